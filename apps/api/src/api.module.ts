@@ -1,0 +1,53 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { DestinationStream } from 'pino';
+import { ConfigModule, type Env } from '@app/config';
+import { DatabaseModule } from '@app/database';
+import { LoggingModule } from '@app/logging';
+import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
+import { BlogModule } from './resources/blog/blog.module.js';
+import { ConversationsModule } from './resources/conversations/conversations.module.js';
+import { FeedbackModule } from './resources/feedback/feedback.module.js';
+import { GroupsModule } from './resources/groups/groups.module.js';
+import { HomeworkModule } from './resources/homework/homework.module.js';
+import { OrganizationModule } from './resources/organization/organization.module.js';
+import { ParentsModule } from './resources/parents/parents.module.js';
+import { PaymentsModule } from './resources/payments/payments.module.js';
+import { PayrollModule } from './resources/payroll/payroll.module.js';
+import { ReportsModule } from './resources/reports/reports.module.js';
+import { ResultsModule } from './resources/results/results.module.js';
+import { SessionsModule } from './resources/sessions/sessions.module.js';
+import { StudentsModule } from './resources/students/students.module.js';
+import { TutorsModule } from './resources/tutors/tutors.module.js';
+
+/** The keyed JSON API. */
+@Module({})
+export class ApiModule {
+  /** @param logDestination instead of standard output */
+  static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
+    return {
+      module: ApiModule,
+      imports: [
+        ConfigModule.forRoot(env),
+        LoggingModule.forRoot(logDestination),
+        DatabaseModule.forRoot('tutoring api'),
+        HttpModule,
+        HealthModule,
+        BlogModule,
+        ConversationsModule,
+        FeedbackModule,
+        GroupsModule,
+        HomeworkModule,
+        OrganizationModule,
+        ParentsModule,
+        PaymentsModule,
+        PayrollModule,
+        ReportsModule,
+        ResultsModule,
+        SessionsModule,
+        StudentsModule,
+        TutorsModule,
+      ],
+    };
+  }
+}

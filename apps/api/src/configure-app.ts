@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import express from 'express';
+import helmet from 'helmet';
+import { Env } from '@app/config';
+import { Log } from '@app/logging';
+import { answerClientErrors } from './http/errors/client-error.js';
+import { Metrics } from './http/metrics/metrics.js';
+import { serveDocs } from './http/openapi/docs.js';
+import { accessLog } from './http/request/access-log.js';
+import { parseQuery } from './http/validation/query-parser.js';
+
+/** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
+const HEADERS_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 30_000;
+const CHECK_INTERVAL = 2_000;
+/** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
+const KEEP_ALIVE_TIMEOUT = 65_000;
+
+/** Headers that a browser's code may read besides the plain ones. */
+const EXPOSED = [
+  'X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy',
+  'Retry-After', 'WWW-Authenticate', 'Allow', 'ETag',
+]; // prettier-ignore
+
+/** Express as we want it: one spelling of each path, our own reading of query strings, no validators of its own. */
+export function createAdapter(): ExpressAdapter {
+  const server = express();
+  server.enable('case sensitive routing');
+  server.enable('strict routing');
+  server.disable('x-powered-by');
+  server.disable('etag');
+  server.set('query parser', parseQuery);
+  return new ExpressAdapter(server);
+}
+
+/** Everything about the application that is not in its modules. main.ts and the tests both call it. */
+export function configureApp(app: NestExpressApplication): void {
+  const env = app.get(Env);
+  app.useLogger(app.get(Log));
+  app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
+  app.use(accessLog(app.get(Log), app.get(Metrics)));
+  // The interactive page styles itself; nothing else here is a page.
+  app.use(
+    helmet({
+      contentSecurityPolicy: { directives: { 'img-src': ["'self'", 'data:'], 'upgrade-insecure-requests': null } },
+    }),
+  );
+  const origins = env.get('CORS_ORIGINS');
+  app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
+  serveDocs(app);
+  app.enableShutdownHooks();
+  configureServer(app.getHttpServer());
+}
+
+function configureServer(server: Server): void {
+  server.headersTimeout = HEADERS_TIMEOUT;
+  server.requestTimeout = REQUEST_TIMEOUT;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
+  // Read by Node at listen: how often slow requests are looked for.
+  Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
+  answerClientErrors(server);
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { pendingMigrations } from '@app/database';
+import { WORKER_SILENCE_MS } from '@app/jobs';
+import { ApiError } from '../http/errors/api-error.js';
+import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
+
+/** degraded: requests are answered, but something behind them is away. */
+export interface Readiness {
+  status: 'ok' | 'degraded';
+  checks: {
+    database: 'up';
+    migrations: 'up';
+    worker: 'up' | 'away';
+    redis: 'up' | 'away' | 'off';
+  };
+}
+
+@Injectable()
+export class HealthService {
+  /** Migrations do not come undone under a running process: once complete, they are not looked at again. */
+  private migrated = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly rateLimits: RateLimitStorage,
+  ) {}
+
+  /** @throws ApiError 503 while the database does not answer or lacks migrations */
+  async ready(): Promise<Readiness> {
+    if (!this.migrated) {
+      const pending = await pendingMigrations(this.dataSource);
+      if (pending.length > 0) {
+        throw new ApiError('service_unavailable', 'Migrations are pending.', { pending }, { 'Retry-After': '5' });
+      }
+      this.migrated = true;
+    }
+    const [row] = await this.dataSource.query<{ fresh: boolean }[]>(
+      `SELECT coalesce(max(seen_at) > now() - $1 * interval '1 millisecond', false) AS fresh FROM worker_heartbeats`,
+      [WORKER_SILENCE_MS],
+    );
+    const worker = row?.fresh ? 'up' : 'away';
+    const redis = this.rateLimits.redisState;
+    return {
+      status: worker === 'up' && redis !== 'away' ? 'ok' : 'degraded',
+      checks: { database: 'up', migrations: 'up', worker, redis },
+    };
+  }
+}

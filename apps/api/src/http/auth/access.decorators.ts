@@ -1,0 +1,27 @@
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Scope } from '@app/accounts';
+import type { Caller } from './caller.js';
+
+const ACCESS = 'access';
+
+/** What a route asks of whoever calls it. */
+export type Access = { public: true } | { public: false; scopes: Scope[] };
+
+/** The route needs a key that holds every one of these scopes, directly or through the umbrella. */
+export const RequireScopes = (...scopes: [Scope, ...Scope[]]) => SetMetadata(ACCESS, { public: false, scopes });
+
+/** The route needs no key. */
+export const Public = () => SetMetadata(ACCESS, { public: true });
+
+/** The access that a handler declares; undefined when it declares none. */
+export function accessOf(handler: object): Access | undefined {
+  return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
+}
+
+/** The caller that the API-key guard found: the first argument of every handler that is not public. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<Request>();
+  if (!caller) throw new Error('A public route has no caller');
+  return caller;
+});

@@ -1,0 +1,79 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiKeys, type KeyLookup } from '@app/accounts';
+import { ApiError } from '../errors/api-error.js';
+import { Metrics } from '../metrics/metrics.js';
+import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
+import { accessOf } from './access.decorators.js';
+import type { Caller } from './caller.js';
+import { KeyUsage } from './key-usage.js';
+
+/** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
+const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
+
+const EXPIRED = 'API key has expired. Create a new key in your org settings.';
+
+/** Finds the caller by the API key. Nothing is cached: a revocation holds at its commit, on every process. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(
+    private readonly keys: ApiKeys,
+    private readonly usage: KeyUsage,
+    private readonly failures: AuthFailureLimit,
+    private readonly metrics: Metrics,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (accessOf(context.getHandler())?.public) return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    // What a key reads is its organization's alone: no shared cache may keep it.
+    http.getResponse<Response>().setHeader('Cache-Control', 'no-store');
+    try {
+      request.caller = await this.authenticate(request.headers.authorization);
+      this.metrics.authentications.inc({ outcome: 'ok' });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError) {
+        this.metrics.authentications.inc({ outcome: error.code });
+        await this.failures.count(request.ip ?? 'unknown');
+      }
+      throw error;
+    }
+  }
+
+  private async authenticate(header: string | undefined): Promise<Caller> {
+    if (header === undefined || header.trim() === '') {
+      throw refusal('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".');
+    }
+    const match = AUTHORIZATION.exec(header);
+    const key = match && (await this.keys.find((match[1] ?? match[2])!));
+    if (!key) {
+      throw refusal(
+        'invalid_api_key',
+        match
+          ? 'This API key is not known. Check that it was copied whole.'
+          : 'The Authorization header must read "Token token=<API_KEY>".',
+      );
+    }
+    if (key.revoked)
+      throw refusal('revoked_api_key', 'This API key was revoked. Use another key of your organization.');
+    if (key.expired) throw refusal('expired_api_key', EXPIRED);
+    if (!key.usedThisMinute) this.usage.note(key.organizationId, key.id);
+    return toCaller(key);
+  }
+}
+
+function refusal(code: 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key', message: string) {
+  return new ApiError(code, message, {}, { 'WWW-Authenticate': 'Token' });
+}
+
+function toCaller(key: KeyLookup): Caller {
+  return {
+    keyId: key.id,
+    organizationId: key.organizationId,
+    scopes: new Set(key.scopes),
+    platformBlog: key.platformBlog,
+    organization: key.organization,
+  };
+}

@@ -1,0 +1,15 @@
+import type { Tenant } from '@app/database';
+
+/** Who is asking: one API key of one organization. */
+export interface Caller extends Tenant {
+  keyId: string;
+  scopes: ReadonlySet<string>;
+  platformBlog: boolean;
+  organization: { name: string; slug: string; timeZone: string; currency: string };
+}
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    caller?: Caller;
+  }
+}

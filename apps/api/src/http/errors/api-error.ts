@@ -1,0 +1,68 @@
+/** Every code of the standard error body and its status. */
+const STATUS = {
+  bad_request: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  revoked_api_key: 401,
+  expired_api_key: 401,
+  insufficient_scope: 403,
+  platform_blog_required: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_key_in_use: 409,
+  invalid_state: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  rate_limit_exceeded: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** An answer that is not a success. Thrown anywhere below a controller; the error filter turns it into bytes. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: Record<string, unknown> = {},
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+    this.status = STATUS[code];
+  }
+
+  /** The same words for a record that does not exist and for one of another organization. */
+  static notFound(): ApiError {
+    return new ApiError('not_found', 'No such record in this organization.');
+  }
+
+  /** @param retryAfter seconds */
+  static unavailable(retryAfter = 1): ApiError {
+    return new ApiError(
+      'service_unavailable',
+      'The service cannot answer right now. Try again in a moment.',
+      {},
+      { 'Retry-After': String(retryAfter) },
+    );
+  }
+}
+
+/** One fault of a request: where, what kind (pydantic's vocabulary), and what to change. */
+export interface FaultDetail {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/** All faults of a request together: 422. */
+export class ValidationFailed extends ApiError {
+  constructor(readonly faults: FaultDetail[]) {
+    super('validation_failed', 'The request is not valid.');
+  }
+}

@@ -1,0 +1,58 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { RouteTable } from '../routing/route-table.js';
+import { Log } from '@app/logging';
+import { ApiError } from './api-error.js';
+import { fromDatabase } from './database-errors.js';
+import { errorBody } from './error-formats.js';
+
+/** Turns whatever was thrown into one of the contract's error bodies. Nothing internal leaves here but the request id. */
+@Catch()
+@Injectable()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly log: Log,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = this.toApiError(thrown, request);
+    if (error.status >= 500) this.log.failure(thrown, request.id, error.code);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response.set(error.headers).status(error.status).json(errorBody(error));
+  }
+
+  private toApiError(thrown: unknown, request: Request): ApiError {
+    if (thrown instanceof ApiError) return thrown;
+    const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+    if (status === 404) return this.unknownRoute(request);
+    // Express refuses a path that does not decode: there is no such record, whatever it was meant to be.
+    if (status === 400) return ApiError.notFound();
+    if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
+    return (
+      fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
+    );
+  }
+
+  private unknownRoute(request: Request): ApiError {
+    const methods = this.routes.methodsAt(request.path);
+    if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
+    return new ApiError(
+      'method_not_allowed',
+      `This path does not answer ${request.method}. It answers ${methods.join(', ')}.`,
+      { allowed: methods },
+      { Allow: methods.join(', ') },
+    );
+  }
+}
+
+/** Errors of Express and its parsers carry their status; of anything else it is unknown. */
+function statusOf(thrown: unknown): number | undefined {
+  return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
+}

@@ -1,0 +1,50 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { AccountsModule } from '@app/accounts';
+import { Env } from '@app/config';
+import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { KeyUsage } from './auth/key-usage.js';
+import { ScopesGuard } from './auth/scopes.guard.js';
+import { ErrorFilter } from './errors/error.filter.js';
+import { Cursors } from './lists/cursor.js';
+import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
+import { Lists } from './lists/lists.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { RateLimitStorage } from './rate-limit/rate-limit.storage.js';
+import { WINDOW_SECONDS } from './rate-limit/sliding-window.js';
+import { RouteTable } from './routing/route-table.js';
+import { ValidationGuard } from './validation/validation.guard.js';
+
+/** The pipeline of every request, in this order: who asks, how often, whether they may, whether it makes sense. */
+const pipeline = [
+  { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
+  { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
+  { provide: APP_GUARD, useClass: ScopesGuard }, // 403
+  { provide: APP_GUARD, useClass: ValidationGuard }, // 422
+  { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+  { provide: APP_FILTER, useClass: ErrorFilter },
+];
+
+@Module({
+  imports: [
+    AccountsModule,
+    DiscoveryModule,
+    MetricsModule,
+    RateLimitModule,
+    ThrottlerModule.forRootAsync({
+      imports: [RateLimitModule],
+      inject: [Env, RateLimitStorage],
+      useFactory: (env: Env, storage: RateLimitStorage) => ({
+        throttlers: [{ name: 'default', limit: env.get('RATE_LIMIT_PER_MINUTE'), ttl: WINDOW_SECONDS * 1000 }],
+        storage,
+      }),
+    }),
+  ],
+  providers: [...pipeline, AuthFailureLimit, Cursors, KeyUsage, Lists, RouteTable],
+  exports: [Lists, RouteTable, RateLimitModule],
+})
+export class HttpModule {}

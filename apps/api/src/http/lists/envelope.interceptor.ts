@@ -1,0 +1,25 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Response } from 'express';
+import { map, type Observable } from 'rxjs';
+import { JsonText } from '../views/json-text.js';
+import { Page } from './page.js';
+
+/** Puts pages into their envelope; records and arrays that are JSON already go out as they are. */
+@Injectable()
+export class EnvelopeInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(
+      map((answer: unknown) => {
+        const text = toText(answer);
+        if (text === null) return answer;
+        context.switchToHttp().getResponse<Response>().type('json');
+        return text;
+      }),
+    );
+  }
+}
+
+function toText(answer: unknown): string | null {
+  if (answer instanceof Page) return `{"data":${answer.data},"meta":${JSON.stringify(answer.meta)}}`;
+  return answer instanceof JsonText ? answer.text : null;
+}

@@ -1,0 +1,39 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import type { DateBound } from '../validation/parsers.js';
+
+const DAY_MS = 86_400_000;
+/** The calendar of the interface ends with the year 9999. */
+const LAST_DAY = Date.UTC(9999, 11, 31);
+
+/** `column = value`, or nothing when the filter is not given. The column is the code's own, never input. */
+export function equals(column: string, value: string | boolean | undefined): Sql | null {
+  return value === undefined ? null : sql`${raw(column)} = ${value}`;
+}
+
+/** From an instant on. */
+export function since(column: string, bound: DateBound | undefined): Sql | null {
+  return bound ? sql`${raw(column)} >= ${bound.at.toISOString()}` : null;
+}
+
+/** Up to an instant; a day counts whole: to its last millisecond, which is what is stored. */
+export function until(column: string, bound: DateBound | undefined): Sql | null {
+  if (!bound) return null;
+  const last = bound.wholeDay ? new Date(bound.at.getTime() + DAY_MS - 1) : bound.at;
+  return sql`${raw(column)} <= ${last.toISOString()}`;
+}
+
+/** From a day on, for columns without a time: a bound within a day leaves that day out. */
+export function sinceDay(column: string, bound: DateBound | undefined): Sql | null {
+  if (!bound) return null;
+  const day = new Date(Math.min(Math.ceil(bound.at.getTime() / DAY_MS) * DAY_MS, LAST_DAY));
+  return sql`${raw(column)} >= ${isoDay(day)}::date`;
+}
+
+/** Up to a day, for columns without a time. */
+export function untilDay(column: string, bound: DateBound | undefined): Sql | null {
+  return bound ? sql`${raw(column)} <= ${isoDay(bound.at)}::date` : null;
+}
+
+function isoDay(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

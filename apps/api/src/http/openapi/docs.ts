@@ -1,0 +1,22 @@
+import type { INestApplication } from '@nestjs/common';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { buildDocument } from './document.js';
+
+/** Runs in the reader's browser: they paste the bare key, the header wants the scheme in front of it. */
+function sendKey(request: { headers: Record<string, string> }): object {
+  const key = request.headers.Authorization;
+  if (key && !/^token /i.test(key)) request.headers.Authorization = `Token token=${key}`;
+  return request;
+}
+
+/** `/docs`, interactive and without any outside address, and `/openapi.json`. */
+export function serveDocs(app: INestApplication): void {
+  let document: OpenAPIObject | undefined;
+  // Built at the first look: start-up and tests do not pay for it.
+  SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app)), {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Tutoring API',
+    swaggerOptions: { persistAuthorization: true, tryItOutEnabled: true, requestInterceptor: sendKey },
+  });
+}

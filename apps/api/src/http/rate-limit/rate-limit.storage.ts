@@ -1,0 +1,111 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { Redis } from 'ioredis';
+import { Env } from '@app/config';
+import { Metrics } from '../metrics/metrics.js';
+import { Log } from '@app/logging';
+import { type Hit, SECONDS_KEPT, SlidingWindows } from './sliding-window.js';
+
+/** The sliding window in one call, on Redis' own clock: a hash of seconds and their hits. */
+const HIT = `
+local now = redis.call('TIME')
+local second = tonumber(now[1])
+local counts = redis.call('HGETALL', KEYS[1])
+local kept, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
+local used, oldest = 0, second
+for i = 1, #counts, 2 do
+  local at = tonumber(counts[i])
+  if at <= second - kept then
+    redis.call('HDEL', KEYS[1], counts[i])
+  else
+    used = used + tonumber(counts[i + 1])
+    if at < oldest then oldest = at end
+  end
+end
+local allowed = 0
+if used < limit then
+  redis.call('HINCRBY', KEYS[1], second, 1)
+  redis.call('EXPIRE', KEYS[1], kept)
+  used = used + 1
+  allowed = 1
+end
+return { allowed, used, oldest + kept - second }
+`;
+
+/** A request never waits longer than this for Redis (ms). */
+const REDIS_PATIENCE = 50;
+/** After a fault, requests are counted locally for this long before Redis is asked again (ms). */
+const REDIS_PAUSE = 1_000;
+
+type RedisWithHit = Redis & { hit(key: string, kept: number, limit: number): Promise<[number, number, number]> };
+
+/**
+ * Counts requests, in Redis where there is one (shared by all processes), else in this process. With Redis away it
+ * falls back to this process and says so in the log.
+ */
+@Injectable()
+export class RateLimitStorage implements ThrottlerStorage, OnApplicationShutdown {
+  private readonly local = new SlidingWindows();
+  private readonly redis: RedisWithHit | null;
+  private askRedisAfter = 0;
+  private away = false;
+
+  constructor(
+    env: Env,
+    private readonly log: Log,
+    private readonly metrics: Metrics,
+  ) {
+    const url = env.get('REDIS_URL');
+    this.redis = url ? connect(url) : null;
+  }
+
+  async hit(key: string, limit: number): Promise<Hit> {
+    if (!this.redis || Date.now() < this.askRedisAfter) return this.hitLocally(key, limit);
+    try {
+      const [allowed, used, resetIn] = await this.redis.hit(`rate-limit:${key}`, SECONDS_KEPT, limit);
+      if (this.away) this.log.warn('Redis answers again: rate limits are shared', RateLimitStorage.name);
+      this.away = false;
+      return { allowed: allowed === 1, used, resetIn };
+    } catch {
+      if (!this.away) this.log.warn('Redis does not answer: rate limits are per process', RateLimitStorage.name);
+      this.away = true;
+      this.askRedisAfter = Date.now() + REDIS_PAUSE;
+      return this.hitLocally(key, limit);
+    }
+  }
+
+  /** For readiness: whether the limits are shared. */
+  get redisState(): 'off' | 'up' | 'away' {
+    if (!this.redis) return 'off';
+    return this.away || this.redis.status !== 'ready' ? 'away' : 'up';
+  }
+
+  /** The throttler's own form of {@link hit}; its windows are all a minute. */
+  async increment(key: string, _ttl: number, limit: number) {
+    const { allowed, used, resetIn } = await this.hit(key, limit);
+    return { totalHits: used, timeToExpire: resetIn, isBlocked: !allowed, timeToBlockExpire: allowed ? 0 : resetIn };
+  }
+
+  onApplicationShutdown(): void {
+    this.redis?.disconnect();
+  }
+
+  private hitLocally(key: string, limit: number): Hit {
+    if (this.redis) this.metrics.rateLimitFallbacks.inc();
+    return this.local.hit(key, limit);
+  }
+}
+
+function connect(url: string): RedisWithHit {
+  const redis = new Redis(url, {
+    connectTimeout: 1_000,
+    commandTimeout: REDIS_PATIENCE,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: (attempt) => Math.min(attempt * 200, REDIS_PAUSE),
+  });
+  // Each command reports its own failure; without a listener the process would end here.
+  redis.on('error', () => undefined);
+  redis.defineCommand('hit', { numberOfKeys: 1, lua: HIT });
+  return redis as RedisWithHit;
+}

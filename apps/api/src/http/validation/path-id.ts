@@ -1,0 +1,11 @@
+import { Param, type PipeTransform } from '@nestjs/common';
+import { canonicalUuid } from './parsers.js';
+
+/** Belongs to no record. */
+const NO_RECORD = '00000000-0000-0000-0000-000000000000';
+
+/** A malformed id is a record that does not exist: it takes the same way to the same 404. */
+const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUuid(text) ?? NO_RECORD };
+
+/** The id in a path, as a canonical UUID. */
+export const PathId = (name: string) => Param(name, toUuid);

@@ -1,0 +1,58 @@
+/** A JSON Schema, as OpenAPI 3.1 has it. */
+export type Schema = Record<string, unknown>;
+
+/** One field of a public shape: the SQL that yields it and the schema of what goes over the wire. */
+export interface Column {
+  /** An SQL expression whose JSON form is the wire's. Never holds input. */
+  sql: string;
+  schema: Schema;
+}
+
+const of = (sql: string, schema: Schema): Column => ({ sql, schema });
+
+export const uuid = (sql: string) =>
+  of(sql, { type: 'string', format: 'uuid', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] });
+
+export const text = (sql: string, example?: string) =>
+  of(sql, { type: 'string', ...(example && { examples: [example] }) });
+
+export const oneOf = (sql: string, values: readonly string[]) => of(sql, { type: 'string', enum: [...values] });
+
+/** UTC with milliseconds and Z. */
+export const instant = (sql: string) =>
+  of(`to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, {
+    type: 'string',
+    format: 'date-time',
+    examples: ['2026-05-01T09:30:00.000Z'],
+  });
+
+/** A day without a time. */
+export const day = (sql: string) =>
+  of(`to_char(${sql}, 'YYYY-MM-DD')`, { type: 'string', format: 'date', examples: ['2026-05-01'] });
+
+export const integer = (sql: string, limits: { minimum?: number; maximum?: number } = {}) =>
+  of(sql, { type: 'integer', ...limits });
+
+/** Integer cents; PostgreSQL's bigint, far below 2^53. */
+export const cents = (sql: string) => of(sql, { type: 'integer', examples: [8500] });
+
+export const number = (sql: string) => of(sql, { type: 'number' });
+
+export const flag = (sql: string) => of(sql, { type: 'boolean' });
+
+/** An array of strings, empty rather than null. */
+export const texts = (sql: string, items: Schema = { type: 'string' }) =>
+  of(`coalesce(${sql}, '{}')`, { type: 'array', items });
+
+/** What is JSON in the database already, with the schema of it. */
+export const json = (sql: string, schema: Schema) => of(sql, schema);
+
+/** The field is always there, and null where there is no value. */
+export function nullable({ sql, schema }: Column): Column {
+  const { type, enum: values, ...rest } = schema;
+  return of(sql, {
+    ...rest,
+    type: [type as string, 'null'],
+    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
+  });
+}

@@ -1,0 +1,23 @@
+import { flag, nullable, oneOf, text } from './columns.js';
+
+export const MEMBER_STATUSES = ['accepted', 'pending', 'archived'] as const;
+
+/**
+ * Who a person is, as an organization may see it: the login itself, or only what the organization supplied until the
+ * person accepts. A placeholder address is nobody's address: it shows as null.
+ *
+ * @param membership alias of the row that ties the person to the organization
+ */
+export function person(membership: string) {
+  const of = (column: string) =>
+    `CASE WHEN ${membership}.status = 'pending' THEN ${membership}.supplied_${column} ELSE u.${column} END`;
+  const placeholder = `u.placeholder_email AND ${membership}.status <> 'pending'`;
+  return {
+    first_name: nullable(text(of('first_name'), 'Mia')),
+    last_name: nullable(text(of('last_name'), 'Nguyen')),
+    full_name: nullable(text(`${of('first_name')} || ' ' || ${of('last_name')}`, 'Mia Nguyen')),
+    email: nullable(text(`CASE WHEN ${placeholder} THEN NULL ELSE ${of('email')} END`, 'mia@example.org')),
+    placeholder_email: nullable(flag(placeholder)),
+    status: nullable(oneOf(`${membership}.status`, MEMBER_STATUSES)),
+  };
+}

@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { loadEnv } from '@app/config';
+import { Log } from '@app/logging';
+import { ApiModule } from './api.module.js';
+import { configureApp, createAdapter } from './configure-app.js';
+
+try {
+  const env = loadEnv();
+  const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(env), createAdapter(), {
+    bodyParser: false,
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  configureApp(app);
+  await app.listen(env.get('PORT'), env.get('HOST'));
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  app.get(Log).log(`Listening on port ${port}`, 'Api');
+  // The launcher waits for this; under any other parent there is no channel.
+  process.send?.({ listening: port });
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+  // A pool or a timer of the half-started application must not keep the process alive.
+  setTimeout(() => process.exit(1), 1_000).unref();
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { HttpModule } from '../../http/http.module.js';
+import { BlogController } from './blog.controller.js';
+import { BlogService } from './blog.service.js';
+
+@Module({ imports: [HttpModule], controllers: [BlogController], providers: [BlogService] })
+export class BlogModule {}

@@ -1,0 +1,25 @@
+import { Controller, Get } from '@nestjs/common';
+import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import type { Caller } from '../../http/auth/caller.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { OrganizationService } from './organization.service.js';
+import { meView, pingView } from './organization.view.js';
+
+@Controller('v1')
+export class OrganizationController {
+  constructor(private readonly organization: OrganizationService) {}
+
+  @Get('ping')
+  @RequireScopes('read')
+  @Documented({ id: 'ping', summary: 'Tells that the key works, and for whom', answer: one(pingView) })
+  ping(@CurrentCaller() caller: Caller) {
+    return this.organization.ping(caller);
+  }
+
+  @Get('me')
+  @RequireScopes('read')
+  @Documented({ id: 'get_me', summary: 'Tells the organization and the scopes of the key', answer: one(meView) })
+  me(@CurrentCaller() caller: Caller) {
+    return this.organization.me(caller);
+  }
+}

@@ -1,0 +1,16 @@
+import { nullable, text, texts, uuid } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
+
+export const pingView = new View('Ping', {
+  status: text(`'ok'`, 'ok'),
+  org_id: uuid('o.id'),
+  org_name: nullable(text('o.name', 'Demo Tutoring')),
+});
+
+/** Needs the caller's scopes as the parameter list `granted`. */
+export const meView = new View('Me', {
+  org_id: uuid('o.id'),
+  org_name: nullable(text('o.name', 'Demo Tutoring')),
+  org_slug: nullable(text('o.slug', 'demo')),
+  scopes: texts('granted.scopes', { type: 'string', examples: ['read'] }),
+});

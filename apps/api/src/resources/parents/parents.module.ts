@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { HttpModule } from '../../http/http.module.js';
+import { ParentsController } from './parents.controller.js';
+import { ParentsService } from './parents.service.js';
+
+@Module({ imports: [HttpModule], controllers: [ParentsController], providers: [ParentsService] })
+export class ParentsModule {}

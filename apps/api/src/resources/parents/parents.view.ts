@@ -1,0 +1,29 @@
+import { cents, instant, integer, nullable, texts, uuid } from '../../http/views/columns.js';
+import { person } from '../../http/views/people.js';
+import { View } from '../../http/views/view.js';
+
+const { first_name, last_name, email, placeholder_email, status } = person('p');
+
+const CHILDREN = `ARRAY(SELECT s.student_id FROM parent_students s WHERE s.organization_id = p.organization_id
+  AND s.parent_id = p.user_id ORDER BY s.linked_at, s.student_id)`;
+
+export const parentView = new View('Parent', {
+  id: uuid('p.user_id'),
+  first_name,
+  last_name,
+  email,
+  placeholder_email,
+  status,
+  student_ids: texts(CHILDREN, uuid('').schema),
+  enrolled_at: nullable(instant('p.enrolled_at')),
+  created_at: nullable(instant('p.created_at')),
+});
+
+/** Needs the sums as `i`. */
+export const balanceView = new View('ParentBalance', {
+  parent_id: uuid('p.user_id'),
+  total_invoiced_cents: cents('i.invoiced'),
+  total_paid_cents: cents('i.paid'),
+  outstanding_cents: cents('i.outstanding'),
+  open_invoices_count: integer('i.open', { minimum: 0 }),
+});

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import type { Caller } from '../../http/auth/caller.js';
+import { equals, sinceDay, untilDay } from '../../http/lists/filters.js';
+import { Lists } from '../../http/lists/lists.js';
+import type { Page } from '../../http/lists/page.js';
+import type { ListAdjustments } from './payroll.dto.js';
+import { adjustmentView } from './payroll.view.js';
+
+@Injectable()
+export class PayrollService {
+  constructor(private readonly lists: Lists) {}
+
+  listAdjustments(caller: Caller, query: ListAdjustments): Promise<Page> {
+    return this.lists.page(
+      caller,
+      {
+        view: adjustmentView,
+        from: sql`adjustments a`,
+        where: [
+          sql`a.organization_id = ${caller.organizationId}`,
+          equals('a.tutor_id', query.tutor_id),
+          query.include_voided ? null : sql`NOT a.voided`,
+          sinceDay('a.period_start', query.from),
+          untilDay('a.period_start', query.to),
+        ],
+        order: { createdAt: 'a.created_at', id: 'a.id' },
+      },
+      query,
+    );
+  }
+}

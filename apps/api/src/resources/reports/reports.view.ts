@@ -1,0 +1,52 @@
+import { cents, integer, json } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
+
+/** The beginning of the running day or week where the organization is. */
+const START_OF = (unit: 'day' | 'week') =>
+  `(date_trunc('${unit}', now() AT TIME ZONE o.time_zone) AT TIME ZONE o.time_zone)`;
+const END_OF_DAY = `((date_trunc('day', now() AT TIME ZONE o.time_zone) + interval '1 day') AT TIME ZONE o.time_zone)`;
+
+const count = { minimum: 0 };
+const logged = (table: string) =>
+  `(SELECT count(*) FROM ${table} x WHERE x.organization_id = o.id AND x.status = 'logged')`;
+
+/** Each figure is narrowed by `o`, the caller's organization. */
+export const summaryView = new View('Summary', {
+  active_tutors: integer(
+    `(SELECT count(*) FROM tutor_profiles t
+      JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
+      WHERE t.organization_id = o.id AND m.status = 'accepted')`,
+    count,
+  ),
+  active_students: integer(
+    `(SELECT count(*) FROM members m WHERE m.organization_id = o.id AND m.role = 'student' AND m.status = 'accepted')`,
+    count,
+  ),
+  sessions_today: integer(
+    `(SELECT count(*) FROM sessions s WHERE s.organization_id = o.id AND s.status <> 'cancelled'
+      AND s.starts_at >= ${START_OF('day')} AND s.starts_at < ${END_OF_DAY})`,
+    count,
+  ),
+  settled_this_week_cents: cents(
+    `(SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM payments p
+      WHERE p.organization_id = o.id AND p.status = 'succeeded' AND p.created_at >= ${START_OF('week')})`,
+  ),
+  outstanding_cents: cents(
+    `(SELECT coalesce(sum(i.amount_due_cents - i.amount_paid_cents), 0)::bigint FROM invoices i
+      WHERE i.organization_id = o.id AND i.status = 'open')`,
+  ),
+  pending_approvals: json(
+    `(SELECT json_build_object('mileage', m.n, 'expenses', e.n, 'total', m.n + e.n)
+      FROM (SELECT ${logged('mileage_trips')} AS n) m, (SELECT ${logged('expense_claims')} AS n) e)`,
+    {
+      type: 'object',
+      properties: {
+        mileage: { type: 'integer', minimum: 0 },
+        expenses: { type: 'integer', minimum: 0 },
+        total: { type: 'integer', minimum: 0 },
+      },
+      required: ['mileage', 'expenses', 'total'],
+      additionalProperties: false,
+    },
+  ),
+});

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import type { Caller } from '../../http/auth/caller.js';
+import { equals, since, until } from '../../http/lists/filters.js';
+import { Lists } from '../../http/lists/lists.js';
+import type { Page } from '../../http/lists/page.js';
+import type { ListResults } from './results.dto.js';
+import { resultView } from './results.view.js';
+
+/** Results of students who have a session in the organization; organization_results says which, and carries the filters. */
+@Injectable()
+export class ResultsService {
+  constructor(private readonly lists: Lists) {}
+
+  list(caller: Caller, query: ListResults): Promise<Page> {
+    return this.lists.page(
+      caller,
+      {
+        view: resultView,
+        from: sql`organization_results o JOIN results r ON r.id = o.result_id`,
+        where: [
+          sql`o.organization_id = ${caller.organizationId}`,
+          equals('o.student_id', query.student_id),
+          equals('o.status', query.status),
+          equals('o.mode', query.mode),
+          since('o.completed_at', query.from),
+          until('o.completed_at', query.to),
+        ],
+        order: { createdAt: 'o.created_at', id: 'o.result_id' },
+      },
+      query,
+    );
+  }
+}

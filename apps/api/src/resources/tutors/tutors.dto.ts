@@ -1,0 +1,7 @@
+import { ListQuery } from '../../http/lists/list-query.dto.js';
+import { QueryBoolean } from '../../http/validation/fields.js';
+
+export class ListTutors extends ListQuery {
+  @QueryBoolean({ description: 'Only tutors whose profile is published, or only those whose profile is not.' })
+  is_published?: boolean;
+}

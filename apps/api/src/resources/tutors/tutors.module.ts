@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { HttpModule } from '../../http/http.module.js';
+import { TutorsController } from './tutors.controller.js';
+import { TutorsService } from './tutors.service.js';
+
+@Module({ imports: [HttpModule], controllers: [TutorsController], providers: [TutorsService] })
+export class TutorsModule {}

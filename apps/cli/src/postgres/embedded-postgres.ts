@@ -1,0 +1,252 @@
+import { chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
+import {
+  placeData,
+  provision,
+  readServerState,
+  removeLeftovers,
+  runCommand,
+  temporaryName,
+  type ServerAccount,
+} from './server-process.js';
+
+export { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
+
+/** A running PostgreSQL server with the project's roles and database. */
+export interface EmbeddedPostgres {
+  /** The superuser `postgres`, database `postgres`. */
+  adminUrl: string;
+  /** The role `tutoring_owner`, which owns the database `tutoring` and may create further ones; no superuser. */
+  ownerUrl: string;
+  /** The role `tutoring_app` on `tutoring`: owns nothing and cannot bypass row level security. */
+  applicationUrl: string;
+  /** Where the data really is: `<dataDir>/postgres`, or a folder in /var/lib (see `startEmbeddedPostgres`). */
+  dataDirectory: string;
+  /** False when the server ran already and is only used: then `stop` leaves it alone. */
+  startedHere: boolean;
+  /** Shuts the server down if it was started here. May be called any number of times. */
+  stop(): Promise<void>;
+}
+
+/** What `startEmbeddedPostgres` takes. */
+export interface EmbeddedPostgresOptions {
+  /** The server's data goes to the folder `postgres` in here. */
+  dataDir: string;
+  /** Server settings on top of the defaults. They apply only when the server is started, not when it runs already. */
+  settings?: Record<string, string>;
+  /** Take charge of a server that runs already (left over by a killed launcher): `stop` then shuts it down. */
+  adopt?: boolean;
+  log?: (line: string) => void;
+}
+
+interface Cluster {
+  binaries: PostgresBinaries;
+  account: ServerAccount | undefined;
+  dataDirectory: string;
+  settings: Record<string, string>;
+}
+
+const DEFAULT_SETTINGS = {
+  shared_buffers: '128MB',
+  max_connections: '200',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+  log_checkpoints: 'off',
+};
+
+const START_TIMEOUT_S = 60;
+const STOP_TIMEOUT_S = 20;
+const LOG_SIZE_LIMIT = 10 * 1024 * 1024;
+
+// Another process took the folder or the port in between, or the last processes of a killed server are still dying.
+const PASSING_START_FAILURE =
+  /lock file "postmaster\.pid" (already exists|is empty)|is still in use|Address already in use|could not (create any TCP\/IP sockets|open lock file|read lock file|remove old lock file)/;
+const CONNECTION_LOST = /^(57P0[1-3]|08...|ECONNREFUSED|ECONNRESET|EPIPE)$|Connection terminated/;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function pgCtl(cluster: Cluster, ...args: string[]): ReturnType<typeof runCommand> {
+  const { binaries, dataDirectory, account } = cluster;
+  return runCommand(join(binaries.binDirectory, 'pg_ctl'), ['-D', dataDirectory, '-w', ...args], account);
+}
+
+/** Creates the data in a sibling folder and renames it, so that a data folder is either complete or not there. */
+async function createData(cluster: Cluster): Promise<void> {
+  const { binaries, account, dataDirectory, settings } = cluster;
+  const temporary = temporaryName(`${dataDirectory}.init-`);
+  try {
+    await mkdir(temporary, { mode: 0o700 });
+    if (account) await chown(temporary, account.uid, account.gid);
+    const args = ['-D', temporary, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-U', 'postgres'];
+    if (settings.fsync === 'off') args.push('--no-sync');
+    const { code, output } = await runCommand(join(binaries.binDirectory, 'initdb'), args, account);
+    if (code !== 0) throw new Error(`initdb could not create the data folder ${dataDirectory}:\n${output}`);
+    await rename(temporary, dataDirectory).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster: its data is used.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function prepareData(cluster: Cluster): Promise<void> {
+  const { binaries, account, dataDirectory } = cluster;
+  // pg_ctl puts the path between double quotes into a shell command.
+  if (/["$`\\\n]/.test(dataDirectory)) {
+    throw new Error(
+      `PostgreSQL cannot keep its data in ${dataDirectory}: the path has a character special to the shell.`,
+    );
+  }
+  const info = await stat(dataDirectory).catch(() => undefined);
+  if (info && !account && process.getuid && info.uid !== process.getuid()) {
+    throw new Error(
+      `The data folder ${dataDirectory} belongs to another user (uid ${info.uid}). Run as that user, or choose another folder.`,
+    );
+  }
+  if (!info || (await readdir(dataDirectory)).length === 0) await createData(cluster);
+
+  const made = (await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  if (!made) {
+    throw new Error(`${dataDirectory} is not empty and not a PostgreSQL data folder. Move it away and start again.`);
+  }
+  if (Number.parseInt(made, 10) !== binaries.majorVersion) {
+    throw new Error(
+      `The data folder ${dataDirectory} was made by PostgreSQL ${made}, but the server found here (${binaries.binDirectory}) ` +
+        `is PostgreSQL ${binaries.version}. Dump the data with version ${made}, or move the folder away to start empty.`,
+    );
+  }
+  if (account && (await stat(dataDirectory)).uid === 0) {
+    const { code, output } = await runCommand('chown', ['-hR', `${account.uid}:${account.gid}`, dataDirectory]);
+    if (code !== 0) throw new Error(`Cannot hand ${dataDirectory} to the account of the server: ${output}`);
+  }
+}
+
+/** Starts the server; returns what went wrong, or undefined when it runs. */
+async function launch(cluster: Cluster): Promise<string | undefined> {
+  const logFile = join(cluster.dataDirectory, 'server.log');
+  const sizeOf = async (): Promise<number> => (await stat(logFile).catch(() => undefined))?.size ?? 0;
+  if ((await sizeOf()) > LOG_SIZE_LIMIT) await rename(logFile, `${logFile}.old`);
+  const sizeBefore = await sizeOf();
+
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    ...cluster.settings,
+    listen_addresses: '127.0.0.1',
+    port: String(await freePort()),
+    unix_socket_directories: '',
+  };
+  const options = Object.entries(settings).map(
+    ([name, value]) => `-c '${`${name}=${value}`.replaceAll("'", "'\\''")}'`,
+  );
+  const { code, output } = await pgCtl(
+    cluster,
+    ...['start', '-t', String(START_TIMEOUT_S), '-l', logFile, '-o', options.join(' ')],
+  );
+  if (code === 0) return undefined;
+  const written = (await readFile(logFile).catch(() => Buffer.alloc(0))).subarray(sizeBefore).toString('utf8').trim();
+  return `${output}\n${written.slice(-4000)}\n(log: ${logFile})`;
+}
+
+async function stopServer(cluster: Cluster, pid: number): Promise<void> {
+  // The server may be gone and another one, which is not ours, may serve the folder by now.
+  const isRunning = async (): Promise<boolean> => {
+    const state = await readServerState(cluster.dataDirectory);
+    return state.kind !== 'none' && state.pid === pid;
+  };
+  if (!(await isRunning())) return;
+  await pgCtl(cluster, 'stop', '-m', 'fast', '-t', String(STOP_TIMEOUT_S));
+  if (!(await isRunning())) return;
+  const { output } = await pgCtl(cluster, 'stop', '-m', 'immediate', '-t', String(STOP_TIMEOUT_S));
+  if (await isRunning()) throw new Error(`The PostgreSQL server (process ${pid}) does not stop: ${output}`);
+}
+
+/**
+ * Uses the server of the folder or starts one, and keeps trying while other processes do the same: PostgreSQL's own
+ * lock, postmaster.pid, decides whose server it is, so there is no second lock that could go stale.
+ */
+async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: number; launched: boolean }> {
+  const deadline = Date.now() + START_TIMEOUT_S * 1000;
+  let launchedPid: number | undefined;
+  let problem: string | undefined;
+  while (Date.now() < deadline) {
+    const state = await readServerState(cluster.dataDirectory);
+    if (state.kind === 'ready') {
+      const launched = state.pid === launchedPid;
+      try {
+        await provision(state.port);
+        return { ...state, launched };
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        problem = message;
+        if (!CONNECTION_LOST.test(code ?? message)) {
+          if (launched) await stopServer(cluster, state.pid);
+          throw error;
+        }
+      }
+    } else if (state.kind === 'busy') {
+      problem = `Process ${state.pid} holds the folder but does not accept connections.`;
+    } else {
+      problem = await launch(cluster);
+      if (problem === undefined) {
+        const started = await readServerState(cluster.dataDirectory);
+        if (started.kind !== 'none') launchedPid = started.pid;
+        continue;
+      }
+      const passing = PASSING_START_FAILURE.test(problem);
+      if (!passing && (await readServerState(cluster.dataDirectory)).kind === 'none') break;
+    }
+    await sleep(100);
+  }
+  throw new Error(
+    `PostgreSQL ${cluster.binaries.version} could not be started in ${cluster.dataDirectory}:\n${problem}`,
+  );
+}
+
+/**
+ * Starts a PostgreSQL server on 127.0.0.1 (any free port) with its data in `<dataDir>/postgres`, or uses the one that
+ * serves this folder already. Creates the data, the roles and the database as needed. When this process is root, the
+ * server runs as an ordinary account; if that account cannot enter the checkout, binaries and data are kept below
+ * /var/cache/tutoring-api and /var/lib/tutoring-api instead, and `log` gets a line about it.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { folder, account, moved } = await placeData(options.dataDir);
+  const binaries = await findPostgresBinaries(account);
+  const dataDirectory = join(folder, 'postgres');
+  const cluster: Cluster = { binaries, account, dataDirectory, settings: options.settings ?? {} };
+  if (moved || binaries.copied) {
+    const parts = [moved && `data in ${dataDirectory}`, binaries.copied && `binaries from ${binaries.binDirectory}`];
+    options.log?.(
+      `PostgreSQL does not run as root, and its account cannot enter this folder: ${parts.filter(Boolean).join(', ')}.`,
+    );
+  }
+  await removeLeftovers(folder, 'postgres.init-');
+  await prepareData(cluster);
+  const { pid, port, launched } = await startOrReuse(cluster);
+  const from = binaries.source === 'machine' ? ` (of this machine, ${binaries.binDirectory})` : '';
+  options.log?.(`PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'runs already'} on 127.0.0.1:${port}.`);
+
+  const startedHere = launched || options.adopt === true;
+  const url = (role: string, database: string): string => `postgresql://${role}@127.0.0.1:${port}/${database}`;
+  let stopping: Promise<void> | undefined;
+  return {
+    adminUrl: url('postgres', 'postgres'),
+    ownerUrl: url('tutoring_owner', 'tutoring'),
+    applicationUrl: url('tutoring_app', 'tutoring'),
+    dataDirectory,
+    startedHere,
+    stop: () => (stopping ??= startedHere ? stopServer(cluster, pid) : Promise.resolve()),
+  };
+}

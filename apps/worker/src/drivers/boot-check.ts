@@ -1,0 +1,25 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { queueNames, QUEUES } from '@app/jobs';
+import { Processors } from './processors.js';
+
+/** A queue without a processor loses its work silently, one with two does it twice: neither starts. */
+@Injectable()
+export class BootCheck implements OnModuleInit {
+  constructor(private readonly processors: Processors) {}
+
+  onModuleInit(): void {
+    const handlers = this.processors.handlers();
+    const faults = queueNames.flatMap((queue) => {
+      const names = new Set(handlers.filter((handler) => handler.queue === queue).map(({ processor }) => processor));
+      if (names.size !== 1) return [`queue "${queue}" has ${names.size} processors, not one`];
+      const { job } = QUEUES[queue];
+      const found = handlers.filter((handler) => handler.queue === queue && handler.job === job).length;
+      return found === 1 ? [] : [`job "${job}" of queue "${queue}" has ${found} handlers, not one`];
+    });
+    const unknown = handlers.filter(({ queue }) => !(queueNames as string[]).includes(queue));
+    faults.push(
+      ...unknown.map(({ queue, processor }) => `${processor} waits for a queue "${queue}" that nobody fills`),
+    );
+    if (faults.length > 0) throw new Error(`The worker cannot start: ${faults.join('; ')}`);
+  }
+}

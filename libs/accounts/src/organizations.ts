@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, Member, Organization, User } from '@app/database';
+
+export interface NewOrganization {
+  name: string;
+  slug: string;
+  timeZone?: string;
+  currency?: string;
+}
+
+/** A wish that the rules of accounts refuse; the message is for whoever wished. */
+export class AccountError extends Error {}
+
+/** Organizations and their owners, as an operator makes them. */
+@Injectable()
+export class Organizations {
+  constructor(private readonly db: Database) {}
+
+  /** @throws AccountError when the slug is taken or a value does not fit */
+  async create(wanted: NewOrganization): Promise<{ id: string }> {
+    const { name, slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
+      throw new AccountError(`"${slug}" is not a slug: lower-case letters, digits and single dashes, up to 100`);
+    }
+    if (!isTimeZone(timeZone)) throw new AccountError(`"${timeZone}" is not an IANA time zone`);
+    if (!/^[A-Z]{3}$/.test(currency)) throw new AccountError(`"${currency}" is not an ISO 4217 currency code`);
+    if (await this.idBySlug(slug)) throw new AccountError(`There is an organization "${slug}" already`);
+    const id = uuidv7();
+    await this.db.transaction({ organizationId: id }, () =>
+      this.db.manager.insert(Organization, { id, name, slug, timeZone, currency }),
+    );
+    return { id };
+  }
+
+  /** The id of the organization with this slug; null when there is none. */
+  async idBySlug(slug: string): Promise<string | null> {
+    const [row] = await this.db.lookUp<{ id: string | null }>(sql`SELECT organization_by_slug(${slug}) AS id`);
+    return row?.id ?? null;
+  }
+
+  /**
+   * Makes a person an owner of the organization; whoever is one already stays one.
+   *
+   * @throws AccountError when that person is a member with another role
+   */
+  async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
+    const address = email.trim();
+    const normalized = address.toLowerCase();
+    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(address) || address.length > 254) {
+      throw new AccountError(`"${email}" is not an email address`);
+    }
+    return this.db.transaction({ organizationId }, async () => {
+      const { manager } = this.db;
+      await this.db.query(sql`
+        INSERT INTO users (id, email, email_normalized, first_name, last_name)
+        VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
+        ON CONFLICT (email_normalized) DO NOTHING`);
+      const user = await manager.findOneByOrFail(User, { emailNormalized: normalized });
+      const member = await manager.findOneBy(Member, { organizationId, userId: user.id });
+      if (member && member.role !== 'owner') {
+        throw new AccountError(`${address} is a member of this organization already, as ${member.role}`);
+      }
+      if (!member) {
+        await manager.insert(Member, {
+          id: uuidv7(),
+          organizationId,
+          userId: user.id,
+          role: 'owner',
+          status: 'accepted',
+          acceptedAt: new Date(),
+        });
+      }
+      return { userId: user.id, created: !member };
+    });
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+/** Every scope and what it opens, in the order of the reference. The database's check constraint holds the same set. */
+export const SCOPES = {
+  read: 'Read-only access to all of the organization’s data',
+  'payments:write': 'Record manual or external payments',
+  'tutors:write': 'Create and update tutors; add members to classrooms and groups',
+  'payroll:write': 'Create payroll adjustments',
+  'coursework:write': 'Create and update lesson plans and questions',
+  'sessions:write': 'Create, complete and cancel sessions',
+  'accounts:write': 'Create student, tutor and parent accounts; invite people',
+  'students:write': 'Provision students and parents in bulk; update students',
+  'blog:write': 'Write and publish blog posts; upload images',
+  write: 'Umbrella over payments:write, tutors:write, payroll:write and coursework:write, and no other',
+} as const;
+
+export type Scope = keyof typeof SCOPES;
+
+/** What the umbrella covers. The others open accounts or speak in public: each is granted by name. */
+const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
+  'payments:write',
+  'tutors:write',
+  'payroll:write',
+  'coursework:write',
+]);
+
+/** Whether a key that holds these scopes may do what needs `needed`. */
+export function grants(held: ReadonlySet<string>, needed: Scope): boolean {
+  return held.has(needed) || (held.has('write') && UMBRELLA.has(needed));
+}
+
+export function isScope(name: string): name is Scope {
+  return Object.hasOwn(SCOPES, name);
+}

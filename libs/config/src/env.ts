@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
+
+/** Every variable that the service reads. `.env.example` says what each is for; a test keeps the two equal. */
+const settings = {
+  NODE_ENV: oneOf('development', ['development', 'test', 'production']),
+  HOST: text('0.0.0.0'),
+  PORT: integer(3000, 0, 65535),
+  PUBLIC_URL: url(['http', 'https']),
+  TRUST_PROXY: flag(false),
+  CORS_ORIGINS: list(['*']),
+  LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  MIGRATION_DATABASE_URL: url(['postgres', 'postgresql']),
+  DATABASE_POOL_SIZE: integer(10, 1, 500),
+  REDIS_URL: url(['redis', 'rediss']),
+
+  DATA_DIR: text('.data'),
+  DEMO: flag(true),
+
+  ENCRYPTION_KEY: text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
+  API_KEY_PREFIX: pattern('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lower-case letters and digits'),
+  BLOG_BRANDS: list(['primary', 'secondary'], 2),
+  RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
+  AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
+} satisfies Record<string, Setting<unknown>>;
+
+type Values = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> };
+
+/** Names of all variables, in the order of `.env.example`. */
+export const settingNames = Object.keys(settings) as (keyof Values)[];
+
+/** The configuration of one process. Injectable by its class. */
+export class Env {
+  constructor(private readonly values: Readonly<Values>) {}
+
+  get<Name extends keyof Values>(name: Name): Values[Name] {
+    return this.values[name];
+  }
+
+  /** A variable without which this process cannot work, with a plain error when it is not set. */
+  need<Name extends keyof Values>(name: Name): NonNullable<Values[Name]> {
+    const value = this.values[name];
+    if (value === null) throw new EnvError([`${name} is not set`]);
+    return value;
+  }
+
+  /** The owner's connection: it migrates, and owns every table. */
+  get migrationUrl(): string {
+    return this.values.MIGRATION_DATABASE_URL ?? this.need('DATABASE_URL');
+  }
+
+  get production(): boolean {
+    return this.values.NODE_ENV === 'production';
+  }
+}
+
+/** All faults of the configuration at once, one line each. */
+export class EnvError extends Error {
+  constructor(readonly faults: string[]) {
+    super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+}
+
+/**
+ * Reads the environment. An empty variable counts as unset; `NAME_FILE` names a file that holds the value (a mounted
+ * secret). The only reader of `process.env`.
+ *
+ * @param overrides win over the environment: the command line's and the tests' own settings
+ * @throws EnvError with every fault
+ */
+export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.ProcessEnv = process.env): Env {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    const given = overrides[name] ?? readVariable(name, source, faults);
+    values[name] = setting.fallback;
+    if (given === undefined || given === '') continue;
+    try {
+      values[name] = setting.parse(given);
+    } catch (error) {
+      // The value itself stays out of the message: it may be a secret.
+      faults.push(`${name} must be ${(error as Error).message}`);
+    }
+  }
+  if (faults.length > 0) throw new EnvError(faults);
+  return new Env(values as Values);
+}
+
+function readVariable(name: string, source: NodeJS.ProcessEnv, faults: string[]): string | undefined {
+  const file = source[`${name}_FILE`];
+  if (source[name] || !file) return source[name];
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    faults.push(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+/** How one environment variable is read. `parse` throws a RangeError whose message completes "NAME must be …". */
+export interface Setting<T> {
+  parse(text: string): T;
+  fallback: T;
+}
+
+export function text(fallback: string): Setting<string>;
+export function text(fallback: null, pattern?: RegExp, expected?: string): Setting<string | null>;
+export function text(fallback: string | null, pattern?: RegExp, expected?: string): Setting<string | null> {
+  return {
+    fallback,
+    parse: (value) => {
+      if (pattern && !pattern.test(value)) throw new RangeError(expected ?? `a text like ${pattern.source}`);
+      return value;
+    },
+  };
+}
+
+/** A text that must match, with a fallback that does. */
+export function pattern(fallback: string, shape: RegExp, expected: string): Setting<string> {
+  return {
+    fallback,
+    parse: (value) => {
+      if (!shape.test(value)) throw new RangeError(expected);
+      return value;
+    },
+  };
+}
+
+export function integer(fallback: number, min: number, max: number): Setting<number> {
+  return {
+    fallback,
+    parse: (value) => {
+      const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN;
+      if (!(number >= min && number <= max)) throw new RangeError(`a whole number from ${min} to ${max}`);
+      return number;
+    },
+  };
+}
+
+export function flag(fallback: boolean): Setting<boolean> {
+  return {
+    fallback,
+    parse: (value) => {
+      if (value === 'true' || value === '1') return true;
+      if (value === 'false' || value === '0') return false;
+      throw new RangeError('true or false');
+    },
+  };
+}
+
+export function oneOf<const T extends string>(fallback: T, values: readonly T[]): Setting<T> {
+  return {
+    fallback,
+    parse: (value) => {
+      const found = values.find((candidate) => candidate === value);
+      if (found === undefined) throw new RangeError(`one of ${values.join(', ')}`);
+      return found;
+    },
+  };
+}
+
+/** An address with one of the given schemes, null when unset. */
+export function url(schemes: string[]): Setting<string | null> {
+  const expected = `an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return {
+    fallback: null,
+    parse: (value) => {
+      const parsed = URL.canParse(value) ? new URL(value) : null;
+      if (!parsed || !schemes.includes(parsed.protocol.slice(0, -1))) throw new RangeError(expected);
+      return value.replace(/\/+$/, '');
+    },
+  };
+}
+
+export function list(fallback: string[], size?: number): Setting<string[]> {
+  return {
+    fallback,
+    parse: (value) => {
+      const items = value.split(',').map((item) => item.trim());
+      if (
+        items.some((item) => item === '') ||
+        new Set(items).size !== items.length ||
+        (size && items.length !== size)
+      ) {
+        throw new RangeError(`${size ?? 'a list of'} different names separated by commas`);
+      }
+      return items;
+    },
+  };
+}

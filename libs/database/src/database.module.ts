@@ -1,0 +1,34 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Env } from '@app/config';
+import { Database } from './database.js';
+import { dataSourceOptions } from './data-source.js';
+import { StartCheck } from './start-check.js';
+
+/** PostgreSQL for one process, as the application's role. */
+@Module({})
+export class DatabaseModule {
+  static forRoot(applicationName: string): DynamicModule {
+    return {
+      module: DatabaseModule,
+      global: true,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          inject: [Env],
+          useFactory: (env: Env) => ({
+            ...dataSourceOptions({
+              url: env.need('DATABASE_URL'),
+              poolSize: env.get('DATABASE_POOL_SIZE'),
+              applicationName,
+            }),
+            // A database that is just starting is waited for; the module tree comes up once it answers.
+            retryAttempts: env.production ? 20 : 3,
+            retryDelay: 500,
+          }),
+        }),
+      ],
+      providers: [Database, StartCheck],
+      exports: [Database],
+    };
+  }
+}

@@ -1,0 +1,128 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Sql } from 'sql-template-tag';
+import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+
+/** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
+export interface Tenant {
+  organizationId: string;
+  /** Whether the platform's own blog posts are in sight too. */
+  platformBlog?: boolean;
+}
+
+const SET_TENANT = {
+  name: 'set_tenant',
+  text: `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`,
+};
+
+/** Serialization failure and deadlock: the transaction did nothing and may simply run again. */
+const RETRIED = new Set(['40001', '40P01']);
+const ATTEMPTS = 4;
+
+/**
+ * All access to PostgreSQL. A read is one pipelined READ ONLY transaction; a write is a unit of work whose transaction
+ * is ambient, so that no function has to hand it on and none can forget it.
+ */
+@Injectable()
+export class Database {
+  private readonly ambient = new AsyncLocalStorage<EntityManager>();
+  private readonly names = new Map<string, string>();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Runs the statements in one READ ONLY transaction of the tenant, all of it sent at once: one round trip.
+   *
+   * @returns the rows of each statement, in order
+   * @throws the first statement's error; the others are rolled back with it
+   */
+  async read<Rows extends QueryResultRow[]>(
+    tenant: Tenant,
+    ...statements: Sql[]
+  ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
+    const client = await this.pool.connect();
+    try {
+      const sent = [
+        client.query('BEGIN READ ONLY'),
+        client.query({ ...SET_TENANT, values: tenantSettings(tenant) }),
+        ...statements.map((statement) => client.query(this.prepare(statement))),
+        client.query('COMMIT'),
+      ];
+      // The connection goes back only when every answer is in, whatever the first one was.
+      const results = await Promise.allSettled(sent);
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed) throw failed.reason;
+      return results
+        .slice(2, -1)
+        .map((result) => (result as PromiseFulfilledResult<{ rows: unknown[] }>).value.rows) as never;
+    } finally {
+      client.release();
+    }
+  }
+
+  /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
+  async lookUp<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
+    return (await this.pool.query<Row>(this.prepare(statement))).rows;
+  }
+
+  /**
+   * Runs `work` in one transaction of the tenant; everything in it reaches the transaction through {@link manager}.
+   * Deadlocks and serialization failures are run again, so `work` must have no effect outside the database.
+   */
+  async transaction<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
+    if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.dataSource.transaction(async (manager) => {
+          await manager.query(SET_TENANT.text, tenantSettings(tenant));
+          return this.ambient.run(manager, work);
+        });
+      } catch (error) {
+        const code = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+        if (attempt === ATTEMPTS || !code || !RETRIED.has(code)) throw error;
+      }
+    }
+  }
+
+  /** The ambient transaction's entity manager. */
+  get manager(): EntityManager {
+    const manager = this.ambient.getStore();
+    if (!manager) throw new Error('No transaction is open: wrap the unit of work in Database.transaction');
+    return manager;
+  }
+
+  /** Rows of a statement inside the ambient transaction. */
+  async query<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
+    return this.manager.query<Row[]>(statement.text, statement.values);
+  }
+
+  /** Whether PostgreSQL answers, for readiness. */
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  /** Connections in all, idle, and requests that wait for one. */
+  get poolState(): { total: number; idle: number; waiting: number } {
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  }
+
+  private get pool(): Pool & { connect(): Promise<PoolClient> } {
+    return (this.dataSource.driver as unknown as { master: Pool }).master;
+  }
+
+  /** A named statement is parsed once per connection. The texts are those of the code: few, whatever the filters. */
+  private prepare(statement: Sql): { name: string; text: string; values: unknown[] } {
+    const text = statement.text;
+    let name = this.names.get(text);
+    if (!name) {
+      name = `s${this.names.size + 1}`;
+      this.names.set(text, name);
+    }
+    return { name, text, values: statement.values };
+  }
+}
+
+function tenantSettings({ organizationId, platformBlog }: Tenant): string[] {
+  return [organizationId, platformBlog ? 'on' : 'off'];
+}

@@ -1,0 +1,106 @@
+import { Adjustment } from './adjustment.entity.js';
+import { ApiKey } from './api-key.entity.js';
+import { BlogPost } from './blog-post.entity.js';
+import { Classroom } from './classroom.entity.js';
+import { ClassroomMember } from './classroom-member.entity.js';
+import { Conversation } from './conversation.entity.js';
+import { ConversationParticipant } from './conversation-participant.entity.js';
+import { ExpenseClaim } from './expense-claim.entity.js';
+import { Homework } from './homework.entity.js';
+import { Invoice } from './invoice.entity.js';
+import { InvoiceLine } from './invoice-line.entity.js';
+import { Member } from './member.entity.js';
+import { Message } from './message.entity.js';
+import { MileageTrip } from './mileage-trip.entity.js';
+import { Organization } from './organization.entity.js';
+import { OrganizationConversation } from './organization-conversation.entity.js';
+import { OrganizationResult } from './organization-result.entity.js';
+import { Parent } from './parent.entity.js';
+import { ParentStudent } from './parent-student.entity.js';
+import { Payment } from './payment.entity.js';
+import { Result } from './result.entity.js';
+import { Session } from './session.entity.js';
+import { SessionFeedback } from './session-feedback.entity.js';
+import { SessionParticipant } from './session-participant.entity.js';
+import { SessionStudent } from './session-student.entity.js';
+import { StudentGroup } from './student-group.entity.js';
+import { StudentGroupMember } from './student-group-member.entity.js';
+import { Subject } from './subject.entity.js';
+import { TutorProfile } from './tutor-profile.entity.js';
+import { TutorStudent } from './tutor-student.entity.js';
+import { TutorSubject } from './tutor-subject.entity.js';
+import { User } from './user.entity.js';
+import { WorkerHeartbeat } from './worker-heartbeat.entity.js';
+
+export {
+  Adjustment,
+  ApiKey,
+  BlogPost,
+  Classroom,
+  ClassroomMember,
+  Conversation,
+  ConversationParticipant,
+  ExpenseClaim,
+  Homework,
+  Invoice,
+  InvoiceLine,
+  Member,
+  Message,
+  MileageTrip,
+  Organization,
+  OrganizationConversation,
+  OrganizationResult,
+  Parent,
+  ParentStudent,
+  Payment,
+  Result,
+  Session,
+  SessionFeedback,
+  SessionParticipant,
+  SessionStudent,
+  StudentGroup,
+  StudentGroupMember,
+  Subject,
+  TutorProfile,
+  TutorStudent,
+  TutorSubject,
+  User,
+  WorkerHeartbeat,
+};
+
+/** Every entity, one per table. Listed by hand: a glob would read whatever lies in the build's folder. */
+export const entities = [
+  Organization,
+  User,
+  Member,
+  ApiKey,
+  WorkerHeartbeat,
+  Subject,
+  TutorProfile,
+  TutorSubject,
+  TutorStudent,
+  Parent,
+  ParentStudent,
+  Classroom,
+  ClassroomMember,
+  StudentGroup,
+  StudentGroupMember,
+  Session,
+  SessionParticipant,
+  Homework,
+  SessionFeedback,
+  Result,
+  Conversation,
+  ConversationParticipant,
+  Message,
+  Adjustment,
+  Invoice,
+  InvoiceLine,
+  Payment,
+  MileageTrip,
+  ExpenseClaim,
+  BlogPost,
+  SessionStudent,
+  OrganizationResult,
+  OrganizationConversation,
+];

@@ -1,0 +1,32 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One login across the platform, whatever the number of organizations. `emailNormalized` is what is looked up. */
+@Entity('users')
+export class User {
+  @PrimaryColumn({ type: 'uuid' })
+  id: string;
+
+  @Column({ type: 'text' })
+  email: string;
+
+  @Column({ name: 'email_normalized', type: 'text' })
+  emailNormalized: string;
+
+  @Column({ name: 'placeholder_email', type: 'boolean', default: false })
+  placeholderEmail: boolean;
+
+  @Column({ name: 'first_name', type: 'text' })
+  firstName: string;
+
+  @Column({ name: 'last_name', type: 'text' })
+  lastName: string;
+
+  @Column({ type: 'text', nullable: true })
+  phone: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamp with time zone', precision: 3, default: () => 'now()' })
+  createdAt: Date;
+
+  @Column({ name: 'updated_at', type: 'timestamp with time zone', precision: 3, default: () => 'now()' })
+  updatedAt: Date;
+}

@@ -1,0 +1,6 @@
+export { Database, type Tenant } from './database.js';
+export { DatabaseModule } from './database.module.js';
+export { connect, type ConnectionOptions } from './data-source.js';
+export { migrate, pendingMigrations, revertLast } from './migrate.js';
+export { roleFaults } from './roles.js';
+export * from './entities/index.js';

@@ -1,0 +1,53 @@
+import type { DataSource } from 'typeorm';
+import { connect } from './data-source.js';
+import { migrations } from './migrations/index.js';
+import { grantApplication } from './roles.js';
+
+/** Any number will do, as long as every process uses the same. */
+const MIGRATION_LOCK = 7_260_511;
+
+/**
+ * Brings the schema up to date and the application's grants with it. Safe to run from several machines at once: the
+ * later ones wait, then find nothing to do.
+ *
+ * @returns the names of the migrations that ran now
+ */
+export async function migrate(ownerUrl: string, applicationUrl: string): Promise<string[]> {
+  return asOwner(ownerUrl, async (owner) => {
+    const applied = await owner.runMigrations();
+    await grantApplication(owner, applicationUrl);
+    return applied.map((migration) => migration.name);
+  });
+}
+
+/** Takes the last migration back. Returns its name, or null when there is none. */
+export async function revertLast(ownerUrl: string): Promise<string | null> {
+  return asOwner(ownerUrl, async (owner) => {
+    const [last] = await owner.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
+    if (!last) return null;
+    await owner.undoLastMigration();
+    return last.name;
+  });
+}
+
+/** Names of migrations that this build has and the database has not. */
+export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
+  const [table] = await dataSource.query<{ there: boolean }[]>(`SELECT to_regclass('migrations') IS NOT NULL AS there`);
+  const done = table?.there ? await dataSource.query<{ name: string }[]>('SELECT name FROM migrations') : [];
+  const names = new Set(done.map((row) => row.name));
+  return migrations.map((migration) => migration.name).filter((name) => !names.has(name));
+}
+
+async function asOwner<T>(url: string, work: (owner: DataSource) => Promise<T>): Promise<T> {
+  // Two connections: one holds the lock while the other works.
+  const owner = await connect({ url, poolSize: 2, applicationName: 'tutoring migrate', timeouts: false });
+  const lock = owner.createQueryRunner();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    return await work(owner);
+  } finally {
+    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await lock.release();
+    await owner.destroy();
+  }
+}

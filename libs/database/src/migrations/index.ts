@@ -1,0 +1,16 @@
+import { Accounts1763600000001 } from './1763600000001-accounts.js';
+import { People1763600000002 } from './1763600000002-people.js';
+import { Teaching1763600000003 } from './1763600000003-teaching.js';
+import { Business1763600000004 } from './1763600000004-business.js';
+import { Derived1763600000005 } from './1763600000005-derived.js';
+import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
+
+/** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
+export const migrations = [
+  Accounts1763600000001,
+  People1763600000002,
+  Teaching1763600000003,
+  Business1763600000004,
+  Derived1763600000005,
+  RowSecurity1763600000006,
+];

@@ -1,0 +1,2 @@
+export { Log } from './log.js';
+export { LoggingModule } from './logging.module.js';

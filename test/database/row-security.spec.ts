@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fill, insertion, messageRow, resultRow, type Row, seatRow, World } from './world.js';
+
+const DENIED = { code: '42501' };
+
+/** They are never written by hand, or their organization is not the writer's choice. */
+const KEPT_BY_DATABASE = ['session_students', 'organization_results', 'organization_conversations'];
+const DERIVED = ['homework', 'session_feedback', 'student_groups'];
+
+describe('row security', () => {
+  let world: World;
+  let mine: string;
+  let theirs: string;
+  let tables: string[];
+  let withOrganization: string[];
+
+  beforeAll(async () => {
+    world = await World.create();
+    [mine, theirs] = [await world.organization(), await world.organization()];
+    await fill(world, mine);
+    await fill(world, theirs);
+    const secured = await world.all(`SELECT c.relname AS name, EXISTS (SELECT FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attname = 'organization_id') AS owned
+      FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relrowsecurity ORDER BY 1`);
+    tables = secured.map((table) => table.name as string);
+    withOrganization = secured.filter((table) => table.owned).map((table) => table.name as string);
+  }, 60_000);
+
+  afterAll(() => world.destroy());
+
+  async function seen(organizationId: string | null, table: string): Promise<string[]> {
+    const rows = await world.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);
+    return rows.map((row) => row.row as string).sort();
+  }
+
+  async function everything(table: string): Promise<string[]> {
+    return (await world.all(`SELECT to_jsonb(t)::text AS row FROM ${table} t`)).map((row) => row.row as string).sort();
+  }
+
+  it('shows nothing as long as no organization is named', async () => {
+    for (const table of tables) expect(await seen(null, table), table).toEqual([]);
+  });
+
+  it('shows each organization its own rows, and together they are all rows', async () => {
+    for (const table of tables) {
+      const [ours, others, all] = [await seen(mine, table), await seen(theirs, table), await everything(table)];
+      expect(ours.length, table).toBeGreaterThan(0);
+      expect(others.length, table).toBeGreaterThan(0);
+      expect([...ours, ...others].sort(), table).toEqual(all);
+      // Disjoint: as many different rows as both lists have together.
+      expect(new Set([...ours, ...others]).size, table).toBe(ours.length + others.length);
+    }
+    for (const table of withOrganization) {
+      const owners = await world.as(mine, `SELECT DISTINCT organization_id FROM ${table}`);
+      expect(owners, table).toEqual([{ organization_id: mine }]);
+    }
+  });
+
+  it('does not open for the application what opens for the owner', async () => {
+    const client = await world.begin(mine);
+    await client.query(`SET LOCAL app.maintenance = 'on'`);
+    await client.query('SET LOCAL search_path = public, maintenance, pg_temp');
+    for (const table of tables) {
+      const { rows } = await client.query<Row>(`SELECT to_jsonb(t)::text AS row FROM ${table} t`);
+      expect(rows.map((row) => row.row).sort(), table).toEqual(await seen(mine, table));
+    }
+    await world.end(client);
+    const anonymous = await world.begin(null);
+    await anonymous.query(`SET LOCAL app.maintenance = 'on'`);
+    const { rows } = await anonymous.query<Row>('SELECT count(*)::int AS n FROM members');
+    expect(rows).toEqual([{ n: 0 }]);
+    await world.end(anonymous);
+  });
+
+  it('holds the owner as well, unless it asks for maintenance', async () => {
+    const client = await world.owner.connect();
+    try {
+      await client.query(`SET app.maintenance = 'off'`);
+      expect((await client.query<Row>('SELECT count(*)::int AS n FROM members')).rows).toEqual([{ n: 0 }]);
+    } finally {
+      client.release(true);
+    }
+  });
+
+  it('refuses to write a row of another organization', async () => {
+    // A new conversation is nobody's: it belongs to those whose members take part.
+    for (const table of tables.filter((name) => name !== 'conversations')) {
+      const { columns } = (
+        await world.all(
+          `SELECT string_agg(attname, ', ') AS columns FROM pg_attribute
+         WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
+          [table],
+        )
+      )[0] as { columns: string };
+      for (const row of await seen(theirs, table)) {
+        const copy = world.as(
+          mine,
+          `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
+          [row],
+        );
+        await expect(copy, table).rejects.toMatchObject(DENIED);
+      }
+    }
+  });
+
+  it('refuses to hand a row to another organization', async () => {
+    for (const table of withOrganization) {
+      const move = world.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
+      // These keep their organization, whatever is written.
+      if (DERIVED.includes(table)) expect(await move, table).toEqual([{ organization_id: mine }]);
+      else await expect(move, table).rejects.toMatchObject(DENIED);
+    }
+    const give = world.as(mine, 'UPDATE student_groups SET owner_organization_id = $1', [theirs]);
+    await expect(give).rejects.toMatchObject(DENIED);
+  });
+
+  it('changes and deletes nothing of another organization', async () => {
+    for (const table of tables.filter((name) => !KEPT_BY_DATABASE.includes(name))) {
+      const key = table === 'organizations' ? 'id' : withOrganization.includes(table) ? 'organization_id' : 'id';
+      const others = await world.as(theirs, `SELECT ${key} AS key FROM ${table}`);
+      const before = await everything(table);
+      const keys = others.map((row) => row.key);
+      const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
+      expect(await world.as(mine, change, [keys]), table).toEqual([]);
+      expect(await world.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
+        [],
+      );
+      expect(await everything(table), table).toEqual(before);
+    }
+  });
+
+  it('lets nobody but the database write what it derives', async () => {
+    for (const table of KEPT_BY_DATABASE) {
+      for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET organization_id = organization_id`]) {
+        await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
+      }
+    }
+  });
+
+  it('adds to a conversation that nobody sees yet, but not to one that only others see', async () => {
+    const theirConversation = (await world.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
+    const ourTutor = (await world.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    for (const { sql, values } of [
+      insertion('conversation_participants', seatRow(theirConversation, ourTutor)),
+      insertion('messages', messageRow(theirConversation, '2026-03-03T09:00:00Z')),
+    ]) {
+      await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    }
+    const early = await world.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
+    await world.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
+    await world.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
+    // Seen by both: both may add.
+    const guest = (await world.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    await world.insert(mine, 'conversation_participants', seatRow(early, guest));
+    await world.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
+    expect(
+      await world.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
+    ).toEqual([{ n: 2 }]);
+  });
+
+  it('takes a result for a member only', async () => {
+    const stranger = await world.person();
+    const { sql, values } = insertion('results', resultRow(stranger));
+    await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+  });
+
+  it("shows the platform's posts to those who asked for them", async () => {
+    const post = { id: crypto.randomUUID(), brand: 'primary', title: 'Platform', slug: 'platform' };
+    const { sql, values } = insertion('blog_posts', post);
+    await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    const client = await world.begin(mine);
+    await client.query(`SELECT set_config('app.platform_blog', 'on', true)`);
+    await client.query(sql, values);
+    await world.end(client);
+    const posts = `SELECT count(*)::int AS n FROM blog_posts WHERE organization_id IS NULL`;
+    expect(await world.as(mine, posts)).toEqual([{ n: 0 }]);
+    const again = await world.begin(mine);
+    await again.query(`SELECT set_config('app.platform_blog', 'on', true)`);
+    expect((await again.query(posts)).rows).toEqual([{ n: 1 }]);
+    await world.end(again);
+  });
+
+  it('answers the look-ups that come before an organization is known, and only to those who know', async () => {
+    const [key] = await world.as(mine, 'SELECT id, key_hash FROM api_keys');
+    expect(await world.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual([
+      { organization_id: mine, expired: false },
+    ]);
+    expect(await world.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
+    expect(await world.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
+    expect(await world.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
+  });
+});

@@ -1,0 +1,201 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { createTestDatabase } from '../support/database.js';
+
+export type Row = Record<string, unknown>;
+
+/** Rows that hang together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
+export class World {
+  private constructor(
+    readonly urls: { ownerUrl: string; applicationUrl: string },
+    /** Its maintenance policies are open: it sees every row. */
+    readonly owner: pg.Pool,
+    private readonly application: pg.Pool,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  static async create(): Promise<World> {
+    const database = await createTestDatabase();
+    return new World(
+      database,
+      new pg.Pool({ connectionString: database.ownerUrl, options: '-c app.maintenance=on', max: 2 }),
+      new pg.Pool({ connectionString: database.applicationUrl, max: 12 }),
+      () => database.drop(),
+    );
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([this.application.end(), this.owner.end()]);
+    await this.drop();
+  }
+
+  /** An open transaction of the application's role; {@link end} it. */
+  async begin(organizationId: string | null): Promise<pg.PoolClient> {
+    const client = await this.application.connect();
+    await client.query('BEGIN');
+    if (organizationId) await client.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
+    return client;
+  }
+
+  async end(client: pg.PoolClient, how: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<void> {
+    try {
+      await client.query(how);
+    } finally {
+      client.release();
+    }
+  }
+
+  /** Runs the statement in a transaction of its own. */
+  async as(organizationId: string | null, sql: string, values: unknown[] = []): Promise<Row[]> {
+    const client = await this.begin(organizationId);
+    try {
+      const { rows } = await client.query<Row>(sql, values);
+      await this.end(client);
+      return rows;
+    } catch (error) {
+      await this.end(client, 'ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** What there is, whoever may see it. */
+  async all(sql: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.owner.query<Row>(sql, values)).rows;
+  }
+
+  /** Returns the row's id; tables without one ignore it. */
+  async insert(organizationId: string | null, table: string, row: Row): Promise<string> {
+    const { sql, values } = insertion(table, row);
+    await this.as(organizationId, sql, values);
+    return row.id as string;
+  }
+
+  async organization(): Promise<string> {
+    const id = randomUUID();
+    return this.insert(id, 'organizations', { id, name: 'School', slug: `school-${id}` });
+  }
+
+  async person(): Promise<string> {
+    const id = randomUUID();
+    const email = `${id}@example.com`;
+    return this.insert(null, 'users', { id, email, email_normalized: email, first_name: 'Ada', last_name: 'Lovelace' });
+  }
+
+  /** Returns the id of the person. */
+  async member(organizationId: string, role: string, { user, ...more }: { user?: string; status?: string } = {}) {
+    const id = user ?? (await this.person());
+    await this.insert(organizationId, 'members', {
+      id: randomUUID(),
+      organization_id: organizationId,
+      user_id: id,
+      role,
+      ...more,
+    });
+    return id;
+  }
+
+  async setStatus(organizationId: string, user: string, status: string): Promise<void> {
+    await this.as(organizationId, 'UPDATE members SET status = $1 WHERE user_id = $2', [status, user]);
+  }
+
+  async session(organizationId: string, student: string | null = null): Promise<string> {
+    return this.insert(organizationId, 'sessions', sessionRow(organizationId, student));
+  }
+
+  /** The student's attempt, written by an organization that the student belongs to. */
+  async result(organizationId: string, student: string): Promise<string> {
+    return this.insert(organizationId, 'results', resultRow(student));
+  }
+
+  async conversation(organizationId: string, ...people: string[]): Promise<string> {
+    const id = await this.insert(organizationId, 'conversations', { id: randomUUID(), type: 'direct' });
+    for (const person of people) await this.insert(organizationId, 'conversation_participants', seatRow(id, person));
+    return id;
+  }
+
+  async parent(organizationId: string): Promise<string> {
+    const user_id = await this.person();
+    await this.insert(organizationId, 'parents', { organization_id: organizationId, user_id });
+    return user_id;
+  }
+
+  /** Resolves when the connection waits for a lock of another. */
+  async blocked(client: pg.PoolClient): Promise<void> {
+    const { processID } = client as unknown as { processID: number };
+    for (let attempt = 0; attempt < 500; attempt++) {
+      const [row] = await this.all('SELECT cardinality(pg_blocking_pids($1)) > 0 AS blocked', [processID]);
+      if (row?.blocked) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error('The second statement did not wait for the first transaction');
+  }
+}
+
+export function insertion(table: string, row: Row): { sql: string; values: unknown[] } {
+  const names = Object.keys(row);
+  const marks = names.map((_, index) => `$${index + 1}`);
+  return { sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`, values: Object.values(row) };
+}
+
+export function sessionRow(organization_id: string, student_id: string | null): Row {
+  const times = { starts_at: '2026-03-02T09:00:00Z', ends_at: '2026-03-02T10:00:00Z', duration_minutes: 60 };
+  return { id: randomUUID(), organization_id, student_id, ...times };
+}
+
+export function resultRow(student_id: string): Row {
+  return { id: randomUUID(), student_id, status: 'in_progress', mode: 'sac' };
+}
+
+export function seatRow(conversation_id: string, user_id: string): Row {
+  return { id: randomUUID(), conversation_id, user_id, role: 'tutor' };
+}
+
+export function messageRow(conversation_id: string, created_at: string, more: Row = {}): Row {
+  return { id: randomUUID(), conversation_id, content: 'Hello', created_at, ...more };
+}
+
+export function homeworkRow(assigned_by: string, more: Row = {}): Row {
+  return { id: randomUUID(), assigned_by, title: 'Fractions', homework_type: 'text', scope: 'student', ...more };
+}
+
+export function feedbackRow(tutor_id: string, more: Row = {}): Row {
+  return { id: randomUUID(), tutor_id, rating: 5, ...more };
+}
+
+/** One row at least in every table that belongs to an organization. */
+export async function fill(world: World, organization_id: string): Promise<void> {
+  const own = (table: string, row: Row): Promise<string> => world.insert(organization_id, table, row);
+  const id = (): string => randomUUID();
+  const tutor_id = await world.member(organization_id, 'tutor');
+  const student_id = await world.member(organization_id, 'student');
+  const subject_id = await own('subjects', { id: id(), organization_id, name: 'Mathematics' });
+  await own('tutor_profiles', { organization_id, user_id: tutor_id });
+  await own('tutor_subjects', { organization_id, user_id: tutor_id, subject_id });
+  await own('tutor_students', { id: id(), organization_id, tutor_id, student_id });
+  const parent_id = await world.parent(organization_id);
+  await own('parent_students', { organization_id, parent_id, student_id });
+  const classroom_id = await own('classrooms', { id: id(), organization_id, name: 'Room' });
+  await own('classroom_members', { id: id(), organization_id, classroom_id, user_id: student_id, role: 'student' });
+  const group_id = await own('student_groups', { id: id(), owner_organization_id: organization_id, name: 'Group' });
+  await own('student_group_members', { id: id(), group_id, user_id: student_id, role: 'student' });
+  const session_id = await world.session(organization_id, student_id);
+  await own('session_participants', { id: id(), organization_id, session_id, student_id });
+  await own('homework', homeworkRow(tutor_id));
+  await own('session_feedback', feedbackRow(tutor_id, { session_id, comment: 'Patient' }));
+  await world.result(organization_id, student_id);
+  const conversation_id = await world.conversation(organization_id, tutor_id, student_id);
+  await own('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
+  const period = { period_start: '2026-03-01', period_end: '2026-03-31' };
+  await own('adjustments', { id: id(), organization_id, tutor_id, ...period, amount_cents: 100 });
+  const money = { amount_due_cents: 100, currency: 'AUD', status: 'open' };
+  const invoice_id = await own('invoices', { id: id(), organization_id, invoice_number: '1', student_id, ...money });
+  const amounts = { quantity: 1, unit_amount_cents: 100, amount_cents: 100 };
+  await own('invoice_lines', { id: id(), organization_id, invoice_id, position: 0, ...amounts });
+  const paid = { amount_cents: 100, currency: 'AUD', payment_type: 'card', status: 'succeeded' };
+  await own('payments', { id: id(), organization_id, ...paid });
+  await own('mileage_trips', { id: id(), organization_id, tutor_id, trip_date: '2026-03-02', distance_km: 4.5 });
+  await own('expense_claims', { id: id(), organization_id, tutor_id, expense_date: '2026-03-02', amount_cents: 100 });
+  await own('blog_posts', { id: id(), organization_id, brand: 'primary', title: 'News', slug: 'news' });
+  const key = { key_hash: randomBytes(32), first_four: '0123', last_four: 'cdef' };
+  await own('api_keys', { id: id(), organization_id, name: 'Site', ...key });
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { Writable } from 'node:stream';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import supertest from 'supertest';
+import { ApiKeys, type NewApiKey } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import { ApiModule } from '../../apps/api/src/api.module.js';
+import { configureApp, createAdapter } from '../../apps/api/src/configure-app.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+
+/** The real application on a database of its own, spoken to over HTTP. */
+export class TestApi {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly database: TestDatabase,
+    /** Everything that was logged so far. */
+    readonly logged: string[],
+  ) {}
+
+  /** @param settings environment variables that differ from the defaults of tests */
+  static async start(settings: Record<string, string> = {}, database?: TestDatabase): Promise<TestApi> {
+    const own = database ?? (await createTestDatabase());
+    const logged: string[] = [];
+    const destination = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        logged.push(chunk.toString());
+        done();
+      },
+    });
+    const env = loadEnv(
+      {
+        NODE_ENV: 'test',
+        DATABASE_URL: own.applicationUrl,
+        ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+        RATE_LIMIT_PER_MINUTE: '1000000',
+        AUTH_FAILURES_PER_MINUTE: '1000000',
+        DATABASE_POOL_SIZE: '5',
+        ...settings,
+      },
+      {},
+    );
+    const module = await Test.createTestingModule({ imports: [ApiModule.forRoot(env, destination)] }).compile();
+    const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
+    configureApp(app);
+    await app.listen(0, '127.0.0.1');
+    return new TestApi(app, own, logged);
+  }
+
+  get server(): Server {
+    return this.app.getHttpServer();
+  }
+
+  /** A new key of an organization. */
+  async key(organizationId: string, wanted: Partial<NewApiKey> = {}): Promise<string> {
+    return (await this.app.get(ApiKeys).create(organizationId, { name: 'test', ...wanted })).key;
+  }
+
+  /** A GET with this key; without one, no Authorization header is sent. */
+  get(path: string, key?: string): supertest.Test {
+    const request = supertest(this.server).get(path);
+    return key ? request.set('Authorization', `Token token=${key}`) : request;
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.database.drop();
+  }
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+
+/** A database of one spec file. */
+export interface TestDatabase {
+  /** The owner's connection: migrates, owns every table. */
+  ownerUrl: string;
+  /** The application's role: what the API connects as. */
+  applicationUrl: string;
+  /** Superuser: sees past row-level security. */
+  adminUrl: string;
+  drop(): Promise<void>;
+}
+
+/** A clone of the template that the migrations built. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return create(inject('template'));
+}
+
+/** A database with nothing in it. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create('template0');
+}
+
+async function create(template: string): Promise<TestDatabase> {
+  const name = `spec_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`);
+  const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  return {
+    adminUrl: at(inject('adminUrl')),
+    ownerUrl: at(inject('ownerUrl')),
+    applicationUrl: at(inject('applicationUrl')),
+    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('adminUrl') });
+  await client.connect();
+  try {
+    // Two clones of one template at the same moment refuse each other: take turns.
+    await client.query('SELECT pg_advisory_lock(4711)');
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

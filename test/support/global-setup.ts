@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '@app/database';
+import { startEmbeddedPostgres } from '../../apps/cli/src/postgres/embedded-postgres.js';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Superuser, database postgres. */
+    adminUrl: string;
+    ownerUrl: string;
+    applicationUrl: string;
+    /** A database built by the migrations, to be cloned. */
+    template: string;
+  }
+}
+
+/** One real PostgreSQL for the whole run. Nothing of it outlives the run, so nothing has to reach the disk. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' },
+  });
+  const template = `template_${randomUUID().slice(0, 8)}`;
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${template} OWNER tutoring_owner`);
+  await admin.end();
+  await migrate(withDatabase(postgres.ownerUrl, template), withDatabase(postgres.applicationUrl, template));
+  project.provide('adminUrl', postgres.adminUrl);
+  project.provide('ownerUrl', postgres.ownerUrl);
+  project.provide('applicationUrl', postgres.applicationUrl);
+  project.provide('template', template);
+  return async () => {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    // Root's data lies elsewhere when the checkout's folder is closed to others.
+    if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(postgres.dataDirectory, { recursive: true, force: true });
+  };
+}
+
+function withDatabase(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: `/${database}` }).href;
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { tsconfigPaths: true },
+  test: {
+    globals: true,
+    include: ['test/**/*.spec.ts', '{apps,libs}/**/*.spec.ts'],
+    exclude: ['node_modules/**', 'dist/**', 'test/faults/**'],
+    setupFiles: ['reflect-metadata'],
+    globalSetup: './test/support/global-setup.ts',
+    reporters: ['default', './test/support/summary.reporter.ts'],
+    // One database a spec file: files run side by side, tests within a file in order.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    sequence: { shuffle: { files: true } },
+  },
+});
