@@ -279,8 +279,7 @@ describe('what the database derives', () => {
     it('know their newest message that everyone may read', async () => {
       const id = await world.conversation(school, await world.member(school, 'tutor'));
       const last = async (): Promise<unknown> => (await seen(school))[0]?.last;
-      const times = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z', '2026-03-03T00:00:00.000Z'] as const;
-      const [first, second, third] = [times[0], times[1], times[2]];
+      const [first, second, third] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'];
       await world.insert(school, 'messages', messageRow(id, second));
       await world.insert(school, 'messages', messageRow(id, first));
       expect(await last()).toEqual(new Date(second));

@@ -150,7 +150,9 @@ describe('two transactions at once', () => {
           inserting(school, 'conversation_participants', seatRow(id, invited)),
           setting(other, invited, 'accepted'),
         ],
-        check: async () => expect(await conversationsOf(other)).toContainEqual({ id, last: null }),
+        check: async () => {
+          expect(await conversationsOf(other)).toContainEqual({ id, last: null });
+        },
       };
     }));
 
@@ -160,7 +162,9 @@ describe('two transactions at once', () => {
       const id = await world.conversation(school, leaver);
       return {
         sides: [leaving(school, id, leaver), inserting(school, 'conversation_participants', seatRow(id, comer))],
-        check: async () => expect(await conversationsOf(school)).toContainEqual({ id, last: null }),
+        check: async () => {
+          expect(await conversationsOf(school)).toContainEqual({ id, last: null });
+        },
       };
     }));
 
@@ -173,7 +177,9 @@ describe('two transactions at once', () => {
           setting(school, leaver, 'archived'),
           inserting(school, 'conversation_participants', seatRow(id, comer)),
         ],
-        check: async () => expect(await conversationsOf(school)).toContainEqual({ id, last: null }),
+        check: async () => {
+          expect(await conversationsOf(school)).toContainEqual({ id, last: null });
+        },
       };
     }));
 
@@ -186,7 +192,9 @@ describe('two transactions at once', () => {
           inserting(school, 'messages', messageRow(id, '2026-03-02T00:00:00Z')),
           inserting(school, 'conversation_participants', seatRow(id, guest)),
         ],
-        check: async () => expect(await conversationsOf(other)).toContainEqual({ id, last: new Date('2026-03-02') }),
+        check: async () => {
+          expect(await conversationsOf(other)).toContainEqual({ id, last: new Date('2026-03-02') });
+        },
       };
     }));
 

@@ -8,7 +8,6 @@ export type Row = Record<string, unknown>;
 export class World {
   private constructor(
     readonly urls: { ownerUrl: string; applicationUrl: string },
-    /** Its maintenance policies are open: it sees every row. */
     readonly owner: pg.Pool,
     private readonly application: pg.Pool,
     private readonly drop: () => Promise<void>,
@@ -16,16 +15,15 @@ export class World {
 
   static async create(): Promise<World> {
     const database = await createTestDatabase();
-    return new World(
-      database,
-      new pg.Pool({ connectionString: database.ownerUrl, options: '-c app.maintenance=on', max: 2 }),
-      new pg.Pool({ connectionString: database.applicationUrl, max: 12 }),
-      () => database.drop(),
-    );
+    const owner = ownersPool(database.ownerUrl);
+    const application = new pg.Pool({ connectionString: database.applicationUrl, max: 12 });
+    return new World(database, owner, application, () => database.drop());
   }
 
   async destroy(): Promise<void> {
-    await Promise.all([this.application.end(), this.owner.end()]);
+    await this.application.end();
+    await othersGone(this.owner);
+    await this.owner.end();
     await this.drop();
   }
 
@@ -128,6 +126,21 @@ export class World {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     throw new Error('The second statement did not wait for the first transaction');
+  }
+}
+
+/** One connection that sees every row: the owner's upkeep policies are open. */
+export function ownersPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, options: '-c app.maintenance=on', max: 1 });
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** A pool says that it has ended before its connections have: a database dropped then would break them with a noise. */
+export async function othersGone(owner: pg.Pool): Promise<void> {
+  const others = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+  for (let attempt = 0; attempt < 100 && (await owner.query(others)).rows.length > 0; attempt++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 

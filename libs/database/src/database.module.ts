@@ -8,7 +8,8 @@ import { StartCheck } from './start-check.js';
 /** PostgreSQL for one process, as the application's role. */
 @Module({})
 export class DatabaseModule {
-  static forRoot(applicationName: string): DynamicModule {
+  /** @param connected false for a look at the application without its database */
+  static forRoot(applicationName: string, connected = true): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -17,13 +18,14 @@ export class DatabaseModule {
           inject: [Env],
           useFactory: (env: Env) => ({
             ...dataSourceOptions({
-              url: env.need('DATABASE_URL'),
+              url: connected ? env.need('DATABASE_URL') : 'postgres://nowhere',
               poolSize: env.get('DATABASE_POOL_SIZE'),
               applicationName,
             }),
             // A database that is just starting is waited for; the module tree comes up once it answers.
             retryAttempts: env.production ? 20 : 3,
             retryDelay: 500,
+            manualInitialization: !connected,
           }),
         }),
       ],

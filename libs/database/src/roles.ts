@@ -1,4 +1,7 @@
+import pg from 'pg';
 import type { DataSource } from 'typeorm';
+
+const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Tables that the database keeps by itself: the application reads them. */
 const READ_ONLY = ['session_students', 'organization_results', 'organization_conversations', 'migrations'];
@@ -17,10 +20,10 @@ export async function grantApplication(owner: DataSource, applicationUrl: string
   const role = decodeURIComponent(username);
   const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
   if (role === '' || role === current?.name) return;
-  const name = quoteIdentifier(role);
+  const name = escapeIdentifier(role);
   const [known] = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
   if (!known) {
-    const secret = password ? ` PASSWORD ${quoteLiteral(decodeURIComponent(password))}` : '';
+    const secret = password ? ` PASSWORD ${escapeLiteral(decodeURIComponent(password))}` : '';
     await owner.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE${secret}`);
   }
   await owner.query(`
@@ -44,12 +47,4 @@ export async function roleFaults(application: DataSource): Promise<string[]> {
     role.bypass && 'the role of DATABASE_URL has BYPASSRLS: row-level security does not hold it',
     Number(role.owned) > 0 && 'the role of DATABASE_URL owns tables, or belongs to the role that does',
   ].filter((fault) => fault !== false);
-}
-
-function quoteIdentifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function quoteLiteral(value: string): string {
-  return `'${value.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
 }

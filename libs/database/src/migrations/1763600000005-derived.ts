@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Functions that run with the owner's eyes: they keep what is derived across organizations. The word in the search path
- * (no schema has that name) opens the owner's maintenance policies, see row security; the application's role has no such
+ * (no schema has that name) opens the owner's upkeep policies, see row security; the application's role has no such
  * policy, whatever it sets. Not a setting of our own: only a superuser may attach one to a function.
  */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
@@ -173,10 +173,12 @@ export class Derived1763600000005 implements MigrationInterface {
         PERFORM lock_people(ARRAY(SELECT student_id FROM unnest(changes)));
         INSERT INTO session_students AS s SELECT * FROM unnest(changes) WHERE occurrences > 0
           ON CONFLICT (organization_id, student_id) DO UPDATE SET occurrences = s.occurrences + excluded.occurrences;
-        UPDATE session_students s SET occurrences = s.occurrences + c.occurrences FROM unnest(changes) c
-          WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND c.occurrences < 0;
-        DELETE FROM session_students s USING unnest(changes) c
-          WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND s.occurrences = 0;
+        IF TG_OP <> 'INSERT' THEN
+          UPDATE session_students s SET occurrences = s.occurrences + c.occurrences FROM unnest(changes) c
+            WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND c.occurrences < 0;
+          DELETE FROM session_students s USING unnest(changes) c
+            WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND s.occurrences = 0;
+        END IF;
         RETURN NULL;
       END $$;
 
@@ -229,21 +231,21 @@ export class Derived1763600000005 implements MigrationInterface {
         (organization_id, type, last_message_at DESC NULLS LAST, conversation_id DESC);
 
       -- Callers hold the locks on the people concerned. The conversations are locked because two people may come and
-      -- go in one at the same time, or a message arrive.
+      -- go in one at the same time, or a message arrive. OFFSET 0 keeps the planner from joining the members of an
+      -- organization first: thousands, for each conversation.
       CREATE FUNCTION show_conversations(ids uuid[]) RETURNS void LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
+      DECLARE seen organization_conversations[];
       BEGIN
         PERFORM 1 FROM conversations WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
-        DELETE FROM organization_conversations o WHERE o.conversation_id = ANY (ids) AND NOT EXISTS (
-          SELECT FROM conversation_participants p
-          JOIN members m ON m.user_id = p.user_id AND m.status = 'accepted' AND m.organization_id = o.organization_id
-          WHERE p.conversation_id = o.conversation_id AND p.left_at IS NULL);
-        INSERT INTO organization_conversations (organization_id, conversation_id, type, last_message_at)
-        SELECT DISTINCT m.organization_id, c.id, c.type, c.last_message_at
-        FROM conversations c
-        JOIN conversation_participants p ON p.conversation_id = c.id AND p.left_at IS NULL
-        JOIN members m ON m.user_id = p.user_id AND m.status = 'accepted'
-        WHERE c.id = ANY (ids)
-        ON CONFLICT DO NOTHING;
+        seen := ARRAY(SELECT DISTINCT ROW (m.organization_id, c.id, c.type, c.last_message_at)::organization_conversations
+          FROM (SELECT * FROM conversations WHERE id = ANY (ids) OFFSET 0) c,
+            LATERAL (SELECT user_id FROM conversation_participants
+              WHERE conversation_id = c.id AND left_at IS NULL OFFSET 0) p,
+            LATERAL (SELECT organization_id FROM members
+              WHERE user_id = p.user_id AND status = 'accepted' OFFSET 0) m);
+        DELETE FROM organization_conversations WHERE conversation_id = ANY (ids)
+          AND (organization_id, conversation_id) NOT IN (SELECT organization_id, conversation_id FROM unnest(seen));
+        INSERT INTO organization_conversations SELECT * FROM unnest(seen) ON CONFLICT DO NOTHING;
       END $$;
 
       CREATE FUNCTION show_conversations_of_participants() RETURNS trigger LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
@@ -302,6 +304,7 @@ export class Derived1763600000005 implements MigrationInterface {
           AND (o.type, o.last_message_at) IS DISTINCT FROM (a.type, a.last_message_at);
         RETURN NULL;
       END $$;
+
       REVOKE EXECUTE ON FUNCTION ${FUNCTIONS.join(', ')} FROM PUBLIC;
     `);
     for (const table of ['sessions', 'session_participants']) {

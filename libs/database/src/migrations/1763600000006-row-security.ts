@@ -49,8 +49,8 @@ function seenConversation(id: string): string {
 
 /**
  * The second lock: whatever a query forgets, the application's role sees the rows of the organization that the
- * transaction named and no others. FORCEd, so that the owner is held by it as well; the maintenance policy that lets the
- * functions of the schema see everything is the owner's alone, and the application's role has none.
+ * transaction named and no others. FORCEd, so that the owner is held by it as well; the policy that lets the functions
+ * of the schema see everything is the owner's alone, and the application's role has none.
  */
 export class RowSecurity1763600000006 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -83,12 +83,14 @@ export class RowSecurity1763600000006 implements MigrationInterface {
       END $$;
     `);
     Object.assign(policies, SEEN_THROUGH);
+    // PostgreSQL tries policies in the reverse order of their names: for the functions "upkeep" answers first, and
+    // what "tenant" would have to look up is not looked up.
     for (const [table, { using, check }] of Object.entries(policies)) {
       await runner.query(/* sql */ `
         ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
         ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
         CREATE POLICY tenant ON ${table} USING (${using}) WITH CHECK (${check});
-        CREATE POLICY maintenance ON ${table} TO CURRENT_USER USING (${MAINTENANCE}) WITH CHECK (${MAINTENANCE});
+        CREATE POLICY upkeep ON ${table} TO CURRENT_USER USING (${MAINTENANCE}) WITH CHECK (${MAINTENANCE});
       `);
     }
     await runner.query(/* sql */ `
@@ -121,7 +123,7 @@ export class RowSecurity1763600000006 implements MigrationInterface {
     for (const table of tables) {
       await runner.query(`
         DROP POLICY tenant ON ${table};
-        DROP POLICY maintenance ON ${table};
+        DROP POLICY upkeep ON ${table};
         ALTER TABLE ${table} NO FORCE ROW LEVEL SECURITY;
         ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY;
       `);
