@@ -172,17 +172,17 @@ describe('the schema', () => {
       SELECT c.relname AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced,
         EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant' AND p.polroles = '{0}') AS tenant
       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND (c.relname IN ('organizations',
-          'results', 'conversations', 'conversation_participants', 'messages', 'student_group_members')
+          'users', 'results', 'conversations', 'conversation_participants', 'messages', 'student_group_members')
         OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'organization_id'))`);
     expect(tables.length).toBeGreaterThanOrEqual(30);
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // All that is left out: logins belong to no organization, heartbeats to nobody.
+    // All that is left out: heartbeats belong to nobody.
     const open = [...new Set(columns.map((column) => column.table))].filter(
       (name) => !tables.some((table) => table.name === name),
     );
-    expect(open).toEqual(['users', 'worker_heartbeats']);
+    expect(open).toEqual(['worker_heartbeats']);
   });
 
   it('keeps times to the millisecond, as JavaScript does', () => {
@@ -238,6 +238,7 @@ describe('the schema', () => {
       'api_key_by_hash',
       'conversation_of_others',
       'group_of_others',
+      'login_by_email',
       'organization_by_slug',
       'organization_of_api_key',
     ]);

@@ -76,7 +76,9 @@ export class World {
   async person(): Promise<string> {
     const id = randomUUID();
     const email = `${id}@example.com`;
-    return this.insert(null, 'users', { id, email, email_normalized: email, first_name: 'Ada', last_name: 'Lovelace' });
+    // Any organization may add a login, none in particular.
+    const row = { id, email, email_normalized: email, first_name: 'Ada', last_name: 'Lovelace' };
+    return this.insert(randomUUID(), 'users', row);
   }
 
   /** Returns the id of the person. */

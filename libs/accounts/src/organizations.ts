@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, Member, Organization, User } from '@app/database';
+import { Database, Member, Organization } from '@app/database';
 
 export interface NewOrganization {
   name: string;
@@ -57,8 +57,10 @@ export class Organizations {
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
         ON CONFLICT (email_normalized) DO NOTHING`);
-      const user = await manager.findOneByOrFail(User, { emailNormalized: normalized });
-      const member = await manager.findOneBy(Member, { organizationId, userId: user.id });
+      // The login may be another organization's so far: its row is not in sight, its id can be asked for.
+      const [login] = await this.db.query<{ id: string }>(sql`SELECT login_by_email(${normalized}) AS id`);
+      const userId = login!.id;
+      const member = await manager.findOneBy(Member, { organizationId, userId });
       if (member && member.role !== 'owner') {
         throw new AccountError(`${address} is a member of this organization already, as ${member.role}`);
       }
@@ -66,13 +68,13 @@ export class Organizations {
         await manager.insert(Member, {
           id: uuidv7(),
           organizationId,
-          userId: user.id,
+          userId,
           role: 'owner',
           status: 'accepted',
           acceptedAt: new Date(),
         });
       }
-      return { userId: user.id, created: !member };
+      return { userId, created: !member };
     });
   }
 }

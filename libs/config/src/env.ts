@@ -4,7 +4,7 @@ import { flag, integer, list, oneOf, pattern, type Setting, text, url } from './
 /** Every variable that the service reads. `.env.example` says what each is for; a test keeps the two equal. */
 const settings = {
   NODE_ENV: oneOf('development', ['development', 'test', 'production']),
-  HOST: text('0.0.0.0'),
+  HOST: text(null),
   PORT: integer(3000, 0, 65535),
   PUBLIC_URL: url(['http', 'https']),
   TRUST_PROXY: flag(false),
@@ -17,7 +17,7 @@ const settings = {
   REDIS_URL: url(['redis', 'rediss']),
 
   DATA_DIR: text('.data'),
-  DEMO: flag(true),
+  DEMO: flag(null),
 
   ENCRYPTION_KEY: text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
   API_KEY_PREFIX: pattern('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lower-case letters and digits'),
@@ -33,7 +33,10 @@ export const settingNames = Object.keys(settings) as (keyof Values)[];
 
 /** The configuration of one process. Injectable by its class. */
 export class Env {
-  constructor(private readonly values: Readonly<Values>) {}
+  constructor(
+    private readonly values: Readonly<Values>,
+    private readonly source: NodeJS.ProcessEnv = {},
+  ) {}
 
   get<Name extends keyof Values>(name: Name): Values[Name] {
     return this.values[name];
@@ -44,6 +47,12 @@ export class Env {
     const value = this.values[name];
     if (value === null) throw new EnvError([`${name} is not set`]);
     return value;
+  }
+
+  /** The environment that this one was read from, with `changes`: for a process that is started from here. */
+  forChildren(changes: Record<string, string>): Record<string, string> {
+    const inherited = Object.entries(this.source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { ...Object.fromEntries(inherited), ...changes };
   }
 
   /** The owner's connection: it migrates, and owns every table. */
@@ -85,7 +94,7 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
     }
   }
   if (faults.length > 0) throw new EnvError(faults);
-  return new Env(values as Values);
+  return new Env(values as Values, source);
 }
 
 function readVariable(name: string, source: NodeJS.ProcessEnv, faults: string[]): string | undefined {

@@ -38,7 +38,9 @@ export function integer(fallback: number, min: number, max: number): Setting<num
   };
 }
 
-export function flag(fallback: boolean): Setting<boolean> {
+export function flag(fallback: boolean): Setting<boolean>;
+export function flag(fallback: null): Setting<boolean | null>;
+export function flag(fallback: boolean | null): Setting<boolean | null> {
   return {
     fallback,
     parse: (value) => {

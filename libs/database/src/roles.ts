@@ -7,7 +7,7 @@ const { escapeIdentifier, escapeLiteral } = pg;
 const READ_ONLY = ['session_students', 'organization_results', 'organization_conversations', 'migrations'];
 
 /** The only doors to data before an organization is known. */
-const LOOK_UPS = ['api_key_by_hash', 'organization_by_slug', 'organization_of_api_key'];
+const LOOK_UPS = ['api_key_by_hash', 'organization_by_slug', 'organization_of_api_key', 'login_by_email'];
 
 /**
  * Gives the application's role what it needs and no more: rows, never structure. Run by the owner after the migrations.

@@ -97,6 +97,7 @@ export class Teaching1763600000003 implements MigrationInterface {
       CREATE INDEX session_feedback_keyset ON session_feedback (organization_id, created_at, id);
       CREATE INDEX session_feedback_public_keyset ON session_feedback (organization_id, created_at, id) WHERE is_public;
       CREATE INDEX session_feedback_tutor_keyset ON session_feedback (organization_id, tutor_id, created_at, id);
+      CREATE INDEX session_feedback_reviewer ON session_feedback (reviewer_id);
       CREATE INDEX session_feedback_reviews_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
         WHERE is_public AND has_comment;
 

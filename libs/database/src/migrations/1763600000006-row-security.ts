@@ -32,6 +32,20 @@ const SEEN_THROUGH: Record<string, { using: string; check: string }> = {
   conversations: { using: seenConversation('conversations.id'), check: 'current_organization_id() IS NOT NULL' },
   conversation_participants: throughConversation('conversation_participants.conversation_id'),
   messages: throughConversation('messages.conversation_id'),
+  // A login is seen by organizations that the person belongs to, as member, parent or reviewer; anybody may add one.
+  users: {
+    using: ['members', 'parents']
+      .map(
+        (table) => `EXISTS (SELECT FROM ${table} v
+        WHERE v.organization_id = current_organization_id() AND v.user_id = users.id)`,
+      )
+      .concat(
+        `EXISTS (SELECT FROM session_feedback v
+        WHERE v.organization_id = current_organization_id() AND v.reviewer_id = users.id)`,
+      )
+      .join(' OR '),
+    check: 'current_organization_id() IS NOT NULL',
+  },
   student_group_members: {
     using: 'EXISTS (SELECT FROM student_groups v WHERE v.id = student_group_members.group_id)',
     check: 'NOT group_of_others(group_id)',
@@ -94,7 +108,7 @@ export class RowSecurity1763600000006 implements MigrationInterface {
       `);
     }
     await runner.query(/* sql */ `
-      -- Before a key is known there is no organization to name: these three look-ups are all that is possible then.
+      -- Before a key is known there is no organization to name: these look-ups are all that is possible then.
       CREATE FUNCTION api_key_by_hash(hash bytea) RETURNS TABLE (
         id uuid, scopes text[], platform_blog boolean, expired boolean, revoked boolean, used_this_minute boolean,
         organization_id uuid, organization_name text, organization_slug text, time_zone text, currency text
@@ -110,11 +124,16 @@ export class RowSecurity1763600000006 implements MigrationInterface {
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
         SELECT id FROM organizations WHERE slug = wanted
       $$;
+      -- Whether an address has a login already, somewhere: its id, and nothing of the person.
+      CREATE FUNCTION login_by_email(address text) RETURNS uuid
+        LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
+        SELECT id FROM users WHERE email_normalized = address
+      $$;
       CREATE FUNCTION organization_of_api_key(key_id uuid) RETURNS uuid
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
         SELECT organization_id FROM api_keys WHERE id = key_id
       $$;
-      REVOKE ALL ON FUNCTION api_key_by_hash, organization_by_slug, organization_of_api_key FROM PUBLIC;
+      REVOKE ALL ON FUNCTION api_key_by_hash, organization_by_slug, organization_of_api_key, login_by_email FROM PUBLIC;
     `);
   }
 
@@ -129,7 +148,7 @@ export class RowSecurity1763600000006 implements MigrationInterface {
       `);
     }
     await runner.query(`
-      DROP FUNCTION api_key_by_hash, organization_by_slug, organization_of_api_key, group_of_others,
+      DROP FUNCTION api_key_by_hash, organization_by_slug, organization_of_api_key, login_by_email, group_of_others,
         conversation_of_others;
     `);
   }
