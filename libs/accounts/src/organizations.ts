@@ -53,10 +53,11 @@ export class Organizations {
     }
     return this.db.transaction({ organizationId }, async () => {
       const { manager } = this.db;
+      // Without a conflict target: with one, row-level security would want to see the new row.
       await this.db.query(sql`
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
-        ON CONFLICT (email_normalized) DO NOTHING`);
+        ON CONFLICT DO NOTHING`);
       // The login may be another organization's so far: its row is not in sight, its id can be asked for.
       const [login] = await this.db.query<{ id: string }>(sql`SELECT login_by_email(${normalized}) AS id`);
       const userId = login!.id;

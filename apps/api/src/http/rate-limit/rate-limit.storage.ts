@@ -15,7 +15,8 @@ local kept, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local used, oldest = 0, second
 for i = 1, #counts, 2 do
   local at = tonumber(counts[i])
-  if at <= second - kept then
+  -- Later than now: counted before the clock was set back. It would lock out until the clock caught up.
+  if at <= second - kept or at > second then
     redis.call('HDEL', KEYS[1], counts[i])
   else
     used = used + tonumber(counts[i + 1])
@@ -34,6 +35,8 @@ return { allowed, used, oldest + kept - second }
 
 /** A request never waits longer than this for Redis (ms). */
 const REDIS_PATIENCE = 50;
+/** After this nobody waits for an answer any more, and it is forgotten (ms). */
+const REDIS_GIVES_UP = 1_000;
 /** After a fault, requests are counted locally for this long before Redis is asked again (ms). */
 const REDIS_PAUSE = 1_000;
 
@@ -62,7 +65,7 @@ export class RateLimitStorage implements ThrottlerStorage, OnApplicationShutdown
   async hit(key: string, limit: number): Promise<Hit> {
     if (!this.redis || Date.now() < this.askRedisAfter) return this.hitLocally(key, limit);
     try {
-      const [allowed, used, resetIn] = await this.redis.hit(`rate-limit:${key}`, SECONDS_KEPT, limit);
+      const [allowed, used, resetIn] = await inTime(this.redis.hit(`rate-limit:${key}`, SECONDS_KEPT, limit));
       if (this.away) this.log.warn('Redis answers again: rate limits are shared', RateLimitStorage.name);
       this.away = false;
       return { allowed: allowed === 1, used, resetIn };
@@ -96,10 +99,23 @@ export class RateLimitStorage implements ThrottlerStorage, OnApplicationShutdown
   }
 }
 
+/**
+ * Rejects when there is no answer in time. The clock alone does not tell: if it was this process that was held up, the
+ * answer has come and was not read yet, so sockets are read once more before Redis is blamed.
+ */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(reject, new Error('Redis is late')), REDIS_PATIENCE);
+    answer.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
 function connect(url: string): RedisWithHit {
   const redis = new Redis(url, {
     connectTimeout: 1_000,
-    commandTimeout: REDIS_PATIENCE,
+    commandTimeout: REDIS_GIVES_UP,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * 200, REDIS_PAUSE),

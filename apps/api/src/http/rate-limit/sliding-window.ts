@@ -30,8 +30,12 @@ interface Counter {
 export class SlidingWindows {
   private readonly counters = new Map<string, Counter>();
 
-  /** Counts a hit unless the limit is reached; refused hits do not count. */
-  hit(key: string, limit: number, now = Date.now()): Hit {
+  /**
+   * Counts a hit unless the limit is reached; refused hits do not count.
+   *
+   * @param now milliseconds of a clock that nobody sets: after the system's went back, a minute would last until it caught up
+   */
+  hit(key: string, limit: number, now = performance.now()): Hit {
     const second = Math.floor(now / 1000);
     const counter = this.counters.get(key) ?? this.add(key, second);
     advance(counter, second);

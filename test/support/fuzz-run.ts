@@ -1,0 +1,124 @@
+import { Agent, request as send } from 'node:http';
+import type { Answer } from './answer-check.js';
+import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
+import { exchange } from './raw-http.js';
+
+/** A request whose answer breaks a promise, made as small as it still does so. */
+export interface Failure {
+  faults: string[];
+  bytes: string;
+}
+
+export interface FuzzReport {
+  sent: number;
+  /** Answers by status; 0 where the connection ended without one. */
+  statuses: Map<number, number>;
+  /** Paths of routes that gave a success. */
+  succeeded: Set<string>;
+  failures: Failure[];
+}
+
+/** What is wrong with an answer to the request; nothing, mostly. */
+export type Judge = (request: FuzzRequest, answer: Answer) => string[];
+
+/** Connections at once: enough to interleave, and all that a shared machine should have to bear. */
+const CONCURRENCY = 16;
+/** Failures beyond these tell nothing new. */
+const MOST_FAILURES = 5;
+
+/** Sends the requests over kept connections, several at once, and shrinks those whose answers the judge complains about. */
+export async function fuzz(port: number, count: number, next: () => FuzzRequest, judge: Judge): Promise<FuzzReport> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
+  const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };
+  const complaints = async (request: FuzzRequest): Promise<string[]> => {
+    const answer = await answerTo(port, request, agent);
+    report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status >= 200 && answer.status < 300 && request.method === 'GET') report.succeeded.add(request.route);
+    // Bytes that are no request may end in silence; a request may not.
+    if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
+    return judge(request, answer);
+  };
+  const worker = async (): Promise<void> => {
+    while (report.sent < count && report.failures.length < MOST_FAILURES) {
+      report.sent++;
+      const request = next();
+      if ((await complaints(request)).length > 0) report.failures.push(await shrink(request, complaints));
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  agent.destroy();
+  return report;
+}
+
+async function shrink(request: FuzzRequest, complaints: (request: FuzzRequest) => Promise<string[]>): Promise<Failure> {
+  let smallest = request;
+  let faults = await complaints(request);
+  // What does not fail a second time needs more than one request to fail: told as it was.
+  if (faults.length === 0) return { faults: ['failed once, and not again'], bytes: wireOf(request) };
+  for (let smaller = true; smaller;) {
+    smaller = false;
+    for (const candidate of smallerThan(smallest)) {
+      const found = await complaints(candidate);
+      if (found.length === 0) continue;
+      [smallest, faults, smaller] = [candidate, found, true];
+      break;
+    }
+  }
+  return { faults, bytes: wireOf(smallest) };
+}
+
+function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
+  if (request.raw !== null) {
+    for (let length = request.raw.length >> 1; length >= 1; length >>= 1) {
+      for (let at = 0; at < request.raw.length; at += length) {
+        yield { ...request, raw: request.raw.slice(0, at) + request.raw.slice(at + length) };
+      }
+    }
+    return;
+  }
+  if (request.body !== '') yield { ...request, body: '' };
+  for (const index of request.query.keys()) yield { ...request, query: request.query.toSpliced(index, 1) };
+  for (const index of request.headers.keys()) yield { ...request, headers: request.headers.toSpliced(index, 1) };
+}
+
+async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {
+  if (request.raw !== null) return onItsOwn(port, request, 400);
+  try {
+    return await onKeptConnection(port, request, agent);
+  } catch {
+    // Node's client would not write it, or the server closed the kept connection just then.
+    return onItsOwn(port, request, 10_000);
+  }
+}
+
+function onKeptConnection(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {
+  const { method, body } = request;
+  // A name that comes twice is sent twice.
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of request.headers) (headers[name] ??= []).push(value);
+  if (body !== '') headers['Content-Length'] = [String(body.length)];
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, method, path: targetOf(request), headers, agent };
+    const sent = send(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const answer = { status: response.statusCode!, headers: response.headers, method };
+        resolve({ ...answer, body: Buffer.concat(chunks).toString('utf8') });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body === '' ? undefined : Buffer.from(body, 'latin1'));
+  });
+}
+
+async function onItsOwn(port: number, request: FuzzRequest, patience: number): Promise<Answer> {
+  try {
+    return await exchange(port, wireOf(request), patience);
+  } catch (error) {
+    // A server that waits for the rest of a broken request has nothing to say yet.
+    if (request.raw !== null) return { status: 0, headers: {}, body: '' };
+    throw error;
+  }
+}
