@@ -10,6 +10,8 @@ const KEY = /tk_live_[0-9a-f]{64}/;
 
 /** `npm start` as a newcomer runs it, in a data folder of its own. */
 class Service {
+  /** Those that a failed test would leave behind. */
+  static readonly running = new Set<Service>();
   output = '';
   readonly exited: Promise<number | null>;
   private readonly child: ChildProcess;
@@ -22,6 +24,8 @@ class Service {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
     this.exited = new Promise((resolve) => this.child.once('exit', resolve));
+    Service.running.add(this);
+    void this.exited.then(() => Service.running.delete(this));
   }
 
   /** Waits until the service says that it is ready; returns its base URL. */
@@ -51,7 +55,8 @@ describe('npm start', () => {
     chmodSync(folder, 0o755);
     data = join(folder, 'data');
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const service of Service.running) await service.stop('SIGTERM');
     rmSync(folder, { recursive: true, force: true });
   });
 
