@@ -1,34 +1,229 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeDemo } from '../../apps/cli/src/demo/demo.js';
-import { importFolder } from '../../apps/cli/src/import/importer.js';
-import { World } from '../database/world.js';
+import { type DemoOptions, type DemoOrganization, sizeOf, writeDemo } from '../../apps/cli/src/demo/demo.js';
+import { importFolder, type ImportReport } from '../../apps/cli/src/import/importer.js';
+import { TABLES } from '../../apps/cli/src/import/tables.js';
+import { type Row, World } from '../database/world.js';
+
+// A Wednesday evening in Melbourne: today has sessions on both sides of now.
+const NOW = new Date('2026-05-06T05:00:00Z');
 
 describe('demo', () => {
-  it('imports', async () => {
-    const world = await World.create();
-    const folder = mkdtempSync(join(tmpdir(), 'demo-'));
-    const orgs = await writeDemo({ folder, students: 60, seed: 1 });
-    const ids: string[] = [];
-    for (const o of orgs) {
+  const folders: string[] = [];
+  let world: World;
+  let organizations: (DemoOrganization & { id: string })[];
+  const reports: ImportReport[] = [];
+
+  async function write(options: Partial<DemoOptions> = {}): Promise<DemoOrganization[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'tutoring-demo-'));
+    folders.push(folder);
+    return writeDemo({ folder, ...sizeOf('small'), seed: 7, now: NOW, ...options });
+  }
+
+  function load(id: string, folder: string): Promise<ImportReport> {
+    return importFolder({ url: world.urls.applicationUrl, organizationId: id, folder });
+  }
+
+  /** What the organization's callers of the API could see. */
+  function seen(place: number, sql: string): Promise<Row[]> {
+    return world.as(organizations[place]!.id, sql);
+  }
+
+  beforeAll(async () => {
+    world = await World.create();
+    organizations = [];
+    for (const written of await write()) {
       const id = await world.organization();
-      ids.push(id);
-      const t = Date.now();
-      console.log(
-        await importFolder({ url: world.urls.applicationUrl, organizationId: id, folder: o.folder }),
-        Date.now() - t,
-      );
+      await world.as(id, 'UPDATE organizations SET time_zone = $1', [written.timeZone]);
+      organizations.push({ ...written, id });
+      reports.push(await load(id, written.folder));
     }
-    for (const [i, o] of orgs.entries()) {
-      const t = Date.now();
-      const r = await importFolder({ url: world.urls.applicationUrl, organizationId: ids[i]!, folder: o.folder });
-      console.log(
-        Object.entries(r.tables).filter(([, v]) => v.inserted > 0),
-        Date.now() - t,
-      );
-    }
+  });
+
+  afterAll(async () => {
     await world.destroy();
-    rmSync(folder, { recursive: true });
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+  });
+
+  it('is imported row by row', async () => {
+    for (const [place, { folder }] of organizations.entries()) {
+      for (const table of TABLES) {
+        const lines = (await readFile(join(folder, `${table}.ndjson`), 'utf8')).trim().split('\n').length;
+        // The tutor who works in both is there already when the second organization is imported.
+        const unchanged = place === 1 && table === 'users' ? 1 : 0;
+        expect(reports[place]!.tables[table], table).toEqual({ read: lines, inserted: lines - unchanged, unchanged });
+      }
+    }
+  });
+
+  it('is the same for the same seed and time, and another for another seed', async () => {
+    const digest = async (options: Partial<DemoOptions> = {}) => {
+      const written = await write({ students: 200, ...options });
+      const hash = createHash('sha256').update(await readFile(join(written[0]!.folder, '..', 'organizations.json')));
+      for (const { folder } of written) {
+        for (const file of (await readdir(folder)).sort()) hash.update(file).update(await readFile(join(folder, file)));
+      }
+      return hash.digest('hex');
+    };
+    const first = await digest();
+    expect(await digest()).toBe(first);
+    expect(await digest({ seed: 8 })).not.toBe(first);
+  });
+
+  it('has every value of every closed set', async () => {
+    const sets = await world.all(`SELECT k.conrelid::regclass::text AS table, a.attname AS column,
+        ARRAY(SELECT (regexp_matches(pg_get_constraintdef(k.oid), '''([a-z_]+)''', 'g'))[1]) AS values
+      FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+      WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '% = ANY (ARRAY[%' AND k.connamespace = 'public'::regnamespace`);
+    expect(sets.length).toBeGreaterThan(20);
+    for (const { table, column, values } of sets.filter((set) => TABLES.includes(set.table as string))) {
+      const found = await world.all(`SELECT DISTINCT ${String(column)} AS value FROM ${String(table)}`);
+      expect(
+        found.map((row) => row.value),
+        `${String(table)}.${String(column)}`,
+      ).toEqual(expect.arrayContaining(values as string[]));
+    }
+  });
+
+  it('has addresses that reach nobody', async () => {
+    const addresses = await world.all('SELECT email FROM users');
+    expect(addresses.length).toBeGreaterThan(100);
+    for (const { email } of addresses) expect(email).toMatch(/@example\.(com|org)$|@placeholder\.invalid$/);
+    for (const { ownerEmail, id } of organizations) {
+      const owner = `SELECT m.role FROM users u JOIN members m ON m.user_id = u.id WHERE u.email = $1`;
+      expect(await world.as(id, owner, [ownerEmail])).toEqual([{ role: 'owner' }]);
+    }
+  });
+
+  it.each([
+    [
+      'somebody who works in both',
+      `SELECT user_id FROM members GROUP BY user_id HAVING count(DISTINCT organization_id) = 2`,
+    ],
+    [
+      'an owner who teaches',
+      `SELECT FROM members JOIN tutor_profiles USING (organization_id, user_id) WHERE role = 'owner'`,
+    ],
+    [
+      'a pending member with supplied names',
+      `SELECT FROM members WHERE status = 'pending' AND supplied_last_name <> ''`,
+    ],
+    [
+      'a placeholder parent',
+      `SELECT FROM users JOIN parents ON user_id = id WHERE placeholder_email AND email LIKE id || '@%'`,
+    ],
+    ['a parent without a link', `SELECT FROM parents WHERE enrolled_at IS NULL`],
+    [
+      'siblings with two parents',
+      `SELECT a.parent_id FROM parent_students a JOIN parent_students b ON b.parent_id = a.parent_id
+      AND b.student_id <> a.student_id JOIN parent_students c ON c.student_id = a.student_id AND c.parent_id <> a.parent_id`,
+    ],
+    [
+      'a group of a tutor who works here only',
+      `SELECT FROM student_groups WHERE owner_organization_id IS NULL
+      AND organization_id IS NOT NULL`,
+    ],
+    ['a group that nobody sees', `SELECT FROM student_groups WHERE organization_id IS NULL`],
+    ['homework that nobody sees', `SELECT FROM homework WHERE organization_id IS NULL`],
+    ['homework with a file', `SELECT FROM homework WHERE jsonb_array_length(files) > 0`],
+    ['legacy feedback', `SELECT FROM session_feedback WHERE legacy AND organization_id IS NULL`],
+    ['public feedback with a blank comment', `SELECT FROM session_feedback WHERE is_public AND comment ~ '^ +$'`],
+    [
+      'results that nobody sees',
+      `SELECT FROM results r WHERE NOT EXISTS (SELECT FROM organization_results o WHERE o.result_id = r.id)`,
+    ],
+    ['every mode of a result in every status', `SELECT FROM results HAVING count(DISTINCT (mode, status)) = 16`],
+    [
+      'a conversation that ends in private',
+      `SELECT FROM conversations c JOIN messages m ON m.conversation_id = c.id
+      WHERE m.visibility = 'private' AND m.created_at > c.last_message_at`,
+    ],
+    [
+      'a conversation that everybody has left',
+      `SELECT FROM conversations c WHERE NOT EXISTS (
+      SELECT FROM organization_conversations o WHERE o.conversation_id = c.id)`,
+    ],
+    [
+      'a conversation that somebody has left',
+      `SELECT FROM conversation_participants p JOIN organization_conversations o
+      USING (conversation_id) WHERE p.left_at IS NOT NULL`,
+    ],
+    ['a voided adjustment', `SELECT FROM adjustments WHERE voided AND voided_at IS NOT NULL`],
+    ['a deduction', `SELECT FROM adjustments WHERE amount_cents < 0`],
+    ['a post of each brand', `SELECT FROM blog_posts HAVING count(DISTINCT brand) = 2`],
+    ['a pinned post', `SELECT FROM blog_posts WHERE is_pinned`],
+    ['an invoice whose lines do not only add', `SELECT FROM invoice_lines WHERE amount_cents < 0`],
+  ])('has %s', async (_, sql) => {
+    expect(await world.all(sql)).not.toEqual([]);
+  });
+
+  it('is of today', async () => {
+    for (const place of [0, 1]) {
+      const { timeZone } = organizations[place]!;
+      const today = `(starts_at AT TIME ZONE '${timeZone}')::date = ('${NOW.toISOString()}'::timestamptz AT TIME ZONE '${timeZone}')::date`;
+      const states = await seen(place, `SELECT DISTINCT status FROM sessions WHERE ${today} ORDER BY status`);
+      expect(states.map((row) => row.status)).toEqual(['cancelled', 'completed', 'scheduled']);
+      const week = `date_trunc('week', '${NOW.toISOString()}'::timestamptz, '${timeZone}')`;
+      expect(
+        await seen(place, `SELECT FROM payments WHERE status = 'succeeded' AND created_at >= ${week}`),
+      ).not.toEqual([]);
+      expect(await seen(place, `SELECT FROM blog_posts WHERE scheduled_at > '${NOW.toISOString()}'`)).toHaveLength(2);
+      // Nothing was written down before it happened.
+      const tables = await world.all(`SELECT table_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name = 'created_at' AND table_name <> 'api_keys'`);
+      for (const { name } of tables.filter((table) => TABLES.includes(table.name as string))) {
+        const late = await seen(place, `SELECT FROM ${String(name)} WHERE created_at > '${NOW.toISOString()}'`);
+        expect(late, String(name)).toEqual([]);
+      }
+    }
+  });
+
+  it('splits invoices into lines that add up', async () => {
+    const wrong = await world.all(`SELECT i.id FROM invoices i JOIN invoice_lines l ON l.invoice_id = i.id
+      GROUP BY i.id HAVING sum(l.amount_cents) <> i.amount_due_cents OR i.amount_paid_cents > i.amount_due_cents`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('changes nothing when it is imported again, at another time or in another size', async () => {
+    for (const { id, folder } of organizations) {
+      for (const [table, { inserted }] of Object.entries((await load(id, folder)).tables)) {
+        expect(inserted, table).toBe(0);
+      }
+    }
+    const tomorrow = await write({ now: new Date(NOW.getTime() + 86_400_000) });
+    for (const [place, { id }] of organizations.entries()) {
+      const { tables } = await load(id, tomorrow[place]!.folder);
+      expect(Object.values(tables).map(({ inserted }) => inserted)).toEqual(TABLES.map(() => 0));
+    }
+    const larger = await write({ students: 150, homework: 1_500 });
+    for (const [place, { id }] of organizations.entries()) {
+      const { tables } = await load(id, larger[place]!.folder);
+      expect(tables.members!.inserted).toBeGreaterThan(20);
+      expect(tables.members!.unchanged).toBe(reports[place]!.tables.members!.read);
+      for (const { inserted } of Object.values((await load(id, larger[place]!.folder)).tables))
+        expect(inserted).toBe(0);
+    }
+  });
+
+  it('can be tiny', async () => {
+    const tiny = await World.create();
+    try {
+      for (const { folder } of await write({ students: 10, homework: 0 })) {
+        const organizationId = await tiny.organization();
+        const { tables } = await importFolder({ url: tiny.urls.applicationUrl, organizationId, folder });
+        expect(tables.members!.inserted).toBeGreaterThan(5);
+      }
+    } finally {
+      await tiny.destroy();
+    }
+  });
+
+  it('has sizes', () => {
+    expect(sizeOf('small')).toEqual({ students: 60, homework: 600 });
+    expect(sizeOf('large')).toEqual({ students: 100_000, homework: 1_000_000 });
+    expect(sizeOf('250')).toEqual({ students: 250, homework: 2_500 });
+    for (const text of ['huge', '', '-5', '1e3', '9', '1000001']) expect(() => sizeOf(text), text).toThrow(RangeError);
   });
 });

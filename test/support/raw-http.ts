@@ -37,7 +37,11 @@ export function bytesOf(target: string, request: RawRequest = {}): string {
  * Sends the bytes on a connection of their own and reads until the server closes it. No client's library stands between,
  * which would refuse or repair what is sent.
  */
-export function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
+export async function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
+  return parse(await everythingSaid(port, bytes, patience), bytes.split(' ', 1)[0]!);
+}
+
+function everythingSaid(port: number, bytes: string, patience: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));
@@ -49,11 +53,7 @@ export function exchange(port: number, bytes: string, patience = 10_000): Promis
     // A server that closes while bytes are on their way resets the connection; what it said before counts.
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      try {
-        resolve(parse(Buffer.concat(chunks).toString('latin1'), bytes.split(' ', 1)[0]!));
-      } catch (error) {
-        reject(error as Error);
-      }
+      resolve(Buffer.concat(chunks).toString('latin1'));
     });
   });
 }

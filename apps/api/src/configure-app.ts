@@ -17,6 +17,8 @@ import { parseQuery } from './http/validation/query-parser.js';
 const HEADERS_TIMEOUT = 10_000;
 const REQUEST_TIMEOUT = 30_000;
 const CHECK_INTERVAL = 2_000;
+/** And how long it may take nothing of its answer. Longer than any answer takes to begin. */
+const IDLE_TIMEOUT = 30_000;
 /** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
@@ -54,16 +56,17 @@ export function configureApp(app: NestExpressApplication): void {
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   serveDocs(app);
   app.enableShutdownHooks();
-  configureServer(app.getHttpServer());
+  configureServer(app.getHttpServer(), app.get(Log));
 }
 
-function configureServer(server: Server): void {
+function configureServer(server: Server, log: Log): void {
   server.headersTimeout = HEADERS_TIMEOUT;
   server.requestTimeout = REQUEST_TIMEOUT;
+  server.timeout = IDLE_TIMEOUT;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
   // Read by Node at listen: how often slow requests are looked for.
   Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
-  answerClientErrors(server);
+  answerClientErrors(server, log);
   admitMalformed(server);
   drainOnClose(server);
 }

@@ -47,6 +47,9 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
       pipeline: true,
       keepAlive: true,
       onConnect: async (client: ClientBase) => {
+        // A connection that breaks while it is in use fails its queries and is dropped; as an event that nobody listens to
+        // it would end the process too.
+        client.on('error', () => undefined);
         if (timeouts) await client.query(SET_TIMEOUTS, [JSON.stringify(TIMEOUTS)]);
       },
     },

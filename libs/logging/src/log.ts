@@ -51,17 +51,38 @@ export class Log implements LoggerService {
   }
 }
 
-/** SQLSTATE classes whose messages quote values: data exceptions and constraint violations. */
-const QUOTING = /^2[23]/;
+/** PostgreSQL's codes, which Node's (EPIPE) could be taken for: theirs have no digit. */
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** Name, code and where; the message only where it cannot quote what a person wrote. PostgreSQL's `detail` always may. */
+/**
+ * SQLSTATE classes whose messages tell of connections, resources and statements. All others may quote values: data
+ * exceptions and constraint violations do, and whatever a function raises by itself.
+ * https://www.postgresql.org/docs/17/errcodes-appendix.html
+ */
+const PLAIN = /^(?:08|25|28|3D|40|42|53|54|55|57|58)/;
+
+/** What PostgreSQL tells of an error besides its message: names of ours, never values. `detail` and `hint` may quote. */
+const NAMES = ['routine', 'schema', 'table', 'column', 'constraint'] as const;
+
+/** Name, code and where; the message only where it cannot quote what a person wrote. */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: 'unknown', thrown: typeof error };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const stack = error.stack
-    ?.split('\n')
+  const told = error as Error & { code?: unknown } & Partial<Record<(typeof NAMES)[number], unknown>>;
+  const code = typeof told.code === 'string' ? told.code : undefined;
+  const described = { name: error.name, code, stack: framesOf(error) };
+  if (!code || !SQLSTATE.test(code)) return { ...described, message: error.message };
+  const raised = String(told.routine).startsWith('exec_stmt_');
+  const names = Object.fromEntries(NAMES.map((name) => [name, told[name]]));
+  return { ...described, ...names, message: PLAIN.test(code) && !raised ? error.message : undefined };
+}
+
+/** Where it was thrown. The stack begins with the message, and a message can hold lines that look like frames. */
+function framesOf({ stack = '', message }: Error): string {
+  const start = stack.indexOf(message);
+  if (start < 0) return '';
+  const frames = stack.slice(start + message.length).split('\n');
+  return frames
     .filter((line) => line.startsWith('    at '))
     .slice(0, 12)
     .join('\n');
-  return { name: error.name, code, message: code && QUOTING.test(code) ? undefined : error.message, stack };
 }

@@ -24,7 +24,7 @@ interface Conversation {
 }
 
 function conversationCount(school: School): number {
-  return Math.max(16, school.crowded ? Math.ceil(school.students / 4) : school.students);
+  return Math.max(16, school.crowded ? Math.ceil(school.students / 40) : school.students);
 }
 
 function conversation(school: School, index: number): Conversation {
@@ -46,7 +46,7 @@ function conversation(school: School, index: number): Conversation {
   // Of some, one has left; of the sixth, everybody: then no organization sees it.
   if (index === 5) seats = seats.map((one) => ({ ...one, left: true }));
   else if (index % 10 === 8) seats[1]!.left = true;
-  const id = school.id('conversation', index, createdAt);
+  const id = school.id('conversation', index);
   return { id, type, classroomId: room?.id ?? null, seats, createdAt, endsInPrivate: index % 6 === 2 };
 }
 
@@ -63,7 +63,7 @@ export function* conversationParticipants(school: School): Rows {
     const { id: conversation_id, seats, createdAt } = conversation(school, index);
     for (const [place, { person, role, left }] of seats.entries()) {
       yield {
-        id: school.id('seat', index * 20 + place, createdAt),
+        id: school.id('seat', index * 20 + place),
         conversation_id,
         user_id: person.id,
         role,
@@ -84,7 +84,7 @@ export function* messages(school: School): Rows {
     let first: string | null = null;
     for (let place = 0; place < count; place++) {
       const at = createdAt + (place + 1) * HOUR + random.int(0, 3_599) * 1_000;
-      const id = school.id('message', index * 8 + place, at);
+      const id = school.id('message', index * 8 + place);
       const system = place === 0 && type === 'group';
       const attachment = place === 2 && index % 3 === 0 ? (index % 2 === 0 ? 'image' : 'file') : 'text';
       yield {

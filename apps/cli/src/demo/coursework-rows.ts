@@ -1,7 +1,7 @@
 import { DAY } from './clock.js';
 import type { Rows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { classroom, classroomCount, group, groupCount, session, sessionCount } from './teaching-rows.js';
+import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
 import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, POSITIVE_TAGS } from './vocabulary.js';
 
 const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];
@@ -19,11 +19,13 @@ export function* homework(school: School): Rows {
     const random = school.random('homework', index);
     const scope = index % 10 === 0 ? 'classroom' : index % 10 === 5 ? 'group' : 'student';
     const room = scope === 'classroom' ? classroom(school, (index / 10) % rooms) : null;
-    const team = scope === 'group' ? group(school, ((index - 5) / 10) % groups) : null;
+    // One for the group that nobody sees, whatever the size.
+    const place = index === 15 ? STRAY_GROUP : 2 + (((index - 5) / 10) % (groups - 2));
+    const team = scope === 'group' ? group(school, place) : null;
     const student = room || team ? null : school.someStudent(index);
     const title = random.pick(HOMEWORK_TITLES);
     yield {
-      id: school.id('homework', index, createdAt),
+      id: school.id('homework', index),
       assigned_by: (room?.teacher ?? team?.tutor ?? school.teacherOf(student ?? 0)).id,
       title: `${school.subject(student ?? index).name}: ${title}`,
       description: index % 7 === 3 ? null : random.pick(HOMEWORK_NOTES),
@@ -62,7 +64,7 @@ export function* sessionFeedback(school: School): Rows {
     const reviewer = byTutor ? lesson.tutor : (parent ?? school.student(student));
     const createdAt = Math.min(lesson.startsAt + lesson.minutes * 60_000 + random.int(1, 200) * 60_000, school.now);
     yield {
-      id: school.id('feedback', index, createdAt),
+      id: school.id('feedback', index),
       legacy,
       session_id: legacy ? null : lesson.id,
       tutor_id: lesson.tutor.id,
@@ -92,17 +94,14 @@ export function* results(school: School): Rows {
     const ended = status === 'submitted' || status === 'completed' ? createdAt + random.int(61, 240) * 60_000 : null;
     const assignment = random.int(0, Math.max(0, school.homework - 1));
     yield {
-      id: school.id('result', index, createdAt),
-      student_id: school.studentId(school.someStudent(index)),
+      id: school.id('result', index),
+      student_id: school.studentId(school.someStudent(index >> 1)),
       status,
       grade: status === 'completed' ? random.int(35, 100) : null,
       mode,
-      vce_exam_id: mode === 'vce_exam' ? school.id('exam', index % 40, school.now - 500 * DAY) : null,
-      curriculum_level_id: mode === 'topic_practice' ? school.id('level', index % 12, school.now - 500 * DAY) : null,
-      homework_assignment_id:
-        mode === 'homework' && school.homework > 0
-          ? school.id('homework', assignment, homeworkTime(school, assignment))
-          : null,
+      vce_exam_id: mode === 'vce_exam' ? school.id('exam', index % 40) : null,
+      curriculum_level_id: mode === 'topic_practice' ? school.id('level', index % 12) : null,
+      homework_assignment_id: mode === 'homework' && school.homework > 0 ? school.id('homework', assignment) : null,
       started_at: started === null ? null : iso(started),
       completed_at: ended === null ? null : iso(ended),
       created_at: iso(createdAt),

@@ -14,7 +14,7 @@ export function* adjustments(school: School): Rows {
       const createdAt = school.now - month * DAY - (number % 1_000) * 60_000;
       const voided = number % 5 === 4;
       yield {
-        id: school.id('adjustment', number, createdAt),
+        id: school.id('adjustment', number),
         tutor_id: tutor.id,
         period_start: school.clock.date(-month - 14),
         period_end: school.clock.date(-month - 1),
@@ -59,7 +59,7 @@ function invoice(school: School, index: number): Invoice {
   const lines = extra ? [lesson, extra] : [lesson];
   const due = lines.reduce((sum, line) => sum + line.quantity * line.unit, 0);
   return {
-    id: school.id('invoice', index, createdAt),
+    id: school.id('invoice', index),
     status,
     student,
     session: session(school, index % sessionCount(school)).id,
@@ -93,10 +93,10 @@ export function* invoices(school: School): Rows {
 
 export function* invoiceLines(school: School): Rows {
   for (let index = 0; index < invoiceCount(school); index++) {
-    const { id: invoice_id, lines, session: session_id, createdAt } = invoice(school, index);
+    const { id: invoice_id, lines, session: session_id } = invoice(school, index);
     for (const [position, { description, quantity, unit, type }] of lines.entries()) {
       yield {
-        id: school.id('invoice-line', index * 4 + position, createdAt),
+        id: school.id('invoice-line', index * 4 + position),
         invoice_id,
         position,
         description,
@@ -116,7 +116,7 @@ export function* payments(school: School): Rows {
   const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded'];
   const payment = (index: number, student: number, amount: number, at: number, status: string, more: Row = {}): Row => {
     const type = types[index % 4]!;
-    const id = school.id('payment', index, at);
+    const id = school.id('payment', index);
     return {
       id,
       student_id: school.studentId(student),
@@ -155,7 +155,7 @@ export function* mileageTrips(school: School): Rows {
       const random = school.random('trip', number);
       const metres = random.int(12, 340) * 100;
       yield {
-        id: school.id('trip', number, createdAt),
+        id: school.id('trip', number),
         tutor_id: tutor.id,
         session_id: place === 0 ? session(school, number % sessionCount(school)).id : null,
         trip_date: school.clock.date(-days),
@@ -186,7 +186,7 @@ export function* expenseClaims(school: School): Rows {
       const amount = school.random('expense', number).int(800, 9_000);
       const approved = status === 'approved' || status === 'paid';
       yield {
-        id: school.id('expense', number, createdAt),
+        id: school.id('expense', number),
         tutor_id: tutor.id,
         session_id: null,
         expense_date: school.clock.date(-days),

@@ -51,7 +51,7 @@ function member(
   const { status, createdAt } = person;
   const pending = status === 'pending';
   return {
-    id: school.id(kind, index, createdAt),
+    id: school.id(kind, index),
     user_id: person.id,
     role,
     status,
@@ -127,14 +127,14 @@ export function* tutorStudents(school: School): Rows {
       created_at: iso(createdAt + DAY),
     };
     yield {
-      id: school.id('relation', index * 2, createdAt + DAY),
+      id: school.id('relation', index * 2),
       tutor_id: tutor.id,
       subject_id: school.subject(index).id,
       ...relation,
     };
     if (index % 5 === 0) {
       yield {
-        id: school.id('relation', index * 2 + 1, createdAt + DAY),
+        id: school.id('relation', index * 2 + 1),
         tutor_id: second.id,
         subject_id: null,
         ...relation,

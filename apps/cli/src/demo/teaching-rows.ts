@@ -20,7 +20,7 @@ export function classroomCount(school: School): number {
 export function classroom(school: School, index: number): Classroom {
   const createdAt = school.spread('classroom', index, classroomCount(school), 340, 310);
   return {
-    id: school.id('classroom', index, createdAt),
+    id: school.id('classroom', index),
     teacher: school.teachers[(index * 3) % school.teachers.length]!,
     students: school.someStudents(index * 7, 8),
     createdAt,
@@ -50,7 +50,7 @@ export function* classroomMembers(school: School): Rows {
     const people = [teacher, ...students.map((student) => school.student(student))];
     for (const [place, person] of people.entries()) {
       yield {
-        id: school.id('classroom-member', index * 20 + place, createdAt),
+        id: school.id('classroom-member', index * 20 + place),
         classroom_id,
         user_id: person.id,
         role: place === 0 ? 'teacher' : 'student',
@@ -69,6 +69,9 @@ export interface Group {
   createdAt: number;
 }
 
+/** The group that nobody owns and whose tutor works in both organizations: nobody sees it. */
+export const STRAY_GROUP = 1;
+
 export function groupCount(school: School): number {
   return Math.max(4, Math.ceil(school.students / 20));
 }
@@ -76,9 +79,9 @@ export function groupCount(school: School): number {
 export function group(school: School, index: number): Group {
   const createdAt = school.spread('group', index, groupCount(school), 305, 280);
   return {
-    id: school.id('group', index, createdAt),
-    owned: index > 1,
-    tutor: index < 2 ? school.teachers[2 - index]! : school.teacherOf(index * 5),
+    id: school.id('group', index),
+    owned: index > STRAY_GROUP,
+    tutor: index <= STRAY_GROUP ? school.teachers[2 - index]! : school.teacherOf(index * 5),
     students: school.someStudents(index * 11, 4),
     createdAt,
   };
@@ -109,7 +112,7 @@ export function* studentGroupMembers(school: School): Rows {
     const people = [tutor, ...students.map((student) => school.student(student))];
     for (const [place, person] of people.entries()) {
       yield {
-        id: school.id('group-member', index * 10 + place, createdAt),
+        id: school.id('group-member', index * 10 + place),
         group_id,
         user_id: person.id,
         role: place === 0 ? 'tutor' : 'student',
@@ -137,7 +140,7 @@ function todays(school: School): number {
 }
 
 export function sessionCount(school: School): number {
-  return todays(school) + school.students * (school.crowded ? 2 : 6);
+  return todays(school) + school.students * (school.crowded ? 1 : 6);
 }
 
 export function session(school: School, index: number): Session {
@@ -145,7 +148,8 @@ export function session(school: School, index: number): Session {
   const random = school.random('session', index);
   // Four months back to two weeks ahead.
   const day = today ? 0 : Math.floor((index / sessionCount(school)) * 126) - 112;
-  const startsAt = school.clock.at(day, random.int(16, 38) * 30);
+  const halfHour = today ? (index * 7) % 23 : random.int(0, 22);
+  const startsAt = school.clock.at(day, 8 * 60 + halfHour * 30);
   const minutes = random.pick([45, 60, 60, 90]);
   const createdAt = startsAt - 14 * DAY - random.int(1, 86_400) * 1_000;
   const together = index % 5 === 4;
@@ -153,7 +157,7 @@ export function session(school: School, index: number): Session {
   const cancelled = today ? index % 4 === 3 : index % 9 === 7;
   const over = startsAt + minutes * 60_000 <= school.now;
   return {
-    id: school.id('session', index, createdAt),
+    id: school.id('session', index),
     status: cancelled ? 'cancelled' : over ? 'completed' : 'scheduled',
     tutor: school.teacherOf(student),
     student: together ? null : student,
@@ -200,11 +204,11 @@ export function* sessionParticipants(school: School): Rows {
       const answer = answers[(index + place) % answers.length]!;
       const came = status === 'completed' && answer === 'accepted';
       yield {
-        id: school.id('participant', index * 4 + place, createdAt),
+        id: school.id('participant', index * 4 + place),
         session_id,
         student_id: school.studentId(student),
         status: answer,
-        attendance: came ? attendances[(index + place * 2) % attendances.length] : null,
+        attendance: came ? attendances[(Math.floor(index / 5) + place) % attendances.length] : null,
         invited_at: iso(createdAt),
         responded_at: answer === 'invited' ? null : iso(createdAt + 3_600_000),
         cancelled_at: answer === 'cancelled' ? iso(Math.min(startsAt, school.now) - 1_800_000) : null,

@@ -2,25 +2,30 @@ import type { Client } from 'pg';
 import { PECULIARITIES } from './tables.js';
 import type { Staged } from './staging.js';
 
+export interface Taken {
+  line: number;
+  field: string;
+}
+
 /**
  * Lines whose id another organization has. Some rows (legacy feedback, the results of a student without a session) are
  * not seen by the one who wrote them; so a row that exists and is not seen counts as this organization's, imported
  * before, unless it would be seen if it were.
  */
-export async function takenLines(client: Client, staged: Staged, from: number, to: number): Promise<number[]> {
+export async function takenLines(client: Client, staged: Staged, from: number, to: number): Promise<Taken[]> {
   const { table, relation } = staged;
   const unseen = `s.line > $1 AND s.line <= $2 AND NOT EXISTS (SELECT FROM ${table.name} t WHERE t.id = s.id)`;
   if (table.name === 'homework') return takenHomework(client, staged, unseen, [from, to]);
-  const { taken } = PECULIARITIES[table.name]!;
-  const { rows } = await client.query<{ line: number }>(
-    `SELECT s.line FROM ${relation} s WHERE ${unseen} AND (${taken!}) ORDER BY s.line`,
+  const { taken, takenField = `'id'` } = PECULIARITIES[table.name]!;
+  const { rows } = await client.query<Taken>(
+    `SELECT s.line, ${takenField} AS field FROM ${relation} s WHERE ${unseen} AND (${taken!}) ORDER BY s.line`,
     [from, to],
   );
-  return rows.map(({ line }) => line);
+  return rows;
 }
 
 /** Whose homework is only its trigger can say: a copy under another id is written, looked for, and taken back. */
-async function takenHomework(client: Client, { relation }: Staged, unseen: string, range: number[]): Promise<number[]> {
+async function takenHomework(client: Client, { relation }: Staged, unseen: string, range: number[]): Promise<Taken[]> {
   const copied = 'assigned_by, title, homework_type, scope, classroom_id, group_id, student_id';
   const copyId = `md5(s.id::text || current_organization_id()::text)::uuid`;
   await client.query('SAVEPOINT probe');
@@ -29,11 +34,11 @@ async function takenHomework(client: Client, { relation }: Staged, unseen: strin
       FROM ${relation} s WHERE ${unseen} ON CONFLICT DO NOTHING`,
     range,
   );
-  const { rows } = await client.query<{ line: number }>(
-    `SELECT s.line FROM ${relation} s WHERE ${unseen} AND EXISTS (SELECT FROM homework t WHERE t.id = ${copyId})
+  const { rows } = await client.query<Taken>(
+    `SELECT s.line, 'id' AS field FROM ${relation} s WHERE ${unseen} AND EXISTS (SELECT FROM homework t WHERE t.id = ${copyId})
       ORDER BY s.line`,
     range,
   );
   await client.query('ROLLBACK TO SAVEPOINT probe; RELEASE SAVEPOINT probe');
-  return rows.map(({ line }) => line);
+  return rows;
 }

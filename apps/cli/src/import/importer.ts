@@ -40,14 +40,6 @@ const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WH
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
 /**
- * For triggers and foreign keys: look every row up by an index. Their plans are made while the tables are nearly empty
- * and kept for the connection, and no statistics tell of rows that are not committed yet; left to itself the planner
- * would have each batch, or each row, pass over a whole table.
- */
-const BY_INDEX = `SELECT set_config(name, 'off', true) FROM pg_settings
-  WHERE name IN ('enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin')`;
-
-/**
  * Imports an organization's data, all of it or nothing: docs/import-format.md. Rows that are there already stay as they
  * are, so that an import can be repeated.
  *
@@ -122,7 +114,9 @@ async function writeAll(
   { onProgress }: ImportOptions,
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
-  await client.query(BY_INDEX);
+  // The plans of triggers and foreign keys are made while the tables are nearly empty, and kept for the connection: left
+  // to itself, the planner would have each row to come pass over a whole table.
+  await client.query('SET LOCAL enable_seqscan = off');
   for (const staged of all) {
     const { table, read, lastLine } = staged;
     const tell = teller(table.name, 'writing', onProgress);
@@ -136,7 +130,11 @@ async function writeAll(
 
 /** The files of the folder by table. */
 async function findFiles(folder: string): Promise<Map<string, string>> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.ndjson')).sort();
+  const refuse = (message: string) => new ImportError([{ file: folder, line: 0, field: null, message }]);
+  const all = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw refuse(`cannot be read (${error.code})`);
+  });
+  const names = all.filter((name) => name.endsWith('.ndjson')).sort();
   const faults = new Faults();
   const files = new Map<string, string>();
   for (const name of names) {
@@ -145,7 +143,7 @@ async function findFiles(folder: string): Promise<Map<string, string>> {
     if (!TABLES.includes(table)) faults.add(name, 0, null, `there is no such file in an import (${TABLES.join(', ')})`);
   }
   faults.check();
-  if (files.size === 0) throw new ImportError([{ file: folder, line: 0, field: null, message: 'has no .ndjson file' }]);
+  if (files.size === 0) throw refuse('has no .ndjson file');
   return files;
 }
 

@@ -60,14 +60,16 @@ export interface Peculiarity {
    * is such a row, imported before, unless this SQL says that somebody else has it.
    */
   taken?: string;
-  /** The field that decides whose the row is, and that is at fault when it is taken. */
+  /** SQL of the field that is at fault then; the id unless told otherwise. */
+  takenField?: string;
+  /** The field that decides whose the row is. */
   ownedThrough?: string;
 }
 
-const THROUGH_CONVERSATION = {
-  taken: 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)',
-  ownedThrough: 'conversation_id',
-};
+const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)';
+/** Such a participant would bring the conversation into sight. */
+const SEEING = `s.left_at IS NULL
+  AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
 /** Everything that the importer knows of single tables, besides their order. */
 export const PECULIARITIES: Record<string, Peculiarity> = {
@@ -75,8 +77,9 @@ export const PECULIARITIES: Record<string, Peculiarity> = {
     readers: { email: readEmail, first_name: readName, last_name: readName },
     derived: { email_normalized: (row) => (typeof row.email === 'string' ? row.email.toLowerCase() : null) },
     fieldOf: { email_normalized: 'email' },
-    // A login of another organization, by its id and address, is the same person and stays as it is.
-    taken: 'login_by_email(s.email_normalized) <> s.id',
+    // A login of another organization is the same person if both its id and its address are known.
+    taken: 'login_by_email(s.email_normalized) IS DISTINCT FROM s.id',
+    takenField: `CASE WHEN login_by_email(s.email_normalized) IS NULL THEN 'id' ELSE 'email' END`,
   },
   student_groups: {
     extraFields: { owned: 'boolean' },
@@ -98,8 +101,8 @@ export const PECULIARITIES: Record<string, Peculiarity> = {
     ownedThrough: 'student_id',
   },
   conversations: { taken: 'conversation_of_others(s.id)', ownedThrough: 'id' },
-  conversation_participants: THROUGH_CONVERSATION,
-  messages: THROUGH_CONVERSATION,
+  conversation_participants: { taken: `${IN_SIGHT} OR ${SEEING}`, ownedThrough: 'conversation_id' },
+  messages: { taken: IN_SIGHT, ownedThrough: 'conversation_id' },
 };
 
 /** A table in words: "student group". */

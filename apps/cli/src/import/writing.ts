@@ -97,9 +97,10 @@ export class Writer {
     );
     if (rows[0]!.lines === written) return;
     const { name, file } = this.staged.table;
-    const [field, message] = name === 'users' ? ['email', 'is taken by another login'] : ['id', 'is taken'];
-    for (const line of await takenLines(this.client, this.staged, from, to))
+    const message = name === 'users' ? 'is taken by another login' : 'is taken';
+    for (const { line, field } of await takenLines(this.client, this.staged, from, to)) {
       this.faults.add(file, line, field, message);
+    }
   }
 
   private report(line: number, error: DatabaseError): void {
@@ -128,5 +129,5 @@ const DENIED = '42501';
 
 /** Whether the rows are to blame, and not the connection or the server. */
 function isFault(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && /^(22|23|42501)/.test(error.code ?? '');
+  return error instanceof DatabaseError && /^(22|23|54|42501)/.test(error.code ?? '');
 }

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
+import type { Log } from '@app/logging';
 import { ApiError } from './api-error.js';
 import { errorBody } from './error-formats.js';
 
@@ -25,8 +26,8 @@ const LINGER = 1_000;
 /** Node keeps the answer that a connection is busy with here. */
 type HttpSocket = Duplex & { _httpMessage?: ServerResponse | null };
 
-/** Gives the answers that Node makes by itself the body and the request id that all others have. */
-export function answerClientErrors(server: Server): void {
+/** Gives the answers that Node makes by itself the body, the request id and the line in the log that all others have. */
+export function answerClientErrors(server: Server, log: Log): void {
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
     // In the middle of an answer a second one would be read as part of it.
     if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
@@ -34,11 +35,13 @@ export function answerClientErrors(server: Server): void {
       return;
     }
     const { line, error } = explain(fault.code);
+    const requestId = uuidv7();
     const body = JSON.stringify(errorBody(error));
     socket.end(
       `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `X-Request-Id: ${uuidv7()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        `X-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
     setTimeout(() => socket.destroy(), LINGER).unref();
+    log.pino.info({ request_id: requestId, route: 'none', status: error.status, fault: fault.code }, 'request');
   });
 }

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import { connect, Database, migrate } from '@app/database';
+import { startEmbeddedPostgres } from '../apps/cli/src/postgres/embedded-postgres.js';
+
+/** Rows of homework in each of the two organizations. */
+export const HOMEWORK_ROWS = 50_000;
+const CLASSROOMS = 40;
+const STUDENTS = 600;
+
+/** A server of its own with everything that is asked for. */
+export interface BenchDatabase {
+  /** As the application's role: row-level security holds. */
+  applicationUrl: string;
+  /** As the superuser, past row-level security: what tutorials connect as. */
+  adminUrl: string;
+  organizationId: string;
+  /** With the scope `read`, of that organization. */
+  key: string;
+  encryptionKey: string;
+  /** For whatever else the run writes. */
+  folder: string;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL with its default, durable settings, migrates it and fills it. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'tutoring-bench-'));
+  const postgres = await startEmbeddedPostgres({ dataDir: folder });
+  const stop = async () => {
+    await postgres.stop();
+    // Root's data may lie elsewhere.
+    for (const path of [folder, postgres.dataDirectory]) await rm(path, { recursive: true, force: true });
+  };
+  try {
+    const { ownerUrl, applicationUrl } = postgres;
+    const adminUrl = Object.assign(new URL(postgres.adminUrl), { pathname: new URL(ownerUrl).pathname }).href;
+    await migrate(ownerUrl, applicationUrl);
+    const encryptionKey = randomBytes(32).toString('hex');
+    const { organizationId, otherId, key } = await createAccounts(applicationUrl, encryptionKey);
+    await fill(adminUrl, [organizationId, otherId]);
+    return { applicationUrl, adminUrl, organizationId, key, encryptionKey, folder, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createAccounts(url: string, encryptionKey: string) {
+  const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring bench' });
+  try {
+    const db = new Database(dataSource);
+    const organizations = new Organizations(db);
+    const { id: organizationId } = await organizations.create({ name: 'Bench Tutoring', slug: 'bench' });
+    const { id: otherId } = await organizations.create({ name: 'Next Door', slug: 'next-door' });
+    const keys = new ApiKeys(db, loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+    const { key } = await keys.create(organizationId, { name: 'bench' });
+    return { organizationId, otherId, key };
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Ids are hashes of what the rows are, so that statements can refer to each other's rows. */
+const FILL = [
+  `INSERT INTO users (id, email, email_normalized, first_name, last_name)
+   SELECT md5(o || kind || n)::uuid, kind || n || '@' || o || '.example', kind || n || '@' || o || '.example', 'Mia', 'Nguyen ' || n
+   FROM unnest($1::uuid[]) o, unnest('{tutor,student,parent}'::text[]) kind, generate_series(1, ${STUDENTS}) n
+   WHERE kind <> 'tutor' OR n = 1`,
+  `INSERT INTO members (id, organization_id, user_id, role, created_at)
+   SELECT gen_random_uuid(), o, md5(o || kind || n)::uuid, kind, now() - n * interval '1 hour'
+   FROM unnest($1::uuid[]) o, unnest('{tutor,student}'::text[]) kind, generate_series(1, ${STUDENTS}) n
+   WHERE kind <> 'tutor' OR n = 1`,
+  `INSERT INTO parents (organization_id, user_id)
+   SELECT o, md5(o || 'parent' || n)::uuid FROM unnest($1::uuid[]) o, generate_series(1, ${STUDENTS}) n`,
+  `INSERT INTO parent_students (organization_id, parent_id, student_id)
+   SELECT o, md5(o || 'parent' || n)::uuid, md5(o || 'student' || n)::uuid
+   FROM unnest($1::uuid[]) o, generate_series(1, ${STUDENTS}) n`,
+  `INSERT INTO classrooms (id, organization_id, name)
+   SELECT md5(o || 'classroom' || n)::uuid, o, 'Classroom ' || n
+   FROM unnest($1::uuid[]) o, generate_series(1, ${CLASSROOMS}) n`,
+  // The organization is derived from the classroom. Oldest first, the organizations in turn: as rows come in real life.
+  `INSERT INTO homework
+     (id, assigned_by, title, description, homework_type, scope, classroom_id, due_date, files, created_at)
+   SELECT gen_random_uuid(), md5(o || 'tutor' || 1)::uuid, 'Quadratics, exercises ' || n || ' to ' || n + 11,
+     'Show the working for each step, and check the last three with the graph.', (ARRAY['text', 'exam'])[1 + n % 2],
+     'classroom', md5(o || 'classroom' || 1 + n % ${CLASSROOMS})::uuid, now() - n * interval '10 minutes' + interval '7 days',
+     jsonb_build_array(jsonb_build_object('name', 'sheet-' || n || '.pdf', 'size', 1000 + n)), now() - n * interval '10 minutes'
+   FROM generate_series(${HOMEWORK_ROWS}, 1, -1) n, unnest($1::uuid[]) o`,
+];
+
+async function fill(adminUrl: string, organizations: string[]): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    for (const statement of FILL) await admin.query(statement, [organizations]);
+    await admin.query('VACUUM ANALYZE');
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,92 @@
+import pg from 'pg';
+import type { Sql } from 'sql-template-tag';
+import { loadEnv } from '@app/config';
+import type { Database } from '@app/database';
+import type { Caller } from '../apps/api/src/http/auth/caller.js';
+import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
+import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
+import { Lists } from '../apps/api/src/http/lists/lists.js';
+import { ListHomework } from '../apps/api/src/resources/homework/homework.dto.js';
+import { HomeworkService } from '../apps/api/src/resources/homework/homework.service.js';
+import { homeworkView } from '../apps/api/src/resources/homework/homework.view.js';
+import { StudentsService } from '../apps/api/src/resources/students/students.service.js';
+import { type BenchDatabase, HOMEWORK_ROWS } from './database.js';
+
+/** Something to ask for, and the statements that the API sends to answer it. */
+export interface Page {
+  name: string;
+  path: string;
+  /** None: the limit looks the key up and answers. */
+  statements: Statement[];
+}
+
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** A row of every statement that a list sends. */
+const ROW = { data: '[]', count: 0, total: 0, more: false, created_at: null, id: null };
+
+/** Keeps what the API's own code would send: the limit's queries cannot fall behind it. */
+class Recorder {
+  readonly statements: Statement[] = [];
+
+  read(_tenant: unknown, ...statements: Sql[]): Promise<object[][]> {
+    this.statements.push(...statements.map(({ text, values }) => ({ text, values })));
+    return Promise.resolve(statements.map(() => [ROW]));
+  }
+}
+
+/** What the bench asks for; the first one is what the targets are about. */
+export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
+  const cursors = new Cursors(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+  const caller = { organizationId } as Caller;
+  const record = async (send: (lists: Lists) => Promise<unknown>) => {
+    const recorder = new Recorder();
+    await send(new Lists(recorder as unknown as Database, cursors));
+    return recorder.statements;
+  };
+  const homework = (query: Partial<ListHomework>) =>
+    record((lists) => new HomeworkService(lists).list(caller, Object.assign(new ListHomework(), query)));
+  const half = await rowAt(adminUrl, organizationId, HOMEWORK_ROWS / 2);
+  const deep = cursors.encode(half, { organizationId, list: homeworkView.name, filters: {} });
+  return [
+    { name: 'homework page', path: '/v1/homework?limit=20', statements: await homework({}) },
+    {
+      name: 'homework, first cursor page',
+      path: `/v1/homework?limit=20&cursor=${CURSOR_START}`,
+      statements: await homework({ cursor: CURSOR_START }),
+    },
+    {
+      name: `homework, cursor ${HOMEWORK_ROWS / 2} rows deep`,
+      path: `/v1/homework?limit=20&cursor=${deep}`,
+      statements: await homework({ cursor: deep }),
+    },
+    {
+      name: 'students page, counted',
+      path: '/v1/students?limit=20',
+      statements: await record((lists) => new StudentsService(lists).list(caller, new ListQuery())),
+    },
+    { name: 'ping', path: '/v1/ping', statements: [] },
+  ];
+}
+
+/** The place of a row of homework, newest first. */
+async function rowAt(
+  adminUrl: string,
+  organizationId: string,
+  offset: number,
+): Promise<{ createdAt: Date; id: string }> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    const { rows } = await admin.query<{ created_at: Date; id: string }>(
+      'SELECT created_at, id FROM homework WHERE organization_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $2',
+      [organizationId, offset],
+    );
+    return { createdAt: rows[0]!.created_at, id: rows[0]!.id };
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,239 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { SCOPES } from '@app/accounts';
+import { TestApi } from '../support/api.js';
+import {
+  type ApiDocument,
+  documentOf,
+  keyedRoutes,
+  nameOf,
+  operationAt,
+  type Route,
+  type Schema,
+  send,
+  templateOf,
+} from '../support/routes.js';
+
+let api: TestApi;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  document = await documentOf(api);
+});
+
+afterAll(() => api.stop());
+
+/** The verbs that all resources share, by method: of a list, of one record, of what is done to it. */
+const VERBS: Record<string, RegExp> = {
+  GET: /^(list|get)_/,
+  POST: /^(create|add|bulk_invite|send|upload|link|complete|cancel|offboard|publish|refresh)_/,
+  PUT: /^(update|complete)_/,
+  PATCH: /^update_/,
+  DELETE: /^remove_/,
+};
+
+/** Written out for the reads of the catalogue that are served: clients are generated from these. */
+const IDS: Record<string, string> = {
+  'GET /v1/ping': 'ping',
+  'GET /v1/me': 'get_me',
+  'GET /v1/sessions/{session_id}': 'get_session',
+  'GET /v1/tutors': 'list_tutors',
+  'GET /v1/tutors/{tutor_id}/reviews': 'list_tutor_reviews',
+  'GET /v1/payments': 'list_payments',
+  'GET /v1/students': 'list_students',
+  'GET /v1/parents': 'list_parents',
+  'GET /v1/parents/{parent_id}': 'get_parent',
+  'GET /v1/parents/{parent_id}/balance': 'get_parent_balance',
+  'GET /v1/homework': 'list_homework',
+  'GET /v1/student-groups/{group_id}': 'get_student_group',
+  'GET /v1/results': 'list_results',
+  'GET /v1/session-feedback': 'list_session_feedback',
+  'GET /v1/adjustments': 'list_adjustments',
+  'GET /v1/conversations': 'list_conversations',
+  'GET /v1/reports/summary': 'get_reports_summary',
+  'GET /v1/blog-posts': 'list_blog_posts',
+};
+
+const idOf = (route: Route): string => operationAt(document, route).operationId;
+
+describe('/openapi.json', () => {
+  it('is a document of OpenAPI 3.1 for the interface 1.x, whose key is the header', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toMatch(/^1\.\d+\.\d+$/);
+    expect(document).toMatchObject({
+      components: { securitySchemes: { api_key: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
+      security: [{ api_key: [] }],
+    });
+  });
+
+  it('names every keyed route and nothing else', () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations.sort()).toEqual(keyedRoutes(api).map(nameOf).sort());
+  });
+
+  it('gives each operation an id of its own, in snake_case, with the verb of its kind', () => {
+    const ids = keyedRoutes(api).map(idOf);
+    expect(ids.length).toBe(new Set(ids).size);
+    for (const route of keyedRoutes(api)) {
+      expect([nameOf(route), idOf(route)]).toEqual([nameOf(route), expect.stringMatching(/^[a-z]+(_[a-z]+)*$/)]);
+      if (route.path === '/v1/ping') continue;
+      expect([nameOf(route), idOf(route)]).toEqual([nameOf(route), expect.stringMatching(VERBS[route.method]!)]);
+      if (route.method !== 'GET') continue;
+      const { schema } = operationAt(document, route).responses[200]!.content['application/json'];
+      const list = schema.type === 'array' || schema.properties?.meta !== undefined;
+      expect([nameOf(route), idOf(route).startsWith('list_')]).toEqual([nameOf(route), list]);
+    }
+  });
+
+  it('keeps the ids that clients were generated from', () => {
+    const kept = keyedRoutes(api).filter((route) => nameOf(route) in IDS);
+    expect(Object.fromEntries(kept.map((route) => [nameOf(route), idOf(route)]))).toEqual(IDS);
+  });
+
+  it('tells the scopes of each operation, in words and for programs', () => {
+    for (const route of keyedRoutes(api)) {
+      const operation = operationAt(document, route);
+      const scopes = route.access?.public === false ? route.access.scopes : [];
+      expect([nameOf(route), operation['x-required-scopes']]).toEqual([nameOf(route), scopes]);
+      expect(scopes.length).toBeGreaterThan(0);
+      for (const scope of scopes) {
+        expect(Object.keys(SCOPES)).toContain(scope);
+        expect(operation.description).toContain(`\`${scope}\``);
+      }
+    }
+  });
+
+  it('says what each operation and each parameter is for', () => {
+    for (const route of keyedRoutes(api)) {
+      const operation = operationAt(document, route);
+      expect([nameOf(route), operation.summary]).toEqual([nameOf(route), expect.stringMatching(/^[A-Z].{10,}[^.]$/)]);
+      for (const parameter of operation.parameters as ((typeof operation.parameters)[number] &
+        Record<string, unknown>)[]) {
+        if (parameter.in === 'query') {
+          const described = [nameOf(route), parameter.name, parameter.description];
+          expect(described).toEqual([nameOf(route), parameter.name, expect.stringMatching(/\.$/)]);
+        }
+        // On a parameter, examples would be a map of named ones.
+        expect([nameOf(route), parameter.name, Array.isArray(parameter.examples)]).toEqual([
+          nameOf(route),
+          parameter.name,
+          false,
+        ]);
+      }
+      const inPath = [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]);
+      const named = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      expect([nameOf(route), named]).toEqual([nameOf(route), inPath]);
+    }
+  });
+
+  it('documents every refusal of the pipeline, and 404 where there is an id', () => {
+    for (const route of keyedRoutes(api)) {
+      const statuses = Object.keys(operationAt(document, route).responses);
+      const expected = ['401', '403', '422', '429', '500', '503', ...(route.path.includes(':') ? ['404'] : [])];
+      expect([nameOf(route), expected.filter((status) => !statuses.includes(status))]).toEqual([nameOf(route), []]);
+    }
+  });
+
+  it('has an example of each answer that fits its own schema', () => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    formats.default(ajv);
+    ajv.addSchema(document, 'openapi.json');
+    for (const route of keyedRoutes(api)) {
+      const operation = operationAt(document, route);
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        if (!status.startsWith('2')) continue;
+        const { schema, example } = content['application/json'];
+        const path = [
+          templateOf(route),
+          route.method.toLowerCase(),
+          'responses',
+          status,
+          'content',
+          'application/json',
+        ];
+        const pointer = path.map((part) => part.replaceAll('/', '~1')).join('/');
+        const fits = ajv.getSchema(`openapi.json#/paths/${pointer}/schema`)!;
+        expect([nameOf(route), example]).not.toEqual([nameOf(route), undefined]);
+        expect([nameOf(route), fits(example), fits.errors]).toEqual([nameOf(route), true, null]);
+        expect([nameOf(route), fits({ ...(example as object), unheard_of: 1 })]).toEqual([nameOf(route), false]);
+        expect(JSON.stringify(schema)).toContain('#/components/schemas/');
+      }
+    }
+  });
+
+  it('refers to nothing that it does not have', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
+    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    expect(references.length).toBeGreaterThan(50);
+    expect(references.filter((reference) => !known.includes(reference))).toEqual([]);
+    expect(known.filter((name) => !references.includes(name) && !name.endsWith('Error'))).toEqual([]);
+  });
+
+  it('gives every value of a set, and the bounds of every number that has some', () => {
+    const parameters = keyedRoutes(api).flatMap((route) => operationAt(document, route).parameters);
+    for (const { name, schema } of parameters as { name: string; schema: Schema }[]) {
+      if (['status', 'type', 'mode', 'scope', 'target', 'homework_type'].includes(name))
+        expect(schema.enum).toBeDefined();
+      if (schema.type === 'integer')
+        expect([name, typeof schema.minimum, typeof schema.maximum]).toEqual([name, 'number', 'number']);
+    }
+  });
+
+  it('is the same in YAML', async () => {
+    const { status, text } = await send(api, 'GET', '/openapi.yaml');
+    expect(status).toBe(200);
+    for (const path of Object.keys(document.paths)) expect(text).toContain(`${path}:`);
+  });
+});
+
+describe('/docs', () => {
+  /** What a page makes the browser fetch. */
+  const references = (text: string): string[] =>
+    [...text.matchAll(/(?:src|href)=["']([^"']+)["']/g)].map((match) => match[1]!);
+
+  it('works without the internet: every file that it asks for comes from here', async () => {
+    const page = await send(api, 'GET', '/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toContain('text/html');
+    const files = references(page.text);
+    expect(files.length).toBeGreaterThan(4);
+    const base = new URL('http://this.host/docs');
+    for (const file of files) {
+      const url = new URL(file, base);
+      expect([file, url.host]).toEqual([file, base.host]);
+      const asset = await send(api, 'GET', url.pathname);
+      expect([file, asset.status]).toEqual([file, 200]);
+      expect([file, asset.headers['content-type']]).not.toEqual([file, expect.stringContaining('text/html')]);
+      if (url.pathname.endsWith('.css')) expect(asset.text).not.toMatch(/@import|url\(["']?(https?:)?\/\//);
+    }
+  });
+
+  it('is told by its policy to fetch nothing from elsewhere, and runs no inline script', async () => {
+    const page = await send(api, 'GET', '/docs');
+    const policy = new Map(
+      page.headers['content-security-policy']!.split(';').map((part) => {
+        const [name, ...sources] = part.trim().split(/\s+/);
+        return [name!, sources] as const;
+      }),
+    );
+    expect(policy.get('default-src')).toEqual(["'self'"]);
+    expect(policy.get('script-src')).toEqual(["'self'"]);
+    expect(policy.get('img-src')).toEqual(["'self'", 'data:']);
+    expect(policy.get('connect-src') ?? policy.get('default-src')).toEqual(["'self'"]);
+    const inline = [...page.text.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([^<]*)</g)].filter(
+      (match) => match[1]!.trim() !== '',
+    );
+    expect(inline.map((match) => match[1])).toEqual([]);
+  });
+
+  it('shows this document, and no other', async () => {
+    const { status, text } = await send(api, 'GET', '/docs/swagger-ui-init.js');
+    expect(status).toBe(200);
+    expect(text).toContain('"list_tutor_reviews"');
+    expect(text).not.toMatch(/["']url["']?\s*:\s*["']https?:\/\/(?!opensource\.org)/);
+    expect(text).not.toContain('petstore');
+  });
+});

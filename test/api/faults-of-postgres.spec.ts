@@ -1,0 +1,133 @@
+import { Agent, request as send } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadEnv } from '@app/config';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { Database } from '@app/database';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../libs/database/src/data-source.js';
+import { AnswerCheck } from '../support/answer-check.js';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+
+/** PostgreSQL crashes and comes back under a real API process: it never exits, says 503 meanwhile, and is back at once. */
+let postgres: OwnPostgres;
+let api: ApiProcess;
+let key: string;
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+const check = new AnswerCheck();
+
+beforeAll(async () => {
+  await buildOnce();
+  postgres = await OwnPostgres.start();
+  key = await makeKey();
+  api = await ApiProcess.start({ DATABASE_URL: postgres.urls.applicationUrl, DATABASE_POOL_SIZE: '5' });
+}, 300_000);
+
+afterAll(async () => {
+  agent.destroy();
+  await api.stop();
+  await postgres.stop();
+});
+
+async function makeKey(): Promise<string> {
+  const options = dataSourceOptions({ url: postgres.urls.applicationUrl, poolSize: 1, applicationName: 'spec' });
+  const source = await new DataSource(options).initialize();
+  const db = new Database(source);
+  const { id } = await new Organizations(db).create({ name: 'Crash', slug: 'crash' });
+  const { key } = await new ApiKeys(db, loadEnv({}, {})).create(id, { name: 'crash' });
+  await source.destroy();
+  return key;
+}
+
+interface Reply {
+  status: number;
+  faults: string[];
+  milliseconds: number;
+  at: number;
+}
+
+function ask(path: string): Promise<Reply> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Token token=${key}` };
+    const sent = send({ host: '127.0.0.1', port: api.port, path, headers, agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (part: string) => (body += part));
+      response.on('end', () => {
+        const status = response.statusCode!;
+        const at = performance.now();
+        resolve({
+          status,
+          faults: check.faults({ status, headers: response.headers, body }),
+          milliseconds: at - began,
+          at,
+        });
+      });
+    });
+    sent.on('error', (error) => {
+      reject(new Error(`${error.message}; the process has ended with ${api.ended}: ${api.stderr.slice(0, 500)}`));
+    });
+    sent.end();
+  });
+}
+
+/** Eight clients that ask without pause. */
+function traffic(): { stop(): Promise<Reply[]> } {
+  let running = true;
+  const replies: Reply[] = [];
+  const paths = ['/v1/ping', '/v1/homework', '/v1/reports/summary', '/v1/tutors?cursor=start'];
+  const client = async (index: number): Promise<void> => {
+    for (let n = index; running; n++) {
+      const reply = await ask(paths[n % paths.length]!);
+      replies.push(reply);
+      if (reply.status === 503) await sleep(20);
+    }
+  };
+  const all = Promise.all(Array.from({ length: 8 }, (_, index) => client(index)));
+  // Reported by stop.
+  all.catch(() => undefined);
+  return {
+    async stop() {
+      running = false;
+      await all;
+      return replies;
+    },
+  };
+}
+
+it.each([1, 2, 3])('crash %i', { timeout: 60_000 }, async () => {
+  const load = traffic();
+  await sleep(500);
+  await postgres.crash();
+  const crashed = performance.now();
+  await sleep(1_000);
+  const health = await Promise.all([ask('/health/live'), ask('/health/ready')]);
+  await postgres.revive();
+  const revived = performance.now();
+  await vi.waitFor(async () => expect((await ask('/v1/ping')).status).toBe(200), { timeout: 5_000, interval: 20 });
+  const back = performance.now();
+  await sleep(500);
+  const replies = await load.stop();
+
+  const count = (status: number) => replies.filter((reply) => reply.status === status).length;
+  const longest = Math.max(...replies.map(({ milliseconds }) => milliseconds));
+  console.log(`${replies.length} replies: ${count(200)} × 200, ${count(503)} × 503, the longest ${Math.round(longest)} ms; back after ${Math.round(back - revived)} ms`);
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 503]));
+  expect(replies.flatMap(({ faults }) => faults)).toEqual([]);
+  expect(longest).toBeLessThan(7_000);
+  expect(health.map(({ status }) => status)).toEqual([200, 503]);
+  expect(back - revived).toBeLessThan(2_000);
+  // The crash fell into traffic, and the outage was one for everybody.
+  expect(count(200)).toBeGreaterThan(20);
+  expect(replies.filter(({ status, at }) => status === 503 && at > crashed && at < revived).length).toBeGreaterThan(20);
+  expect(replies.filter(({ status, at }) => status === 503 && at > back + 300)).toEqual([]);
+  expect([api.ended, api.stderr]).toEqual([null, '']);
+}); // prettier-ignore
+
+it('each failure is in the log, and nothing else is said to be wrong', () => {
+  const failures = api.lines.map((line) => JSON.parse(line) as { level: string; msg: string; code?: string }).filter(({ level }) => level === 'error');
+  expect(failures.length).toBeGreaterThan(20);
+  // When a key was used last is written by the way: it may meet the outage too.
+  const told = new Set(failures.map(({ msg, code }) => `${msg} ${code}`));
+  expect([...told].filter((line) => line !== 'failure key_usage_not_written')).toEqual(['failure service_unavailable']);
+}); // prettier-ignore

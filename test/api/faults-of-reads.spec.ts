@@ -1,0 +1,237 @@
+import { request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import sql from 'sql-template-tag';
+import { DataSource } from 'typeorm';
+import { Database } from '@app/database';
+import { TestApi } from '../support/api.js';
+import { Random } from '../support/random.js';
+import { keyedReads } from '../support/routes.js';
+import { createWorld, pathOf, type School, type World } from '../support/world.js';
+
+/** What reads do when the database is slow, locked or refuses, and what they leave behind on its connections. */
+const POOL = 5;
+/** A connection to look up the key (2 s at most), one to read with (2 s), and the statement (5 s); 7 s where nobody queues. */
+const LONGEST = 9_000;
+
+let api: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) });
+  world = await createWorld(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+interface Reply {
+  status: number;
+  retryAfter: string | undefined;
+  milliseconds: number;
+}
+
+async function timed(path: string): Promise<Reply> {
+  const began = performance.now();
+  const answer = await api.get(path, world.a.key);
+  return { status: answer.status, retryAfter: answer.get('Retry-After'), milliseconds: performance.now() - began };
+}
+
+/** Something about every connection of the pool. */
+async function onEveryConnection<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {
+  const pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
+  const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
+  try {
+    return (await Promise.all(clients.map((client) => client.query<Row>(statement)))).flatMap(({ rows }) => rows);
+  } finally {
+    for (const client of clients) client.release();
+  }
+}
+
+/** Holds a lock that every read of homework waits for, until the returned function is called. */
+async function lockHomework(): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: api.database.adminUrl });
+  await client.connect();
+  await client.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
+  return () => client.end();
+}
+
+describe('a locked table', () => {
+  it('holds nobody for ever: every reply is a success or a 503 in time, and the pool is whole right after', { timeout: 60_000 }, async () => {
+    const unlock = await lockHomework();
+    const replies: Promise<Reply>[] = [];
+    // A crowd at once, then a stream that finds the pool in every state.
+    for (let n = 0; n < 30; n++) replies.push(timed('/v1/homework'));
+    for (let n = 0; n < 60; n++) {
+      await sleep(100);
+      replies.push(timed('/v1/homework'));
+    }
+    const refused = await Promise.all(replies);
+    await unlock();
+    const unlocked = performance.now();
+    expect((await timed('/v1/homework')).status).toBe(200);
+    expect(performance.now() - unlocked).toBeLessThan(1_000);
+
+    const longest = Math.max(...refused.map(({ milliseconds }) => milliseconds));
+    console.log(`locked table: ${refused.length} replies, the last after ${Math.round(longest)} ms`);
+    expect(refused.filter(({ status, retryAfter }) => status !== 503 || !/^[1-9]\d*$/.test(retryAfter ?? ''))).toEqual([]);
+    expect(longest).toBeLessThan(LONGEST + 500);
+    const { total, idle, waiting } = api.app.get(Database).poolState;
+    expect([total, idle, waiting]).toEqual([total, total, 0]);
+    expect(await onEveryConnection('SELECT 1 AS one')).toHaveLength(POOL);
+  }); // prettier-ignore
+
+  it('that is freed in time delays the answers, no more', async () => {
+    const unlock = await lockHomework();
+    const replies = Array.from({ length: POOL }, () => timed('/v1/homework'));
+    await sleep(500);
+    await unlock();
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+});
+
+describe('a connection of the API', () => {
+  it('has its timeouts', async () => {
+    const settings = await onEveryConnection<{ name: string; setting: string }>(
+      `SELECT name, setting || coalesce(unit, '') AS setting FROM pg_settings WHERE name LIKE '%\\_timeout' AND context = 'user'`,
+    );
+    const ours = { statement_timeout: '5000ms', lock_timeout: '10000ms', idle_in_transaction_session_timeout: '10000ms', transaction_timeout: '15000ms' };
+    for (const [name, value] of Object.entries(ours)) {
+      expect(settings.filter((row) => row.name === name).map(({ setting }) => setting), name).toEqual(Array(POOL).fill(value));
+    }
+  }); // prettier-ignore
+
+  it('is the application’s: no superuser, no owner, no way round row-level security', async () => {
+    const [role] = await onEveryConnection<object>(
+      `SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user`,
+    );
+    expect(role).toEqual({ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false });
+  });
+});
+
+describe('a read', () => {
+  const tenant = () => ({ organizationId: world.a.id });
+
+  it('that writes fails with 25006, and nothing is written', async () => {
+    const read = api.app
+      .get(Database)
+      .read(
+        tenant(),
+        sql`INSERT INTO subjects (id, organization_id, name) VALUES (gen_random_uuid(), ${world.a.id}, 'smuggled')`,
+      );
+    await expect(read).rejects.toMatchObject({ code: '25006' });
+    expect(await world.make.query(`SELECT FROM subjects WHERE name = 'smuggled'`)).toEqual([]);
+  });
+
+  it('that writes out of a GET fails with 25006, and says nothing of it', async () => {
+    await world.make.query(`
+      CREATE FUNCTION spoil() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO worker_heartbeats VALUES ('smuggled', now()); RETURN 'x'; END $$;
+      ALTER TABLE homework RENAME TO homework_table;
+      CREATE VIEW homework AS SELECT id, assigned_by, spoil() AS title, description, homework_type, scope,
+        classroom_id, group_id, student_id, due_date, files, organization_id, created_at FROM homework_table;
+      GRANT SELECT ON homework TO tutoring_app`);
+    const answer = await api.get('/v1/homework', world.a.key);
+    await world.make.query('DROP VIEW homework; DROP FUNCTION spoil; ALTER TABLE homework_table RENAME TO homework');
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toMatch(/25006|read-only|INSERT/);
+    expect(api.logged.filter((line) => line.includes('"25006"'))).toHaveLength(1);
+    expect(await world.make.query(`SELECT FROM worker_heartbeats WHERE worker_id = 'smuggled'`)).toEqual([]);
+    expect((await api.get('/v1/homework', world.a.key)).status).toBe(200);
+  });
+
+  it('is how every GET gets its data: none opens a transaction that could write', async () => {
+    const db = api.app.get(Database);
+    const [read, transaction] = [vi.spyOn(db, 'read'), vi.spyOn(db, 'transaction')];
+    for (const [index, route] of keyedReads(api).entries()) {
+      expect((await api.get(pathOf(route, world.a), world.a.key)).status).toBe(200);
+      expect([route.path, read.mock.calls.length]).toEqual([route.path, index + 1]);
+      expect(read.mock.lastCall![0]).toMatchObject({ organizationId: world.a.id });
+    }
+    expect(transaction).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+});
+
+describe('the organization that a connection worked for', () => {
+  const leftBehind = async () =>
+    (await onEveryConnection<{ id: string | null }>(`SELECT current_setting('app.organization_id', true) AS id`)).map(
+      ({ id }) => id ?? '',
+    );
+  const none = Array<string>(POOL).fill('');
+
+  it.each([
+    ['a success', '/v1/homework', 200],
+    ['a validation error', '/v1/homework?limit=0', 422],
+    ['a record that is not there', '/v1/parents/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', 404],
+    ['a cursor of another list', `/v1/homework?cursor=${'A'.repeat(54)}`, 422],
+  ])('is gone after %s', async (_, path, status) => {
+    for (let n = 0; n < POOL * 2; n++) expect((await api.get(path, world.a.key)).status).toBe(status);
+    expect(await leftBehind()).toEqual(none);
+  }); // prettier-ignore
+
+  it('is gone after a failure and after a statement that ran out of time', { timeout: 20_000 }, async () => {
+    const db = api.app.get(Database);
+    const tenant = { organizationId: world.a.id };
+    const failures = [sql`SELECT 1 / 0`, sql`SELECT 'x'::uuid`, sql`SELECT FROM nowhere`, sql`SELECT pg_sleep(6)`];
+    const codes = await Promise.all(
+      failures.map((statement) =>
+        db.read(tenant, statement).catch((error: unknown) => (error as { code: string }).code),
+      ),
+    );
+    expect(codes).toEqual(['22012', '22P02', '42P01', '57014']);
+    expect(await leftBehind()).toEqual(none);
+  });
+
+  it('is gone after a request whose client hung up, and never another request’s', { timeout: 120_000 }, async () => {
+    const random = new Random(17);
+    const schools = [world.a, world.b, world.c];
+    const routes = keyedReads(api);
+    let aborted = 0;
+    const answered = new Map<string, number>();
+    const one = async (): Promise<void> => {
+      const school = random.pick(schools);
+      const route = random.pick(routes);
+      const body = await ask(pathOf(route, school), school, random.chance(0.1) ? random.integer(8) : null);
+      if (body === null) {
+        aborted++;
+        return;
+      }
+      answered.set(school.id, (answered.get(school.id) ?? 0) + 1);
+      for (const other of schools) {
+        if (other !== school) expect([...other.ids, other.id].filter((id) => body.includes(id))).toEqual([]);
+      }
+    };
+    const worker = async (): Promise<void> => {
+      for (let n = 0; n < 100; n++) await one();
+    };
+    await Promise.all(Array.from({ length: 15 }, worker));
+    expect(aborted).toBeGreaterThan(50);
+    expect([...answered.values()].every((count) => count > 300)).toBe(true);
+    await vi.waitFor(async () => expect(await leftBehind()).toEqual(none));
+    await vi.waitFor(() => {
+      const { total, idle, waiting } = api.app.get(Database).poolState;
+      expect([idle, waiting]).toEqual([total, 0]);
+    });
+  });
+
+  /** The body of the answer; null when this client hung up before it came. */
+  function ask(path: string, { key }: School, hangUpAfter: number | null): Promise<string | null> {
+    const { port } = api.server.address() as AddressInfo;
+    return new Promise((resolve, reject) => {
+      const headers = { Authorization: `Token token=${key}` };
+      const sent = send({ host: '127.0.0.1', port, path, headers }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (part: string) => (body += part));
+        response.on('end', () => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))));
+        response.on('error', () => resolve(null));
+      });
+      sent.on('error', (error) => (hangUpAfter === null ? reject(error) : resolve(null)));
+      sent.end();
+      if (hangUpAfter !== null) setTimeout(() => sent.destroy(), hangUpAfter);
+    });
+  }
+});

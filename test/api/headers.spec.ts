@@ -1,0 +1,194 @@
+import { TestApi } from '../support/api.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, send } from '../support/routes.js';
+import { createWorld, type World } from '../support/world.js';
+
+let api: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const withKey = (key = world.a.key, more: Record<string, string> = {}) => ({
+  Authorization: `Token token=${key}`,
+  ...more,
+});
+
+describe('X-Request-Id', () => {
+  it.each(['a', 'A.b_c-9', '0'.repeat(128), '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'])(
+    'is the client’s own: %s',
+    async (id) => {
+      for (const path of ['/v1/ping', '/v1/nowhere', '/health/live']) {
+        for (const headers of [withKey(), {}]) {
+          const answer = await send(api, 'GET', path, { ...headers, 'X-Request-Id': id });
+          expect([path, answer.headers['x-request-id']]).toEqual([path, id]);
+        }
+      }
+    },
+  );
+
+  it.each(['', '0'.repeat(129), 'a b', 'a,b', 'ü', '<script>', 'a/b', '"a"', "a';--"])(
+    'is a new one instead of: %s',
+    async (id) => {
+      const headers = withKey(undefined, { 'X-Request-Id': Buffer.from(id).toString('latin1') });
+      const answers = [await send(api, 'GET', '/v1/ping', headers), await send(api, 'GET', '/v1/ping', headers)];
+      for (const answer of answers) expect(answer.headers['x-request-id']).toMatch(UUID_V7);
+      expect(answers[0]!.headers['x-request-id']).not.toBe(answers[1]!.headers['x-request-id']);
+    },
+  );
+
+  it('is on every answer, and in its log line', async () => {
+    const ids = new Set<string>();
+    for (const route of keyedRoutes(api)) {
+      for (const key of [world.a.key, null, 'garbage']) {
+        const id = (await call(api, route, world.a, { key })).headers['x-request-id']!;
+        expect(id).toMatch(UUID_V7);
+        ids.add(id);
+      }
+    }
+    expect(ids.size).toBe(keyedRoutes(api).length * 3);
+    // The line is written when the answer is gone, which may be a moment after it came.
+    await vi.waitFor(() => {
+      const logged = api.logged.join('');
+      expect([...ids].filter((id) => !logged.includes(`"request_id":"${id}"`))).toEqual([]);
+    });
+  });
+});
+
+describe('the rate limit', () => {
+  const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+  const limitsOf = ({ headers }: Answer) => NAMES.map((name) => headers[name]);
+
+  it('is told on every answer to a key, whatever it is', async () => {
+    const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '600' }, api.database);
+    for (const route of keyedRoutes(limited)) {
+      const key = await limited.key(world.a.id, { scopes: ['read'] });
+      const other = await limited.key(world.a.id, { scopes: ['students:write'] });
+      const answers = [
+        await call(limited, route, world.a, { key }),
+        await call(limited, route, world.b, { key }),
+        await call(limited, route, world.a, { key, query: '?unheard_of=1' }),
+      ];
+      for (const [index, answer] of [...answers, await call(limited, route, world.a, { key: other })].entries()) {
+        const [limit, remaining, reset, draft, policy] = limitsOf(answer);
+        const left = index === 3 ? 599 : 599 - index;
+        expect([nameOf(route), index, limit, remaining]).toEqual([nameOf(route), index, '600', String(left)]);
+        expect(Number(reset)).toBeGreaterThan(0);
+        expect(Number(reset)).toBeLessThanOrEqual(61);
+        expect(draft).toBe(`"default";r=${left};t=${reset}`);
+        expect(policy).toBe('"default";q=600;w=60');
+        const suffixed = Object.keys(answer.headers).filter(
+          (name) => name.includes('ratelimit') && !NAMES.includes(name),
+        );
+        expect(suffixed).toEqual([]);
+      }
+    }
+    await limited.app.close();
+  });
+
+  it('is told on the refusal too, with when to come back', async () => {
+    const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '2' }, api.database);
+    const key = await limited.key(world.a.id);
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      const answer = await send(limited, 'GET', '/v1/ping', withKey(key));
+      statuses.push(answer.status);
+      expect(limitsOf(answer).slice(0, 2)).toEqual(['2', String(Math.max(0, 1 - n))]);
+      expect(answer.headers['retry-after']).toBe(n < 2 ? undefined : answer.headers['x-ratelimit-reset']);
+    }
+    expect(statuses).toEqual([200, 200, 429, 429]);
+    expect((await send(limited, 'GET', '/v1/ping', withKey(await limited.key(world.a.id)))).status).toBe(200);
+    await limited.app.close();
+  });
+
+  it('is not told where there is none', async () => {
+    const none = NAMES.map(() => undefined);
+    expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
+    expect(limitsOf(await send(api, 'GET', '/v1/ping'))).toEqual(none);
+  });
+});
+
+describe('every answer to a key', () => {
+  it('is kept by no cache', async () => {
+    for (const route of keyedRoutes(api)) {
+      const answers = [
+        await call(api, route, world.a),
+        await call(api, route, world.b, { key: world.a.key }),
+        await call(api, route, world.a, { query: '?unheard_of=1' }),
+        await call(api, route, world.a, { key: null }),
+      ];
+      const kept = answers.map(({ headers }) => headers['cache-control']);
+      expect([nameOf(route), ...kept]).toEqual([nameOf(route), ...answers.map(() => 'no-store')]);
+      for (const { headers } of answers)
+        expect([headers.etag, headers['last-modified']]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('is JSON that no browser takes for something else, from a server that does not name itself', async () => {
+    for (const route of keyedReads(api)) {
+      const { headers } = await call(api, route, world.a);
+      expect(headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'SAMEORIGIN',
+      });
+      expect([headers['x-powered-by'], headers.server]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('is JSON whatever is accepted', async () => {
+    for (const accept of ['text/html', 'application/xml', '*/*', 'image/png;q=0.1', '']) {
+      const answer = await send(api, 'GET', '/v1/ping', withKey(undefined, { Accept: accept }));
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    }
+  });
+});
+
+describe('a browser elsewhere', () => {
+  const Origin = 'https://school.example';
+
+  it('may read every answer and the headers that matter', async () => {
+    for (const headers of [withKey(undefined, { Origin }), { Origin }]) {
+      const answer = await send(api, 'GET', '/v1/ping', headers);
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      const exposed = answer.headers['access-control-expose-headers']!.toLowerCase().split(',');
+      const wanted = [
+        'x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit',
+        'ratelimit-policy', 'retry-after', 'www-authenticate', 'allow', 'etag',
+      ]; // prettier-ignore
+      expect(wanted.filter((name) => !exposed.map((part) => part.trim()).includes(name))).toEqual([]);
+    }
+  });
+
+  it('is told beforehand that it may send the key', async () => {
+    const headers = {
+      Origin,
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': 'authorization',
+    };
+    for (const route of keyedReads(api)) {
+      const answer = await send(api, 'OPTIONS', route.path.replaceAll(/:[^/]+/g, world.a.id), headers);
+      expect([nameOf(route), answer.status, answer.text]).toEqual([nameOf(route), 204, '']);
+      expect(answer.headers['access-control-allow-headers']).toContain('authorization');
+      expect(answer.headers['access-control-allow-methods']).toContain('GET');
+    }
+  });
+
+  it('may be named by the configuration, and then no other may', async () => {
+    const strict = await TestApi.start({ CORS_ORIGINS: Origin }, api.database);
+    const allowed = async (origin: string) =>
+      (await send(strict, 'GET', '/v1/ping', withKey(undefined, { Origin: origin }))).headers[
+        'access-control-allow-origin'
+      ];
+    expect([await allowed(Origin), await allowed('https://evil.example')]).toEqual([Origin, undefined]);
+    await strict.app.close();
+  });
+});

@@ -1,0 +1,114 @@
+import { WORKER_SILENCE_MS } from '@app/jobs';
+import { TestApi } from '../support/api.js';
+import { call, keyedReads, nameOf, send } from '../support/routes.js';
+import { createWorld, type World } from '../support/world.js';
+
+let api: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+const beat = (worker: string, millisecondsAgo: number) =>
+  world.make.query(
+    `INSERT INTO worker_heartbeats (worker_id, seen_at) VALUES ($1, now() - $2 * interval '1 millisecond')
+     ON CONFLICT (worker_id) DO UPDATE SET seen_at = excluded.seen_at`,
+    [worker, millisecondsAgo],
+  );
+
+describe('/health/live', () => {
+  it('answers whatever the state of the database', async () => {
+    const answer = await api.get('/health/live');
+    expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }]);
+    expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+  });
+});
+
+describe('/health/ready', () => {
+  const checks = { database: 'up', migrations: 'up', redis: 'off' };
+
+  it('is degraded without a worker, ok with one, and degraded again when it falls silent', async () => {
+    const answers: unknown[] = [];
+    const ask = async () => {
+      const { status, text } = await send(api, 'GET', '/health/ready');
+      answers.push([status, JSON.parse(text)]);
+    };
+    await ask();
+    await beat('silent', WORKER_SILENCE_MS + 1000);
+    await ask();
+    await beat('alive', 1000);
+    await ask();
+    await beat('alive', WORKER_SILENCE_MS + 1000);
+    await ask();
+    const degraded = [200, { status: 'degraded', checks: { ...checks, worker: 'away' } }];
+    const ok = [200, { status: 'ok', checks: { ...checks, worker: 'up' } }];
+    expect(answers).toEqual([degraded, degraded, ok, degraded]);
+  });
+
+  it('is degraded while Redis is configured and away', async () => {
+    const other = await TestApi.start({ REDIS_URL: 'redis://127.0.0.1:1' }, api.database);
+    await beat('alive', 0);
+    const answer = await other.get('/health/ready');
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { status: 'degraded', checks: { database: 'up', migrations: 'up', worker: 'up', redis: 'away' } },
+    ]);
+    expect((await other.get('/v1/ping', world.a.key)).status).toBe(200);
+    await other.app.close();
+  });
+
+  it('is 503 while migrations are pending, and names them', async () => {
+    const [taken] = await world.make.query<{ id: number; name: string; timestamp: string }>(
+      'SELECT * FROM migrations ORDER BY id DESC LIMIT 1',
+    );
+    await world.make.query('DELETE FROM migrations WHERE id = $1', [taken!.id]);
+    const other = await TestApi.start({}, api.database);
+    const answer = await other.get('/health/ready');
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(answer.body).toMatchObject({
+      error: { code: 'service_unavailable', status: 503, details: { pending: [taken!.name] } },
+    });
+    await world.make.query('INSERT INTO migrations (name, timestamp) VALUES ($1, $2)', [taken!.name, taken!.timestamp]);
+    expect((await other.get('/health/ready')).status).toBe(200);
+    await other.app.close();
+  });
+});
+
+describe('/metrics', () => {
+  it('counts by route template, method and status, and says nothing of people or ids', async () => {
+    for (const route of keyedReads(api)) await call(api, route, world.a);
+    await send(api, 'GET', '/v1/parents/not-an-id', { Authorization: `Token token=${world.a.key}` });
+    await send(api, 'GET', '/v1/nowhere-special');
+    await send(api, 'GET', '/v1/ping', { Authorization: 'Token token=a-wrong-secret' });
+    const { status, headers, text } = await send(api, 'GET', '/metrics');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    for (const route of keyedReads(api)) {
+      const line = `http_request_duration_seconds_count{method="GET",route="${route.path}",status="200"}`;
+      expect([nameOf(route), text.includes(line)]).toEqual([nameOf(route), true]);
+    }
+    expect(text).toContain('route="/v1/parents/:parent_id",status="404"');
+    expect(text).toContain('route="none",status="404"');
+    expect(text).toContain('api_key_authentications_total{outcome="invalid_api_key"} 1');
+    expect(text).toMatch(/database_pool_total \d/);
+    const ids = [
+      ...world.a.ids,
+      ...world.b.ids,
+      world.a.id,
+      world.a.key,
+      'not-an-id',
+      'nowhere-special',
+      'wrong-secret',
+    ];
+    expect(ids.filter((id) => text.includes(id))).toEqual([]);
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+  });
+});

@@ -1,0 +1,228 @@
+import { TestApi } from '../support/api.js';
+import { Random } from '../support/random.js';
+import { type ApiDocument, documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../support/routes.js';
+import { createWorld, pathOf, type School, type World } from '../support/world.js';
+
+const SECRET = '5a'.repeat(32);
+
+let api: TestApi;
+let world: World;
+let document: ApiDocument;
+let lists: Route[];
+
+beforeAll(async () => {
+  api = await TestApi.start({ ENCRYPTION_KEY: SECRET });
+  world = await createWorld(api);
+  document = await documentOf(api);
+  lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
+  // A second row of everything that the world has one of, so that every list has a next page.
+  for (const { id, path } of [world.a, world.b]) {
+    const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
+    await world.make.feedback(id, path.tutor_id!, review);
+    await world.make.adjustment(id, path.tutor_id!);
+  }
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+interface Body {
+  meta: { next_cursor: string | null };
+  data: { id: string }[];
+}
+
+async function read(route: Route, school: School, query: string, path = pathOf(route, school)) {
+  const answer = await api.get(`${path}?${query}`, school.key);
+  return { status: answer.status, body: answer.body as Body };
+}
+
+/** The cursor behind the first record. */
+async function cursorOf(route: Route, school: School, filter = ''): Promise<string> {
+  const { status, body } = await read(route, school, `cursor=start&limit=1${filter}`);
+  if (status !== 200) throw new Error(`${nameOf(route)} ${status} ${JSON.stringify(body)}`);
+  if (!body.meta.next_cursor) throw new Error(`${nameOf(route)}${filter}: two rows are needed for a next page`);
+  return body.meta.next_cursor;
+}
+
+const REFUSED = {
+  status: 422,
+  body: { detail: [{ loc: ['query', 'cursor'], type: 'value_error', msg: expect.any(String) as string }] },
+};
+
+/** A filter that leaves the list two records, and what to say in the next request instead. */
+function otherFilters(route: Route): string[] {
+  return [...filtersOf(document, route)].map(([name, schema]) => {
+    const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
+    return `&${name}=${sample ?? world.a.query[name] ?? '2020-01-01'}`;
+  });
+}
+
+describe('a cursor', () => {
+  it('goes on where it was made, whatever the limit and offset', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      const [first, second] = [await read(route, world.a, 'limit=100'), await read(route, world.a, `cursor=${cursor}`)];
+      expect([nameOf(route), second.status]).toEqual([nameOf(route), 200]);
+      expect(second.body.data).toEqual(first.body.data.slice(1));
+      expect((await read(route, world.a, `limit=1&offset=9&cursor=${cursor}`)).status).toBe(200);
+    }
+  });
+
+  it('is opaque, and of one form', async () => {
+    for (const route of lists) expect(await cursorOf(route, world.a)).toMatch(/^[A-Za-z0-9_-]{54}$/);
+  });
+
+  it('says the same to other keys of the organization, and in every process with the same secret', async () => {
+    const another = await api.key(world.a.id);
+    const process = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      const own = await read(route, world.a, `cursor=${cursor}`);
+      const answer = await process.get(`${pathOf(route, world.a)}?cursor=${cursor}`, another);
+      expect([nameOf(route), answer.status, answer.body]).toEqual([nameOf(route), 200, own.body]);
+    }
+    await process.app.close();
+  });
+
+  it('is refused by another organization', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      expect([nameOf(route), await read(route, world.b, `cursor=${cursor}`)]).toEqual([nameOf(route), REFUSED]);
+      expect([nameOf(route), await read(route, world.a, `cursor=${cursor}`)]).not.toEqual([nameOf(route), REFUSED]);
+    }
+  });
+
+  it('is refused by every other list', async () => {
+    for (const made of lists) {
+      const cursor = await cursorOf(made, world.a);
+      for (const route of lists.filter((other) => other !== made)) {
+        const name = `${nameOf(made)} -> ${nameOf(route)}`;
+        expect([name, await read(route, world.a, `cursor=${cursor}`)]).toEqual([name, REFUSED]);
+      }
+    }
+  });
+
+  it('is refused with a filter that it was not made with', async () => {
+    let cells = 0;
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      for (const filter of otherFilters(route)) {
+        const name = `${nameOf(route)}${filter}`;
+        expect([name, await read(route, world.a, `cursor=${cursor}${filter}`)]).toEqual([name, REFUSED]);
+        cells++;
+      }
+    }
+    expect(cells).toBeGreaterThan(15);
+  });
+
+  it('is refused without the filter, or with another value of the filter, that it was made with', async () => {
+    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
+    await world.make.homework(world.a.path.tutor_id!, { studentId: world.a.path.student_id! });
+    const cursor = await cursorOf(homework!, world.a, '&homework_type=text');
+    expect((await read(homework!, world.a, `cursor=${cursor}&homework_type=text`)).status).toBe(200);
+    for (const filter of ['', '&homework_type=exam', '&homework_type=text&scope=student', '&scope=student']) {
+      expect([filter, await read(homework!, world.a, `cursor=${cursor}${filter}`)]).toEqual([filter, REFUSED]);
+    }
+  });
+
+  it('takes a default that is written out for the default', async () => {
+    for (const route of lists) {
+      for (const [name, schema] of filtersOf(document, route)) {
+        if (schema.default === undefined) continue;
+        const cursor = await cursorOf(route, world.a);
+        const { status } = await read(route, world.a, `cursor=${cursor}&${name}=${JSON.stringify(schema.default)}`);
+        expect([nameOf(route), name, status]).toEqual([nameOf(route), name, 200]);
+      }
+    }
+  });
+
+  it('of a tutor’s reviews is refused for another tutor', async () => {
+    const other = await world.make.tutor(world.a.id);
+    for (const comment of ['Good', 'Better']) {
+      await world.make.feedback(world.a.id, other.id, { comment, isPublic: true });
+    }
+    const nested = lists.filter(({ path }) => path.includes(':'));
+    expect(nested.map(nameOf)).toEqual(['GET /v1/tutors/{tutor_id}/reviews']);
+    const path = `/v1/tutors/${other.id}/reviews`;
+    const cursor = await cursorOf(nested[0]!, world.a);
+    expect((await read(nested[0]!, world.a, 'cursor=start', path)).body.data).toHaveLength(2);
+    expect(await read(nested[0]!, world.a, `cursor=${cursor}`, path)).toEqual(REFUSED);
+  });
+
+  it('is refused with any bit changed', async () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const random = new Random(11);
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      const every = Array.from(cursor, (_, at) => at);
+      const positions = route === lists[0] ? every : [random.pick(every), random.pick(every), every.at(-1)!];
+      for (const at of positions) {
+        // Each of the six bits of the character in turn; the last character has four that mean nothing.
+        for (let bit = 1; bit < 64; bit <<= 1) {
+          const changed = alphabet[alphabet.indexOf(cursor[at]!) ^ bit]!;
+          const forged = cursor.slice(0, at) + changed + cursor.slice(at + 1);
+          expect([nameOf(route), at, bit, await read(route, world.a, `cursor=${forged}`)]).toEqual([
+            nameOf(route),
+            at,
+            bit,
+            REFUSED,
+          ]);
+        }
+      }
+    }
+  });
+
+  it('is refused cut short, drawn out, empty, made up, or given twice', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, world.a);
+      const row = Buffer.alloc(40);
+      row.writeBigInt64BE(BigInt(Date.now() + 1_000_000));
+      const wrong = [
+        '',
+        'Start',
+        'start%20',
+        'end',
+        'null',
+        '0',
+        cursor.slice(0, -1),
+        cursor.slice(1),
+        cursor.slice(0, 32),
+        `${cursor}A`,
+        `${cursor}==`,
+        `%20${cursor}`,
+        row.toString('base64url'),
+        '_'.repeat(54),
+        Buffer.from(`${new Date().toISOString()},${world.a.path.tutor_id}`).toString('base64url'),
+        `${cursor}&cursor=${cursor}`,
+        'start&cursor=start',
+        'A'.repeat(5000),
+        '%00',
+        '%ff',
+      ];
+      for (const given of wrong) {
+        const name = `${nameOf(route)} ${given}`;
+        expect([name, await read(route, world.a, `cursor=${given}`)]).toEqual([name, REFUSED]);
+      }
+    }
+  });
+
+  it('of another secret is refused', async () => {
+    const other = await TestApi.start({}, api.database);
+    for (const route of lists) {
+      const path = `${pathOf(route, world.a)}?cursor=${await cursorOf(route, world.a)}`;
+      expect([nameOf(route), (await other.get(path, world.a.key)).status]).toEqual([nameOf(route), 422]);
+    }
+    await other.app.close();
+  });
+
+  it('outlives the row that it stands on', async () => {
+    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
+    const before = await read(adjustments!, world.b, 'cursor=start&limit=1');
+    const rest = await read(adjustments!, world.b, `cursor=${before.body.meta.next_cursor!}`);
+    await world.make.query('DELETE FROM adjustments WHERE id = $1', [before.body.data[0]!.id]);
+    expect(await read(adjustments!, world.b, `cursor=${before.body.meta.next_cursor!}`)).toEqual(rest);
+    expect(rest.body.data).not.toHaveLength(0);
+  });
+});

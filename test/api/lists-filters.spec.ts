@@ -1,0 +1,281 @@
+import type { Payment, Result } from '@app/database';
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+import { Random } from '../support/random.js';
+import {
+  type ApiDocument,
+  documentOf,
+  filtersOf,
+  keyedReads,
+  nameOf,
+  operationAt,
+  queryOf,
+  type Route,
+  type Schema,
+} from '../support/routes.js';
+
+type Row = Record<string, unknown> & { id: string };
+/** Whether a record belongs in the list with this value of the filter. */
+type Narrows = (record: Row, value: string) => boolean;
+
+const DAY = 86_400_000;
+const yes = (value: string): boolean => value === 'true' || value === '1';
+const since =
+  (field: string): Narrows =>
+  (record, value) =>
+    record[field] !== null && Date.parse(record[field] as string) >= Date.parse(value);
+const until =
+  (field: string): Narrows =>
+  (record, value) =>
+    record[field] !== null &&
+    Date.parse(record[field] as string) <= Date.parse(value) + (value.includes('T') ? 0 : DAY - 1);
+
+/** Filters that are not simply the field of their own name. */
+const NARROWS: Record<string, Narrows> = {
+  'list_session_feedback public_only': (record, value) => !yes(value) || record.is_public === true,
+  'list_session_feedback anonymize': () => true,
+  'list_tutor_reviews anonymize': () => true,
+  'list_adjustments include_voided': (record, value) => yes(value) || record.voided === false,
+  'list_adjustments from': since('period_start'),
+  'list_adjustments to': until('period_start'),
+  'list_results from': since('completed_at'),
+  'list_results to': until('completed_at'),
+  'list_payments from': since('created_at'),
+  'list_payments to': until('created_at'),
+};
+
+/** Days whose first and last milliseconds are times of rows. */
+const DATES = [
+  '2026-05-01',
+  '2026-05-02',
+  '2026-05-02T00:00:00.000Z',
+  '2026-05-02T23:59:59.999Z',
+  '2026-05-03T00:00:00Z',
+  '2026-05-03T09:30:00+09:30',
+  '2026-05-02T12:00-12:00',
+  '2020-02-29',
+  '9999-12-31',
+];
+const INSTANTS = [
+  '2026-05-01T23:59:59.999Z',
+  '2026-05-02T00:00:00.000Z',
+  '2026-05-02T23:59:59.999Z',
+  '2026-05-03T00:00:00.000Z',
+];
+
+let api: TestApi;
+let make: Factories;
+let document: ApiDocument;
+let key: string;
+let tutors: string[];
+let students: string[];
+const random = new Random(3);
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+  document = await documentOf(api);
+  await fill();
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+/** Of every list some sixty rows, whose values are combined by chance. */
+async function fill(): Promise<void> {
+  const { id: school } = await make.organization();
+  key = await api.key(school, { platformBlog: true });
+  const subject = await make.subject(school);
+  const people = await Promise.all([0, 1, 2].map((n) => make.tutor(school, { profile: { isPublished: n > 0 } })));
+  tutors = people.map(({ id }) => id);
+  students = (await Promise.all([0, 1, 2].map(() => make.student(school)))).map(({ id }) => id);
+  for (const student of students) await make.session(school, { studentId: student, subjectId: subject.id });
+  const when = () => new Date(random.pick(INSTANTS));
+  for (let n = 0; n < 60; n++) {
+    const [tutorId, studentId] = [random.pick(tutors), random.pick(students)];
+    await make.homework(tutorId, {
+      homeworkType: random.pick(['text', 'exam'] as const),
+      scope: random.pick(['classroom', 'group', 'student'] as const),
+      studentId: random.chance(0.8) ? studentId : null,
+    });
+    await make.feedback(school, tutorId, { isPublic: random.chance(0.5), comment: 'Good', reviewerId: studentId });
+    await make.result(studentId, {
+      status: random.pick<Result['status']>(['not_started', 'in_progress', 'submitted', 'completed']),
+      mode: random.pick<Result['mode']>(['vce_exam', 'topic_practice', 'sac', 'homework']),
+      completedAt: random.chance(0.8) ? when() : null,
+    });
+    const day = random.pick(INSTANTS).slice(0, 10);
+    await make.adjustment(school, tutorId, { voided: random.chance(0.3), periodStart: day, periodEnd: '2026-06-01' });
+    await make.payment(school, {
+      tutorId: random.chance(0.8) ? tutorId : null,
+      studentId: random.chance(0.8) ? studentId : null,
+      status: random.pick<Payment['status']>(['pending', 'succeeded', 'failed', 'refunded']),
+      createdAt: when(),
+    });
+    await make.conversation({
+      type: random.pick(['direct', 'triad', 'group', 'classroom_feed'] as const),
+      participants: [tutorId],
+    });
+    await make.post(random.chance(0.5) ? school : null, {
+      brand: random.pick(['primary', 'secondary']),
+      status: random.pick(['draft', 'published'] as const),
+    });
+  }
+}
+
+/** Every list that has filters. */
+const lists = (): Route[] =>
+  keyedReads(api).filter((route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0);
+
+async function read(route: Route, query: string[]): Promise<Row[]> {
+  const path = route.path.replace(':tutor_id', tutors[0]!);
+  const answer = await api.get(`${path}?${['limit=100', ...query].join('&')}`, key);
+  if (answer.status !== 200) throw new Error(`${path}?${query.join('&')} ${answer.status} ${answer.text}`);
+  const body = answer.body as Row[] | { data: Row[] };
+  return Array.isArray(body) ? body : body.data;
+}
+
+/** Everything in the list, for want of filters and with those that widen. */
+function everything(route: Route): Promise<Row[]> {
+  return read(route, filtersOf(document, route).has('include_voided') ? ['include_voided=true'] : []);
+}
+
+function valuesOf(name: string, schema: Schema): string[] {
+  if (schema.type === 'boolean') return ['true', 'false', '1', '0'];
+  if (schema.enum) return schema.enum as string[];
+  if (name === 'brand') return ['primary', 'secondary'];
+  if (name === 'from' || name === 'to') return DATES;
+  if (name === 'tutor_id') return tutors;
+  if (name === 'student_id') return students;
+  throw new Error(`Give the filter "${name}" values in valuesOf`);
+}
+
+function narrowsOf(route: Route, name: string, [sample]: Row[]): Narrows {
+  const special = NARROWS[`${operationAt(document, route).operationId} ${name}`];
+  if (special) return special;
+  if (!(name in sample!)) throw new Error(`${nameOf(route)}: say in NARROWS which records "${name}" leaves`);
+  return (record, value) => (typeof record[name] === 'boolean' ? record[name] === yes(value) : record[name] === value);
+}
+
+/** What the list must show: each filter, given or by default, leaves its own. */
+function expected(route: Route, all: Row[], given: Map<string, string>): string[] {
+  const filters = [...filtersOf(document, route)].flatMap(([name, { default: fallback }]) => {
+    const value = given.get(name) ?? (fallback === undefined ? undefined : JSON.stringify(fallback));
+    return value === undefined ? [] : [{ value, narrows: narrowsOf(route, name, all) }];
+  });
+  return all.filter((row) => filters.every(({ narrows, value }) => narrows(row, value))).map(({ id }) => id);
+}
+
+async function check(route: Route, all: Row[], given: Map<string, string>): Promise<string[]> {
+  const query = [...given].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const ids = (await read(route, query)).map(({ id }) => id);
+  const name = `${nameOf(route)}?${query.join('&')}`;
+  expect([name, ids]).toEqual([name, expected(route, all, given)]);
+  return ids;
+}
+
+describe('a filter', () => {
+  it('leaves exactly its records, in the order of the list, for every value', async () => {
+    const proven = new Set<string>();
+    for (const route of lists()) {
+      const all = await everything(route);
+      expect([nameOf(route), all.length]).not.toEqual([nameOf(route), 0]);
+      for (const [name, schema] of filtersOf(document, route)) {
+        for (const value of valuesOf(name, schema)) {
+          const ids = await check(route, all, new Map([[name, value]]));
+          if (ids.length > 0 && ids.length < all.length) proven.add(`${nameOf(route)} ${name}`);
+        }
+      }
+    }
+    // Each of them really left some and not others; but for those that change the words and not the rows.
+    const filters = lists().flatMap((route) =>
+      [...filtersOf(document, route).keys()].map((name) => `${nameOf(route)} ${name}`),
+    );
+    expect(filters.filter((filter) => !proven.has(filter) && !filter.endsWith('anonymize'))).toEqual([]);
+  });
+
+  it('narrows together with others', async () => {
+    let both = 0;
+    for (const route of lists()) {
+      const all = await everything(route);
+      const filters = [...filtersOf(document, route)];
+      if (filters.length < 2) continue;
+      for (let n = 0; n < 25; n++) {
+        const chosen = filters.filter(() => random.chance(0.5));
+        const given = new Map(chosen.map(([name, schema]) => [name, random.pick(valuesOf(name, schema))]));
+        const ids = await check(route, all, given);
+        if (chosen.length > 1 && ids.length > 0 && ids.length < all.length) both++;
+      }
+    }
+    expect(both).toBeGreaterThan(40);
+  });
+
+  it('holds in cursor mode too, page after page', async () => {
+    for (const route of lists().filter((list) => queryOf(document, list).has('cursor'))) {
+      const all = await everything(route);
+      for (const [name, schema] of filtersOf(document, route)) {
+        const value = random.pick(valuesOf(name, schema));
+        const filter = `${name}=${encodeURIComponent(value)}`;
+        const seen: string[] = [];
+        for (let cursor: string | null = 'start'; cursor !== null;) {
+          const path = `${route.path.replace(':tutor_id', tutors[0]!)}?${filter}&limit=9&cursor=${cursor}`;
+          const body = (await api.get(path, key)).body as { data: Row[]; meta: { next_cursor: string | null } };
+          seen.push(...body.data.map(({ id }) => id));
+          cursor = body.meta.next_cursor;
+        }
+        expect([path(route, filter), seen]).toEqual([
+          path(route, filter),
+          expected(route, all, new Map([[name, value]])),
+        ]);
+      }
+    }
+    function path(route: Route, filter: string): string {
+      return `${nameOf(route)}?${filter}`;
+    }
+  });
+
+  it('counts in the total', async () => {
+    const answer = await api.get('/v1/tutors?is_published=true&limit=1', key);
+    expect(answer.body).toMatchObject({ meta: { limit: 1, offset: 0, count: 1, total: 2 } });
+  });
+
+  it.each([
+    ['boolean', ['yes', 'TRUE', 'on', '', '2', '00', 'null'], 'bool_parsing'],
+    ['enum', ['', 'nope', 'TEXT', 'draft%20', 'text,exam'], 'enum'],
+    ['brand', ['', 'tertiary', 'Primary'], 'enum'],
+    [
+      'date',
+      [
+        '',
+        'now',
+        'infinity',
+        '2026-02-30',
+        '2026-13-01',
+        '0000-01-01',
+        '10000-01-01',
+        '2026-05-01T24:00:00Z',
+        '1e9',
+        '5/1/2026',
+      ],
+      'date_parsing',
+    ],
+  ])('of the kind %s refuses what is none', async (kind, values, type) => {
+    let cells = 0;
+    for (const route of lists()) {
+      for (const [name, schema] of filtersOf(document, route)) {
+        const named = name === 'brand' ? 'brand' : ['from', 'to'].includes(name) ? 'date' : undefined;
+        if ((named ?? (schema.enum ? 'enum' : schema.type)) !== kind) continue;
+        for (const value of values) {
+          const answer = await api.get(`${route.path.replace(':tutor_id', tutors[0]!)}?${name}=${value}`, key);
+          const faults = [{ loc: ['query', name], type, msg: expect.any(String) as string }];
+          const cell = `${nameOf(route)}?${name}=${value}`;
+          expect([cell, answer.status, answer.body]).toEqual([cell, 422, { detail: faults }]);
+          cells++;
+        }
+      }
+    }
+    expect(cells).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,154 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { BlogPost } from '@app/database';
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+import { Random } from '../support/random.js';
+
+let api: TestApi;
+let make: Factories;
+const random = new Random(5);
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** A time out of few, so that there are ties. */
+const aTime = (): Date => new Date(Date.UTC(2026, 4, 1) + random.integer(4));
+
+const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
+
+/** Ids whose order says nothing of when they were made. */
+const anId = (): string => uuidv7().replace(/^(.{8})(.*)(.{8})$/, '$3$2$1');
+
+describe('conversations', () => {
+  it('come most recently active first, those without a message last, ids as the tie-break', async () => {
+    const { id: school } = await make.organization();
+    const key = await api.key(school);
+    const { id: tutor } = await make.tutor(school);
+    const rows: { id: string; at: Date | null }[] = [];
+    for (let n = 0; n < 30; n++) {
+      const at = random.chance(0.7) ? aTime() : null;
+      const { id } = await make.conversation({ id: anId(), participants: [tutor], createdAt: aTime() });
+      if (at) await make.message(id, { createdAt: at });
+      rows.push({ id, at });
+    }
+    const order = idsOf(rows.sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0) || descending(a.id, b.id)));
+    const all = await api.get('/v1/conversations?limit=100', key);
+    expect(idsOf((all.body as { data: { id: string }[] }).data)).toEqual(order);
+    const walked: string[] = [];
+    for (let offset = 0; offset < 30; offset += 7) {
+      const page = await api.get(`/v1/conversations?limit=7&offset=${offset}`, key);
+      walked.push(...idsOf((page.body as { data: { id: string }[] }).data));
+    }
+    expect(walked).toEqual(order);
+  });
+
+  it('have no cursor: they move', async () => {
+    const { id: school } = await make.organization();
+    const answer = await api.get('/v1/conversations?cursor=start', await api.key(school));
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['query', 'cursor'], type: 'extra_forbidden' }] });
+  });
+});
+
+describe('blog posts', () => {
+  let school: string;
+  let posts: BlogPost[];
+  let plain: string;
+  let platform: string;
+
+  beforeAll(async () => {
+    school = (await make.organization()).id;
+    const { id: other } = await make.organization();
+    plain = await api.key(school);
+    platform = await api.key(school, { platformBlog: true });
+    posts = [];
+    for (let n = 0; n < 60; n++) {
+      const wish = {
+        id: anId(),
+        isPinned: random.chance(0.3),
+        createdAt: aTime(),
+        brand: random.pick(['primary', 'secondary']),
+      };
+      const status = random.pick(['draft', 'published'] as const);
+      posts.push(await make.post(random.pick([school, null]), { ...wish, status }));
+      await make.post(other, { ...wish, id: anId() });
+    }
+    posts.sort(
+      (a, b) =>
+        Number(b.isPinned) - Number(a.isPinned) ||
+        b.createdAt.getTime() - a.createdAt.getTime() ||
+        descending(a.id, b.id),
+    );
+  });
+
+  const own = (): BlogPost[] => posts.filter(({ organizationId }) => organizationId === school);
+
+  async function list(key: string, query = 'limit=200'): Promise<string[]> {
+    const answer = await api.get(`/v1/blog-posts?${query}`, key);
+    expect(answer.status).toBe(200);
+    return idsOf(answer.body as { id: string }[]);
+  }
+
+  it('are the organization’s own, drafts too, pinned first, then newest first, ids as the tie-break', async () => {
+    expect(await list(plain)).toEqual(idsOf(own()));
+    expect(own().some(({ status }) => status === 'draft')).toBe(true);
+  });
+
+  it('are the platform’s too, in the same order, with the capability', async () => {
+    expect(await list(platform)).toEqual(idsOf(posts));
+    expect(own().length).toBeLessThan(posts.length);
+  });
+
+  it('page by limit and offset across both kinds', async () => {
+    for (const [key, rows] of [
+      [platform, posts],
+      [plain, own()],
+    ] as const) {
+      const walked: string[] = [];
+      for (let offset = 0; offset < posts.length; offset += 7)
+        walked.push(...(await list(key, `limit=7&offset=${offset}`)));
+      expect(walked).toEqual(idsOf(rows));
+      expect(await list(key, '')).toEqual(idsOf(rows).slice(0, 50));
+      expect(await list(key, 'offset=1000')).toEqual([]);
+    }
+  });
+
+  it('narrow by target; the platform’s are an empty array without the capability', async () => {
+    const foreign = posts.filter(({ organizationId }) => organizationId === null);
+    expect(await list(platform, 'target=platform')).toEqual(idsOf(foreign));
+    expect(await list(platform, 'target=org')).toEqual(idsOf(own()));
+    expect(await list(plain, 'target=platform')).toEqual([]);
+    expect(await list(plain, 'target=org')).toEqual(idsOf(own()));
+  });
+
+  it('narrow by brand and status across both kinds', async () => {
+    const primary = posts.filter(({ brand, status }) => brand === 'primary' && status === 'published');
+    expect(primary.length).toBeGreaterThan(3);
+    expect(await list(platform, 'brand=primary&status=published')).toEqual(idsOf(primary));
+  });
+
+  it('derive their target from the organization', async () => {
+    const body = (await api.get('/v1/blog-posts?limit=200', platform)).body as {
+      organization_id: string | null;
+      target: string;
+    }[];
+    for (const post of body) expect(post.target).toBe(post.organization_id === null ? 'platform' : 'org');
+    expect(new Set(body.map(({ organization_id }) => organization_id))).toEqual(new Set([null, school]));
+  });
+
+  it('have the brands of the configuration', async () => {
+    const other = await TestApi.start({ BLOG_BRANDS: 'north,south' }, api.database);
+    expect((await other.get('/v1/blog-posts?brand=north', plain)).body).toEqual([]);
+    expect((await other.get('/v1/blog-posts?brand=primary', plain)).status).toBe(422);
+    await other.app.close();
+  });
+});

@@ -1,0 +1,202 @@
+import { loadEnv } from '@app/config';
+import { ApiKeys } from '@app/accounts';
+import type { Response } from 'supertest';
+import { AnswerCheck } from '../support/answer-check.js';
+import { TestApi } from '../support/api.js';
+import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
+import { Organizations } from '@app/accounts';
+
+const LIMIT = 5;
+
+let api: TestApi;
+let organizationId: string;
+
+beforeAll(async () => {
+  api = await TestApi.start({
+    RATE_LIMIT_PER_MINUTE: String(LIMIT),
+    AUTH_FAILURES_PER_MINUTE: '4',
+    TRUST_PROXY: 'true',
+  });
+  organizationId = (await api.app.get(Organizations).create({ name: 'Limited', slug: 'limited' })).id;
+});
+
+afterAll(() => api.stop());
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Moves the clock that limits are counted by. */
+function wait(seconds: number): void {
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
+}
+
+async function times(count: number, request: () => Promise<Response>): Promise<Response[]> {
+  const answers: Response[] = [];
+  for (let time = 0; time < count; time++) answers.push(await request());
+  return answers;
+}
+
+/** What the headers tell, in numbers; the two families must tell the same. */
+function told({ headers }: Response): { limit: number; remaining: number; reset: number } {
+  const header = headers as Record<string, string>;
+  const policy = /^"default";q=(\d+);w=60$/.exec(header['ratelimit-policy'] ?? '');
+  const state = /^"default";r=(\d+);t=(\d+)$/.exec(header.ratelimit ?? '');
+  const old = ['limit', 'remaining', 'reset'].map((name) => header[`x-ratelimit-${name}`]);
+  expect([policy?.[1], state?.[1], state?.[2]]).toEqual(old);
+  const [limit, remaining, reset] = old.map(Number) as [number, number, number];
+  return { limit, remaining, reset };
+}
+
+describe('by default', () => {
+  it('a key may send 600 requests a minute, and an address fail 60 times', () => {
+    const env = loadEnv({}, {});
+    expect([env.get('RATE_LIMIT_PER_MINUTE'), env.get('AUTH_FAILURES_PER_MINUTE')]).toEqual([600, 60]);
+  });
+});
+
+describe('the requests of a key', () => {
+  it('are counted down in the headers, and refused with 429 beyond the limit', async () => {
+    const key = await api.key(organizationId);
+    const answers = await times(LIMIT + 2, () => api.get('/v1/ping', key));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect(answers.map((answer) => told(answer).remaining)).toEqual([4, 3, 2, 1, 0, 0, 0]);
+    for (const answer of answers) {
+      expect(told(answer).limit).toBe(LIMIT);
+      expect(told(answer).reset).toBeGreaterThan(50);
+      expect(told(answer).reset).toBeLessThanOrEqual(61);
+    }
+    const refused = answers.at(-1)!;
+    const retryAfter = Number(refused.get('Retry-After'));
+    expect(retryAfter).toBe(told(refused).reset);
+    expect(new AnswerCheck().faults({ status: 429, headers: refused.headers, body: refused.text })).toEqual([]);
+    expect(refused.body).toEqual({
+      error: {
+        code: 'rate_limit_exceeded',
+        message: `This API key may send 5 requests a minute. Try again in ${retryAfter} s.`,
+        status: 429,
+        details: { limit: 5, retry_after: retryAfter },
+      },
+    });
+  }); // prettier-ignore
+
+  it('are allowed again after as long as Retry-After says, and not all at once', async () => {
+    const key = await api.key(organizationId);
+    const answers = await times(LIMIT + 1, () => api.get('/v1/ping', key));
+    const retryAfter = Number(answers.at(-1)!.get('Retry-After'));
+    wait(retryAfter - 2);
+    expect((await api.get('/v1/ping', key)).status).toBe(429);
+    vi.restoreAllMocks();
+    wait(retryAfter);
+    const again = await api.get('/v1/ping', key);
+    expect(again.status).toBe(200);
+  });
+
+  it('that are refused do not make the wait longer', async () => {
+    const key = await api.key(organizationId);
+    const answers = await times(LIMIT + 20, () => api.get('/v1/ping', key));
+    const waits = answers.slice(LIMIT).map((answer) => Number(answer.get('Retry-After')));
+    expect(waits).toEqual([...waits].sort((a, b) => b - a));
+    wait(waits[0]!);
+    expect((await api.get('/v1/ping', key)).status).toBe(200);
+  });
+
+  it('are exactly as many when they all come at once', async () => {
+    const key = await api.key(organizationId);
+    const answers = await Promise.all(Array.from({ length: 60 }, () => api.get('/v1/ping', key)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - LIMIT);
+  });
+
+  it('are nobody else’s: two keys of one organization do not share', async () => {
+    const [one, other] = [await api.key(organizationId), await api.key(organizationId)];
+    await times(LIMIT + 1, () => api.get('/v1/ping', one));
+    const answer = await api.get('/v1/ping', other);
+    expect([answer.status, told(answer).remaining]).toEqual([200, LIMIT - 1]);
+  });
+
+  it('count and are told whatever the answer is', async () => {
+    const key = await api.key(organizationId);
+    const writer = await api.key(organizationId, { scopes: ['blog:write'] });
+    const paths = ['/v1/ping', '/v1/parents/abc', '/v1/ping?x=1', '/v1/reports/summary'];
+    const answers = [
+      ...(await Promise.all(paths.map((path) => api.get(path, key)))),
+      await api.get('/v1/ping', writer),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 422, 200, 403]);
+    expect(answers.map((answer) => told(answer).limit)).toEqual([5, 5, 5, 5, 5]);
+    expect(told(await api.get('/v1/ping', key)).remaining).toBe(0);
+  });
+
+  it('come before scopes, validation and the record: 429 whatever else is wrong', async () => {
+    const key = await api.key(organizationId, { scopes: ['blog:write'] });
+    await times(LIMIT, () => api.get('/v1/ping', key));
+    for (const path of ['/v1/ping', '/v1/ping?x=1', '/v1/parents/abc'])
+      expect((await api.get(path, key)).status).toBe(429);
+  });
+
+  it('to health checks are not counted', async () => {
+    const answer = await api.get('/health/live');
+    expect(answer.headers).not.toHaveProperty('x-ratelimit-limit');
+  });
+});
+
+describe('failed authentication', () => {
+  /** A request that says it comes from this address. */
+  const from = (address: string, key?: string) => api.get('/v1/ping', key).set('X-Forwarded-For', address);
+
+  it('is refused with 429 instead of 401 when an address fails too often; a valid key behind it goes on working', async () => {
+    const unknown = `tk_live_${'0'.repeat(64)}`;
+    const answers = await times(6, () => from('203.0.113.1', unknown));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429, 429]);
+    const refused = answers.at(-1)!;
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limit_exceeded', details: { limit: 4 } } });
+    expect((await from('203.0.113.1', await api.key(organizationId))).status).toBe(200);
+    expect((await from('203.0.113.2', unknown)).status).toBe(401);
+    wait(Number(refused.get('Retry-After')));
+    expect((await from('203.0.113.1', unknown)).status).toBe(401);
+  });
+
+  it('counts every kind: missing, garbage, unknown, revoked and expired', async () => {
+    const keys = api.app.get(ApiKeys);
+    const revoked = await keys.create(organizationId, { name: 'revoked' });
+    await keys.revoke(revoked.id);
+    const expired = await api.key(organizationId, { expiresAt: new Date(0) });
+    const address = '203.0.113.3';
+    const answers = [
+      await from(address),
+      await from(address).set('Authorization', 'Basic x'),
+      await from(address, revoked.key),
+      await from(address, expired),
+      await from(address, `tk_live_${'1'.repeat(64)}`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429]);
+  });
+
+  it('counts the /64 of an IPv6 subscriber as one address', async () => {
+    const answers = await times(4, () => from('2001:db8:1:2::1'));
+    expect(answers.at(-1)!.status).toBe(401);
+    expect((await from('2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await from('2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  it.each([
+    'not an address',
+    '999.1.1.1',
+    '::ffff:203.0.113.9',
+    '[::1]:80',
+    '203.0.113.1:8080',
+    ',',
+    '\u00ff',
+    '__proto__',
+  ])('from "%s" is a failure like any other', async (address) => {
+    expect((await from(address)).status).toBe(401);
+  });
+});
+
+describe('without Redis', () => {
+  it('readiness says so, and nothing in the log complains', async () => {
+    expect((await api.get('/health/ready')).body).toMatchObject({ checks: { redis: 'off' } });
+    expect(api.app.get(RateLimitStorage).redisState).toBe('off');
+    expect(api.logged.filter((line) => line.includes('Redis'))).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { Agent, request as send } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { TestApi } from '../support/api.js';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+
+/** A key that is revoked or expires opens nothing on any process from that moment on, in the middle of traffic. */
+const PROCESSES = 4;
+const KEYS = 50;
+/** Requests a second, over all processes and keys. */
+const RATE = 500;
+
+interface Sent {
+  key: string;
+  process: number;
+  /** Milliseconds since 1970, as the database counts them too. */
+  sentAt: number;
+  endedAt: number;
+  status: number;
+  body: string;
+}
+
+let api: TestApi;
+let processes: ApiProcess[] = [];
+let organizationId: string;
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+let inFlight = 0;
+const answers: Sent[] = [];
+
+beforeAll(async () => {
+  await buildOnce();
+  api = await TestApi.start();
+  organizationId = (await api.app.get(Organizations).create({ name: 'Keys', slug: 'keys' })).id;
+  const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5' };
+  processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
+}, 300_000);
+
+afterAll(async () => {
+  agent.destroy();
+  await Promise.all(processes.map((process) => process.stop()));
+  await api.stop();
+});
+
+/** Date.now() in fractions: two events of one millisecond keep their order. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function ask(key: string, process: number): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    inFlight++;
+    const { port } = processes[process]!;
+    const headers = { Authorization: `Token token=${key}` };
+    const sentAt = now();
+    const sent = send({ host: '127.0.0.1', port, path: '/v1/ping', headers, agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (part: string) => (body += part));
+      response.on('end', () => {
+        inFlight--;
+        const answer = { key, process, sentAt, endedAt: now(), status: response.statusCode!, body };
+        answers.push(answer);
+        resolve(answer);
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** Keeps the rate until `stop` is called, whatever the answers are; the slower the answers, the more are in flight. */
+function traffic(keys: string[]): { stop(): Promise<void> } {
+  const began = performance.now();
+  const pending = new Set<Promise<unknown>>();
+  let count = 0;
+  const timer = setInterval(() => {
+    for (const due = ((performance.now() - began) / 1000) * RATE; count < due && pending.size < 200; count++) {
+      const one = ask(keys[count % keys.length]!, Math.floor(count / keys.length) % PROCESSES);
+      pending.add(one);
+      void one.finally(() => pending.delete(one));
+    }
+  }, 10);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(pending);
+    },
+  };
+}
+
+describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
+  it(`refuse each of ${KEYS} keys from the moment that its revocation returns`, async () => {
+    const keys = api.app.get(ApiKeys);
+    const made = await Promise.all(
+      Array.from({ length: KEYS }, () => keys.create(organizationId, { name: 'revoked' })),
+    );
+    answers.length = 0;
+    const load = traffic(made.map(({ key }) => key));
+    await sleep(1_000);
+    const revokedAt = new Map<string, number>();
+    const flying: number[] = [];
+    const checks: Promise<Sent[]>[] = [];
+    for (const { id, key } of made) {
+      expect(await keys.revoke(id)).toBe(true);
+      revokedAt.set(key, now());
+      flying.push(inFlight);
+      // At once, to every process; the traffic goes on meanwhile.
+      checks.push(Promise.all(processes.map((_, process) => ask(key, process))));
+      await sleep(30);
+    }
+    await load.stop();
+    const atOnce = (await Promise.all(checks)).flat();
+    const seconds = (answers.at(-1)!.endedAt - answers[0]!.sentAt) / 1000;
+    const after = answers.filter(({ key, sentAt }) => sentAt > revokedAt.get(key)!);
+    const before = answers.filter(({ key, endedAt }) => endedAt < revokedAt.get(key)!);
+    const busy = flying.filter((count) => count > 0).length;
+    console.log(
+      `${answers.length} requests in ${seconds.toFixed(1)} s (${Math.round(answers.length / seconds)}/s), ${after.length} after a ` +
+        `revocation; in flight when one returned: ${Math.max(...flying)} at most, some at ${busy} of ${KEYS}`,
+    );
+
+    expect(after.filter(({ status }) => status !== 401)).toEqual([]);
+    expect(after.every(({ body }) => body.includes('revoked_api_key'))).toBe(true);
+    expect(atOnce.map(({ status }) => status)).toEqual(Array<number>(KEYS * PROCESSES).fill(401));
+    // The keys worked until then, on every process, and the revocations fell into real traffic.
+    expect(answers.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
+    const working = before.filter(({ status }) => status === 200);
+    expect(new Set(working.map(({ key }) => key)).size).toBe(KEYS);
+    expect(new Set(working.map(({ process }) => process)).size).toBe(PROCESSES);
+    // A busy machine answers fewer a second, and takes longer over it: it is the number that counts.
+    expect(answers.length).toBeGreaterThan(RATE * 1.5);
+    expect(after.length).toBeGreaterThan(KEYS * PROCESSES * 1.5);
+    expect(busy).toBeGreaterThan(KEYS / 5);
+  });
+
+  it('refuse a key from the moment that it expires', async () => {
+    const keys = api.app.get(ApiKeys);
+    const expiries = Array.from({ length: 8 }, (_, index) => Date.now() + 1_500 + index * 100);
+    const made = await Promise.all(
+      expiries.map(async (at) => ({
+        at,
+        key: (await keys.create(organizationId, { name: 'expires', expiresAt: new Date(at) })).key,
+      })),
+    );
+    answers.length = 0;
+    const load = traffic(made.map(({ key }) => key));
+    await sleep(expiries.at(-1)! - Date.now() + 300);
+    await load.stop();
+    for (const { key, at } of made) {
+      const own = answers.filter((answer) => answer.key === key);
+      const after = own.filter(({ sentAt }) => sentAt >= at);
+      const before = own.filter(({ endedAt }) => endedAt < at);
+      expect(after.length).toBeGreaterThan(3);
+      expect(before.length).toBeGreaterThan(3);
+      expect(before.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(after.filter(({ status }) => status !== 401)).toEqual([]);
+      expect(new Set(after.map(({ process }) => process)).size).toBe(PROCESSES);
+      const message = 'API key has expired. Create a new key in your org settings.';
+      expect(new Set(after.map(({ body }) => body))).toEqual(
+        new Set([JSON.stringify({ code: 401, message, data: {} })]),
+      );
+    }
+  });
+
+  it('know nothing of it that is not in the database: a revocation taken back holds at once too', async () => {
+    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'taken back' });
+    const everywhere = async () =>
+      (await Promise.all(processes.map((_, process) => ask(key, process)))).map(({ status }) => status);
+    expect(await everywhere()).toEqual([200, 200, 200, 200]);
+    await api.app.get(ApiKeys).revoke(id);
+    expect(await everywhere()).toEqual([401, 401, 401, 401]);
+    // A second time changes nothing, and neither does revoking what is not there.
+    expect(await api.app.get(ApiKeys).revoke(id)).toBe(true);
+    expect(await api.app.get(ApiKeys).revoke('0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30')).toBe(false);
+    for (const process of processes) expect([process.ended, process.stderr]).toEqual([null, '']);
+  });
+});

@@ -1,0 +1,334 @@
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { ApiKeys, type NewApiKey } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import type { Database } from '@app/database';
+import { TestApi } from '../support/api.js';
+import { bytesOf, exchange } from '../support/raw-http.js';
+import { TestRedis } from '../support/redis.js';
+import { keyedReads, type Route, send } from '../support/routes.js';
+import { createWorld, pathOf, type World } from '../support/world.js';
+
+/** What the database knows of people, and what clients send by mistake: neither is ever written down elsewhere. */
+const STORED = 'StoredCanary';
+const SENT = 'SentCanary';
+const CANARY = /(?:stored|sent)canary/i;
+const RAW_KEY = /_live_[0-9a-f]{64}/;
+
+interface Line {
+  level: string;
+  msg: string;
+  request_id?: string;
+  key_id?: string;
+  organization_id?: string;
+  route?: string;
+  method?: string;
+  status?: number;
+}
+
+let redis: TestRedis;
+let inside: Redis;
+let api: TestApi;
+let world: World;
+/** Secrets of every key that was made. */
+const keyTexts: string[] = [];
+let key: { id: string; key: string };
+let keys: Record<'valid' | 'revoked' | 'expired' | 'writer', { id: string; key: string }>;
+
+beforeAll(async () => {
+  redis = await TestRedis.start();
+  inside = redis.client();
+  api = await TestApi.start({ REDIS_URL: redis.url, LOG_LEVEL: 'trace' });
+  world = await createWorld(api);
+  await plantCanaries();
+  const make = async (wish: Partial<NewApiKey>) => {
+    const made = await api.app.get(ApiKeys).create(world.a.id, { name: `${STORED} key`, ...wish });
+    keyTexts.push(made.key);
+    return made;
+  };
+  key = await make({});
+  keys = {
+    valid: key,
+    revoked: await make({}),
+    expired: await make({ expiresAt: new Date(0) }),
+    writer: await make({ scopes: ['blog:write'] }),
+  };
+  keyTexts.push(world.a.key, world.b.key);
+  await api.app.get(ApiKeys).revoke(keys.revoked.id);
+}, 360_000);
+
+afterAll(async () => {
+  inside.disconnect();
+  await world.close();
+  await api.stop();
+  await redis.stop();
+});
+
+/** In every column that holds a person's words, name or address. */
+async function plantCanaries(): Promise<void> {
+  const columns: Record<string, string[]> = {
+    users: ['first_name', 'last_name', 'phone'],
+    members: ['supplied_first_name', 'supplied_last_name', 'supplied_email', 'supplied_phone'],
+    parents: ['supplied_first_name', 'supplied_last_name', 'supplied_email', 'supplied_phone'],
+    messages: ['content'],
+    session_feedback: ['comment'],
+    adjustments: ['note'],
+    homework: ['title', 'description'],
+    conversations: ['title'],
+    sessions: ['title'],
+    tutor_profiles: ['bio', 'home_suburb'],
+    student_groups: ['name'],
+    organizations: ['name'],
+    blog_posts: ['title', 'content', 'author'],
+  };
+  for (const [table, names] of Object.entries(columns)) {
+    await world.make.query(`UPDATE ${table} SET ${names.map((name) => `${name} = '${STORED} ${name}'`).join(', ')}`);
+  }
+  await world.make.query(`UPDATE users SET email = '${STORED}-' || id || '@example.org',
+    email_normalized = lower('${STORED}-' || id || '@example.org')`);
+}
+
+function lines(): Line[] {
+  return api.logged.map((line) => JSON.parse(line) as Line);
+}
+
+interface Expected {
+  id: string;
+  route: string;
+  status: number;
+  keyId?: string;
+}
+
+/** One request with an id of its own; what its line in the log must say. */
+async function ask(path: string, status: number, route: string, more: { method?: string; by?: { id: string; key: string }; headers?: Record<string, string> } = {}): Promise<Expected> {
+  const { method = 'GET', by = key, headers = {} } = more;
+  const id = `request-${expected.length + 1}`;
+  const authorization = { Authorization: `Token token=${by.key}` };
+  const answer = await send(api, method, path, { 'X-Request-Id': id, ...authorization, ...headers });
+  expect([answer.status, answer.headers['x-request-id']], `${method} ${path} ${answer.text}`).toEqual([status, id]);
+  if (status >= 400) expect(answer.text).not.toContain(STORED);
+  const authenticated = status !== 401 && route !== 'none';
+  const told = { id, route, status, ...(authenticated ? { keyId: by.id } : {}) };
+  expected.push(told);
+  return told;
+} // prettier-ignore
+
+const expected: Expected[] = [];
+const unknown = { id: '', key: `tk_live_${'0'.repeat(64)}` };
+const word = encodeURIComponent(`${SENT} mia@example.org\r\n{"level":"info","msg":"request","request_id":"forged"}`);
+
+async function walk(route: Route): Promise<void> {
+  const path = pathOf(route, world.a);
+  await ask(path, 200, route.path);
+  await ask(path, 200, route.path, { method: 'HEAD' });
+  const personal = { 'User-Agent': SENT, Referer: `https://x.example/?${SENT}`, Cookie: `a=${SENT}`, Origin: `https://${SENT}.example` };
+  await ask(path, 200, route.path, { headers: personal });
+  await ask(`${path}?limit=${word}&${word}=${word}&student_id=${SENT}@example.org`, 422, route.path);
+  await ask(path, 403, route.path, { by: keys.writer });
+  for (const by of [keys.revoked, keys.expired, unknown]) await ask(path, 401, route.path, { by });
+  await ask(path, 401, route.path, { headers: { Authorization: `Bearer ${SENT}` } });
+  await ask(path, 405, 'none', { method: 'POST' });
+  await ask(`${path}/a/b/${word}`, 404, 'none');
+  if (!route.path.includes(':')) return;
+  await ask(pathOf(route, world.b), 404, route.path);
+  await ask(route.path.replaceAll(/:[^/]+/g, word), 404, route.path);
+} // prettier-ignore
+
+describe('requests of every kind', () => {
+  it('are answered, and fail where they must', { timeout: 120_000 }, async () => {
+    for (const route of keyedReads(api)) await walk(route);
+    expect(expected.length).toBeGreaterThan(100);
+    // Refused below the application.
+    const { port } = api.server.address() as { port: number };
+    for (const bytes of [`GET /${SENT} HTTP/1.1\r\nX-A : ${SENT}\r\n\r\n`, bytesOf(`/v1/ping?${SENT.repeat(2_000)}`)]) {
+      expect((await exchange(port, bytes)).status).toBeGreaterThanOrEqual(400);
+    }
+    for (const path of [`/${word}`, '/docs', '/openapi.json', '/health/ready', `/metrics?${word}`])
+      await send(api, 'GET', path);
+    await send(api, 'GET', `//${SENT}`, { Host: SENT, Expect: SENT });
+  });
+
+  it('have one line each: request id, key id, route template, status, and no URL', () => {
+    const said = lines().filter(({ msg }) => msg === 'request');
+    for (const { id, route, status, keyId } of expected) {
+      const own = said.filter((line) => line.request_id === id);
+      expect(own, id).toHaveLength(1);
+      expect(own[0]).toMatchObject({ route, status, level: 'info' });
+      expect(own[0]!.key_id).toBe(keyId);
+      expect(own[0]!.organization_id).toBe(keyId && world.a.id);
+    }
+    const fields = new Set(said.flatMap((line) => Object.keys(line)));
+    const allowed = ['level', 'time', 'msg', 'request_id', 'key_id', 'organization_id', 'method', 'route', 'status', 'ms', 'fault'];
+    expect([...fields].filter((field) => !allowed.includes(field))).toEqual([]);
+  }); // prettier-ignore
+
+  it('that are cut off while they wait for the answer before them have one line each too', async () => {
+    const { port } = api.server.address() as { port: number };
+    const one = (id: string, path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Token token=${key.key}\r\nX-Request-Id: ${id}\r\n\r\n`;
+    const lock = world.make.db.createQueryRunner();
+    await lock.startTransaction();
+    await lock.query('LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(one('cut-1', '/v1/homework') + one('cut-2', '/v1/ping') + one('cut-3', '/v1/ping'));
+    });
+    await sleep(300);
+    socket.destroy();
+    await sleep(100);
+    await lock.rollbackTransaction();
+    await lock.release();
+    await vi.waitFor(() => {
+      const told = lines().filter(({ request_id }) => request_id?.startsWith('cut-'));
+      expect(told.map(({ request_id, status }) => `${request_id} ${status}`).sort()).toEqual([
+        'cut-1 499',
+        'cut-2 499',
+        'cut-3 499',
+      ]);
+    }, 5_000);
+  });
+
+  it('that were refused below the application can be found by the request id of their answer', async () => {
+    const { port } = api.server.address() as { port: number };
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      bytesOf(`/v1/ping?${'x'.repeat(20_000)}`),
+      'GET /v1/ping HTTP/1.1\r\n\r\n',
+    ]) {
+      const answer = await exchange(port, bytes);
+      const own = lines().filter((line) => line.request_id === answer.headers['x-request-id']);
+      expect(own.map(({ msg, status, route }) => ({ msg, status, route }))).toEqual([
+        { msg: 'request', status: answer.status, route: 'none' },
+      ]);
+    }
+  });
+});
+
+/** Makes reads of homework fail with what the database says about this value. */
+async function failingHomework(value: string, expression: string): Promise<void> {
+  await world.make.query('UPDATE homework SET description = $1', [value]);
+  await world.make.query(`
+    ALTER TABLE homework RENAME TO homework_table;
+    CREATE FUNCTION spoil(said text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN ${expression}; END $$;
+    CREATE VIEW homework AS SELECT id, assigned_by, spoil(description) AS title, description, homework_type, scope,
+      classroom_id, group_id, student_id, due_date, files, organization_id, created_at FROM homework_table;
+    GRANT SELECT ON homework TO tutoring_app`);
+}
+
+async function mendHomework(): Promise<void> {
+  await world.make.query('DROP VIEW homework; DROP FUNCTION spoil; ALTER TABLE homework_table RENAME TO homework');
+}
+
+describe('a failure of the database that quotes what a person wrote', () => {
+  const forged = `${STORED}\n    at ${STORED} (file.js:1:1)\n{"level":"info","msg":"forged"}`;
+
+  it.each([
+    ['22P02', 'RETURN said::int', 500],
+    ['22P02 across lines', 'RETURN said::uuid', 500],
+    ['23514', `RAISE EXCEPTION 'new row violates "%"', said USING ERRCODE = '23514', DETAIL = said, HINT = said`, 500],
+    ['P0001', `RAISE EXCEPTION 'Not so: %', said USING DETAIL = said, HINT = said`, 500],
+    ['P0004', `ASSERT false, said`, 500],
+    ['57014', `RAISE EXCEPTION '%', said USING ERRCODE = '57014'`, 503],
+    ['XX000', `RAISE EXCEPTION '%', said USING ERRCODE = 'XX000'`, 500],
+    ['an unheard-of code', `RAISE EXCEPTION '%', said USING ERRCODE = 'ZZ999'`, 500],
+  ])('%s is logged by its code, without the words', async (code, expression, status) => {
+    await failingHomework(forged, expression);
+    const before = api.logged.length;
+    const answer = await api.get('/v1/homework', key.key);
+    await mendHomework();
+    expect(answer.status, answer.text).toBe(status);
+    expect(answer.text).not.toMatch(CANARY);
+    const failure = api.logged.slice(before).find((line) => line.includes('"failure"'))!;
+    expect(JSON.parse(failure)).toMatchObject({ level: 'error', request_id: answer.headers['x-request-id'] as string, err: { code: code.startsWith('an') ? 'ZZ999' : code.slice(0, 5) } });
+    expect(failure).not.toMatch(CANARY);
+    // Where it failed is told all the same.
+    expect(failure).toMatch(/at \S+ \(.*\.[tj]s:\d+/);
+  }); // prettier-ignore
+
+  it('a statement of ours that is wrong is told in words: they quote code, not people', async () => {
+    await world.make.query('ALTER TABLE homework RENAME TO homework_table');
+    const answer = await api.get('/v1/homework', key.key);
+    await world.make.query('ALTER TABLE homework_table RENAME TO homework');
+    expect(answer.status).toBe(500);
+    expect(api.logged.find((line) => line.includes('relation \\"homework\\" does not exist'))).toBeTruthy();
+  });
+});
+
+describe('after all of this', () => {
+  it('the log holds no word of a person, no key, and no line that is not its own', () => {
+    expect(api.logged.length).toBeGreaterThan(200);
+    expect(api.logged.filter((line) => CANARY.test(line))).toEqual([]);
+    expect(api.logged.filter((line) => RAW_KEY.test(line))).toEqual([]);
+    for (const text of keyTexts) expect(api.logged.filter((line) => line.includes(text.slice(-64)))).toEqual([]);
+    for (const line of api.logged) {
+      expect(line.indexOf('\n')).toBe(line.length - 1);
+      expect((JSON.parse(line) as Line).msg).not.toBe('forged');
+    }
+    expect(lines().filter(({ request_id }) => request_id === 'forged')).toEqual([]);
+  });
+
+  it('the metrics hold none of it, and no label that a client chose', async () => {
+    const { text } = await send(api, 'GET', '/metrics');
+    expect(text).toContain('http_request_duration_seconds_bucket');
+    expect(text).not.toMatch(CANARY);
+    expect(text).not.toMatch(RAW_KEY);
+    const routes = new Set([...text.matchAll(/route="([^"]*)"/g)].map((match) => match[1]!));
+    expect([...routes].filter((route) => !/^(none|\/[a-z0-9_/:.{}-]*)$/.test(route))).toEqual([]);
+  });
+
+  it('Redis holds none of it', async () => {
+    const names = await inside.keys('*');
+    expect(names.length).toBeGreaterThan(2);
+    const dump = JSON.stringify(await Promise.all(names.map(async (name) => [name, await inside.hgetall(name)])));
+    expect(dump).not.toMatch(CANARY);
+    expect(dump).not.toMatch(RAW_KEY);
+    for (const text of keyTexts) expect(dump).not.toContain(text.slice(-64));
+  });
+
+  it('the database holds no key: of the whole dump, only hashes and four characters at each end', async () => {
+    const tables = await world.make.query<{ name: string }>(
+      `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace`,
+    );
+    expect(tables.length).toBeGreaterThan(25);
+    let dump = '';
+    for (const { name } of tables) {
+      const rows = await world.make.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+      dump += rows.map(({ row }) => row).join('\n');
+    }
+    expect(dump).toContain(createHash('sha256').update(key.key).digest('hex'));
+    expect(dump).toContain(STORED);
+    expect(dump).not.toMatch(RAW_KEY);
+    for (const text of keyTexts) expect(dump).not.toContain(text.slice(-64));
+    expect(dump).not.toContain(SENT);
+  });
+});
+
+describe('10,000 new keys', () => {
+  it('are all different and all well formed, and what is stored of them is not they', async () => {
+    const stored: { keyHash: Buffer; firstFour: string; lastFour: string; name: string }[] = [];
+    const database = {
+      transaction: (_tenant: unknown, work: () => Promise<unknown>) => work(),
+      manager: { insert: (_entity: unknown, row: (typeof stored)[number]) => Promise.resolve(stored.push(row)) },
+    };
+    const generator = new ApiKeys(database as unknown as Database, loadEnv({}, {}));
+    const made = [];
+    for (let n = 0; n < 10_000; n++) made.push(await generator.create('organization', { name: 'x' }));
+    const texts = made.map((one) => one.key);
+    expect(new Set(texts).size).toBe(10_000);
+    expect(new Set(made.map(({ id }) => id)).size).toBe(10_000);
+    expect(texts.filter((text) => !/^tk_live_[0-9a-f]{64}$/.test(text))).toEqual([]);
+    for (const [index, { keyHash, firstFour, lastFour, ...rest }] of stored.entries()) {
+      const text = texts[index]!;
+      expect(keyHash.equals(createHash('sha256').update(text).digest())).toBe(true);
+      expect([firstFour, lastFour]).toEqual([text.slice(8, 12), text.slice(-4)]);
+      expect(JSON.stringify(rest)).not.toContain(text.slice(12, -4));
+    }
+    // 256 random bits: each of the 64 places holds each of the 16 digits about equally often.
+    const counts = new Map<string, number>();
+    for (const text of texts) for (const [place, digit] of Array.from(text.slice(8)).entries()) counts.set(`${place}${digit}`, (counts.get(`${place}${digit}`) ?? 0) + 1);
+    expect(counts.size).toBe(64 * 16);
+    expect(Math.min(...counts.values())).toBeGreaterThan(625 - 160);
+    expect(Math.max(...counts.values())).toBeLessThan(625 + 160);
+  }); // prettier-ignore
+});

@@ -1,0 +1,263 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { ApiKeys } from '@app/accounts';
+import { TestApi } from '../support/api.js';
+import {
+  type Answer,
+  type ApiDocument,
+  call,
+  documentOf,
+  filtersOf,
+  keyedReads,
+  keyedRoutes,
+  nameOf,
+  operationAt,
+  queryOf,
+  type Route,
+  type Schema,
+  send,
+  templateOf,
+} from '../support/routes.js';
+import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+
+let api: TestApi;
+let world: World;
+let document: ApiDocument;
+let ajv: Ajv2020;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+  document = await documentOf(api);
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'openapi.json');
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+/** The document's own schema of the answer with this status. */
+function schemaOf(route: Route, status: number): ValidateFunction {
+  const operation = operationAt(document, route);
+  if (!operation.responses[status]) throw new Error(`${nameOf(route)} does not document ${status}`);
+  const path = [
+    templateOf(route),
+    route.method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    'application/json',
+  ];
+  const pointer = path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  return ajv.getSchema(`openapi.json#/paths/${pointer}/schema`)!;
+}
+
+function faults(route: Route, { status, headers, text }: Answer, query = ''): string[] {
+  const name = `${nameOf(route)}${query} ${status}`;
+  if (headers['content-type'] !== 'application/json; charset=utf-8') return [`${name} ${headers['content-type']}`];
+  const fits = schemaOf(route, status);
+  return fits(JSON.parse(text)) ? [] : [`${name} ${ajv.errorsText(fits.errors)}: ${text}`];
+}
+
+/** Every filter with every kind of value that it takes, and both ways to page. */
+function queriesOf(route: Route, school: School): string[] {
+  const filters = [...filtersOf(document, route)].flatMap(([name, schema]) => {
+    const values = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
+    return (values ?? [school.query[name] ?? (name === 'brand' ? 'primary' : '2026-03-02')]).map(
+      (value) => `?${name}=${String(value)}`,
+    );
+  });
+  const query = queryOf(document, route);
+  const pages = query.has('limit') ? ['?limit=1', '?limit=100', '?offset=1', '?offset=1000'] : [];
+  const cursors = query.has('cursor') ? ['?cursor=start', '?cursor=start&limit=1'] : [];
+  return ['', ...filters, ...pages, ...cursors];
+}
+
+describe('every answer', () => {
+  it('is what the document says of it, with every filter and in both modes', async () => {
+    const wrong: string[] = [];
+    let answers = 0;
+    for (const route of keyedReads(api)) {
+      for (const query of queriesOf(route, world.a)) {
+        const answer = await call(api, route, world.a, { query, key: world.a.platformKey });
+        if (answer.status !== 200) wrong.push(`${nameOf(route)}${query} ${answer.status}`);
+        else wrong.push(...faults(route, answer, query));
+        answers++;
+        const next = (JSON.parse(answer.text) as { meta?: { next_cursor?: string } }).meta?.next_cursor;
+        if (!next) continue;
+        const second = await call(api, route, world.a, { query: `?limit=1&cursor=${next}`, key: world.a.platformKey });
+        wrong.push(...faults(route, second));
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(answers).toBeGreaterThan(100);
+  });
+
+  it('shows each field of the world both with a value and, where it can be null, without', async () => {
+    const seen = new Map<string, Set<string>>();
+    for (const route of keyedReads(api)) {
+      const { text } = await call(api, route, world.a, { query: widest(route), key: world.a.platformKey });
+      const body = JSON.parse(text) as Record<string, unknown> & { data?: Record<string, unknown>[] };
+      const records = Array.isArray(body) ? (body as Record<string, unknown>[]) : (body.data ?? [body]);
+      for (const record of records) {
+        for (const [field, value] of Object.entries(record)) {
+          const kinds = seen.get(`${shapeOf(route)} ${field}`) ?? new Set<string>();
+          seen.set(`${shapeOf(route)} ${field}`, kinds.add(value === null ? 'null' : 'value'));
+        }
+      }
+    }
+    const never = [...seen].filter(([, kinds]) => !kinds.has('value')).map(([field]) => field);
+    // Answers to a place, which these lists have not.
+    expect(never).toEqual(['Tutor distance_km', 'Tutor covers_area']);
+  });
+
+  /** Everything in one page. */
+  function widest(route: Route): string {
+    const query = queryOf(document, route);
+    const voided = query.has('include_voided') ? '&include_voided=true' : '';
+    return query.has('limit') ? `?limit=100${voided}` : '';
+  }
+
+  function shapeOf(route: Route): string {
+    const text = JSON.stringify(operationAt(document, route).responses[200]!.content['application/json'].schema);
+    return /#\/components\/schemas\/(\w+)/.exec(text)![1]!;
+  }
+
+  it('would not fit with a field more or less, or with a null where none may be', async () => {
+    let mutants = 0;
+    for (const route of keyedReads(api)) {
+      const { text } = await call(api, route, world.a, { key: world.a.platformKey });
+      const fits = schemaOf(route, 200);
+      const original = JSON.stringify(JSON.parse(text));
+      const record = (body: unknown): Record<string, unknown> =>
+        (
+          (Array.isArray(body) ? body : ((body as { data?: unknown[] }).data ?? [body])) as Record<string, unknown>[]
+        )[0]!;
+      const mutate = (change: (fields: Record<string, unknown>) => void): unknown => {
+        const body = JSON.parse(original) as unknown;
+        change(record(body));
+        return body;
+      };
+      expect([nameOf(route), fits(mutate((fields) => (fields.unheard_of = 1)))]).toEqual([nameOf(route), false]);
+      for (const field of Object.keys(record(JSON.parse(original)))) {
+        const without = mutate((fields) => {
+          // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
+          delete fields[field];
+        });
+        expect([nameOf(route), field, fits(without)]).toEqual([nameOf(route), field, false]);
+        mutants++;
+      }
+      expect([nameOf(route), fits(mutate((fields) => (fields[Object.keys(fields)[0]!] = null)))]).toEqual([
+        nameOf(route),
+        false,
+      ]);
+    }
+    expect(mutants).toBeGreaterThan(150);
+  });
+});
+
+describe('every refusal', () => {
+  const codes: [string, number, (route: Route) => Promise<Answer | null>][] = [
+    ['no key', 401, (route) => call(api, route, world.a, { key: null })],
+    ['an unknown key', 401, (route) => call(api, route, world.a, { key: 'tk_live_unknown' })],
+    [
+      'an expired key',
+      401,
+      async (route) => call(api, route, world.a, { key: await api.key(world.a.id, { expiresAt: new Date(0) }) }),
+    ],
+    [
+      'a revoked key',
+      401,
+      async (route) => {
+        const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'revoked' });
+        await api.app.get(ApiKeys).revoke(id);
+        return call(api, route, world.a, { key });
+      },
+    ],
+    [
+      'a key without the scope',
+      403,
+      async (route) => {
+        const read = route.access?.public === false && route.access.scopes.includes('read');
+        return call(api, route, world.a, {
+          key: await api.key(world.a.id, { scopes: [read ? 'blog:write' : 'read'] }),
+        });
+      },
+    ],
+    [
+      'what the operation does not know',
+      422,
+      (route) =>
+        route.method === 'GET' ? call(api, route, world.a, { query: '?unheard_of=1' }) : Promise.resolve(null),
+    ],
+    [
+      'a record of another organization',
+      404,
+      (route) =>
+        route.method === 'GET' && parametersOf(route).length > 0
+          ? send(api, 'GET', pathOf(route, world.b), { Authorization: `Token token=${world.a.key}` })
+          : Promise.resolve(null),
+    ],
+  ];
+
+  it.each(codes)('for %s (%i) has one of the three shapes, the one that is documented', async (_, status, provoke) => {
+    let answers = 0;
+    for (const route of keyedRoutes(api)) {
+      const answer = await provoke(route);
+      if (!answer) continue;
+      expect([nameOf(route), answer.status, faults(route, answer)]).toEqual([nameOf(route), status, []]);
+      expect(errorShapes(answer)).toHaveLength(1);
+      answers++;
+    }
+    expect(answers).toBeGreaterThan(4);
+  });
+
+  it('for too many requests (429) too', async () => {
+    const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database);
+    for (const route of keyedRoutes(strict)) {
+      const key = await strict.key(world.a.id);
+      await call(strict, route, world.a, { key });
+      const answer = await call(strict, route, world.a, { key });
+      expect([nameOf(route), answer.status, faults(route, answer)]).toEqual([nameOf(route), 429, []]);
+      expect(errorShapes(answer)).toEqual(['Error']);
+    }
+    await strict.app.close();
+  });
+
+  it('for another path or method (404, 405) is the standard one', async () => {
+    expect(errorShapes(await send(api, 'GET', '/v1/unheard-of'))).toEqual(['Error']);
+    expect(errorShapes(await send(api, 'PROPFIND', '/v1/ping'))).toEqual(['Error']);
+  });
+
+  function errorShapes({ text }: Answer): string[] {
+    const shapes = ['Error', 'ExpiredKeyError', 'ValidationError'];
+    return shapes.filter(
+      (name) => ajv.getSchema(`openapi.json#/components/schemas/${name}`)!(JSON.parse(text)) === true,
+    );
+  }
+});
+
+describe('the schemas', () => {
+  it('are closed: nothing unnamed, nothing left out', () => {
+    const open: string[] = [];
+    const visit = (where: string, schema: Schema): void => {
+      if (schema.properties) {
+        const names = Object.keys(schema.properties);
+        const required = (schema.required as string[] | undefined) ?? [];
+        if (schema.additionalProperties !== false) open.push(`${where} takes more`);
+        if (JSON.stringify([...required].sort()) !== JSON.stringify(names.sort())) open.push(`${where} takes less`);
+        for (const [name, property] of Object.entries(schema.properties)) visit(`${where}.${name}`, property);
+      }
+      if (schema.items) visit(`${where}[]`, schema.items as Schema);
+      for (const choice of (schema.oneOf as Schema[] | undefined) ?? []) visit(where, choice);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) visit(name, schema);
+    for (const route of keyedReads(api)) {
+      visit(nameOf(route), operationAt(document, route).responses[200]!.content['application/json'].schema);
+    }
+    expect(open).toEqual([]);
+  });
+});

@@ -1,0 +1,233 @@
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+
+let api: TestApi;
+let make: Factories;
+/** Two organizations and keys of theirs. */
+let a: { id: string; key: string };
+let b: { id: string; key: string };
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+});
+
+beforeEach(async () => {
+  [a, b] = [await school(), await school()];
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+async function school(): Promise<{ id: string; key: string }> {
+  const { id } = await make.organization();
+  return { id, key: await api.key(id) };
+}
+
+/** Who sees the record in the list: none, one or both of the organizations. */
+async function seenIn(path: string, id: string): Promise<string> {
+  const [inA, inB] = await Promise.all(
+    [a.key, b.key].map(async (key) => {
+      const answer = await api.get(`${path}?limit=100`, key);
+      expect(answer.status).toBe(200);
+      return (answer.body as { data: { id: string }[] }).data.some((record) => record.id === id);
+    }),
+  );
+  return inA && inB ? 'both' : inA ? 'a' : inB ? 'b' : 'nobody';
+}
+
+/** Who opens the record. */
+async function openedBy(path: string): Promise<string> {
+  const [inA, inB] = await Promise.all([a.key, b.key].map(async (key) => (await api.get(path, key)).status === 200));
+  return inA && inB ? 'both' : inA ? 'a' : inB ? 'b' : 'nobody';
+}
+
+describe('homework belongs to', () => {
+  /** A tutor and a student of both organizations: only the assignment itself can tell. */
+  async function pair(): Promise<{ tutor: string; student: string }> {
+    const [tutor, student] = [await make.tutor(a.id), await make.student(a.id)];
+    await make.tutor(b.id, { user: tutor });
+    await make.student(b.id, { user: student });
+    return { tutor: tutor.id, student: student.id };
+  }
+
+  it('the organization of its classroom, before anything else', async () => {
+    const { tutor, student } = await pair();
+    const [classroom, group] = [await make.classroom(a.id), await make.group(b.id)];
+    await make.tutorStudent(b.id, tutor, student);
+    const all = { classroomId: classroom.id, groupId: group.id, studentId: student };
+    expect(await seenIn('/v1/homework', (await make.homework(tutor, all, b.id)).id)).toBe('a');
+  });
+
+  it('the organization of its group, before that of the pair', async () => {
+    const { tutor, student } = await pair();
+    const group = await make.group(b.id);
+    await make.tutorStudent(a.id, tutor, student);
+    const homework = await make.homework(tutor, { groupId: group.id, studentId: student }, a.id);
+    expect(await seenIn('/v1/homework', homework.id)).toBe('b');
+  });
+
+  it('the organization of the pair, when its group has none', async () => {
+    const { tutor, student } = await pair();
+    const group = await make.group(null, { tutorId: tutor });
+    await make.tutorStudent(b.id, tutor, student);
+    const homework = await make.homework(tutor, { groupId: group.id, studentId: student }, a.id);
+    expect(await seenIn('/v1/homework', homework.id)).toBe('b');
+  });
+
+  it('the organization of the pair, before that of the author', async () => {
+    const tutor = await make.tutor(a.id);
+    await make.tutor(b.id, { user: tutor, status: 'archived' });
+    const student = await make.student(b.id);
+    await make.tutorStudent(b.id, tutor.id, student.id);
+    expect(await seenIn('/v1/homework', (await make.homework(tutor.id, { studentId: student.id })).id)).toBe('b');
+  });
+
+  it('the one that sets it, when the pair is one in both', async () => {
+    const { tutor, student } = await pair();
+    for (const { id } of [a, b]) await make.tutorStudent(id, tutor, student);
+    for (const [writing, seen] of [
+      [a.id, 'a'],
+      [b.id, 'b'],
+      [undefined, 'nobody'],
+    ] as const) {
+      const homework = await make.homework(tutor, { studentId: student }, writing);
+      expect(await seenIn('/v1/homework', homework.id)).toBe(seen);
+    }
+  });
+
+  it('nobody by a pair that had ended before', async () => {
+    const { tutor, student } = await pair();
+    const ended = { status: 'archived' as const, archivedAt: new Date('2026-01-01T00:00:00Z') };
+    await make.tutorStudent(a.id, tutor, student, ended);
+    expect(await seenIn('/v1/homework', (await make.homework(tutor, { studentId: student })).id)).toBe('nobody');
+  });
+
+  it('the only organization of its author', async () => {
+    const tutor = await make.tutor(a.id);
+    await make.tutor(b.id, { user: tutor, status: 'pending' });
+    expect(await seenIn('/v1/homework', (await make.homework(tutor.id)).id)).toBe('a');
+  });
+
+  it('nobody, when its author has several or none', async () => {
+    const { tutor } = await pair();
+    expect(await seenIn('/v1/homework', (await make.homework(tutor)).id)).toBe('nobody');
+    const stranger = await make.user();
+    expect(await seenIn('/v1/homework', (await make.homework(stranger.id)).id)).toBe('nobody');
+  });
+
+  it('where it was created, whatever changes later', async () => {
+    const tutor = await make.tutor(a.id);
+    const { id } = await make.homework(tutor.id);
+    await make.tutor(b.id, { user: tutor });
+    await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
+    const classroom = await make.classroom(b.id);
+    await make.query('UPDATE homework SET classroom_id = $2, organization_id = $3 WHERE id = $1', [
+      id,
+      classroom.id,
+      b.id,
+    ]);
+    expect(await seenIn('/v1/homework', id)).toBe('a');
+  });
+});
+
+describe('a group is seen in', () => {
+  it('the organization that owns it, wherever its tutor is', async () => {
+    const tutor = await make.tutor(b.id);
+    const { id } = await make.group(a.id, { tutorId: tutor.id });
+    expect(await openedBy(`/v1/student-groups/${id}`)).toBe('a');
+  });
+
+  it('the only organization of its tutor, when nobody owns it', async () => {
+    const tutor = await make.tutor(a.id);
+    const { id } = await make.group(null, { tutorId: tutor.id });
+    expect(await openedBy(`/v1/student-groups/${id}`)).toBe('a');
+  });
+
+  it('none, while its tutor has several, and again in one when the tutor leaves the other', async () => {
+    const tutor = await make.tutor(a.id);
+    const { id } = await make.group(null, { tutorId: tutor.id });
+    await make.tutor(b.id, { user: tutor, status: 'pending' });
+    const path = `/v1/student-groups/${id}`;
+    expect(await openedBy(path)).toBe('a');
+    await make.query(`UPDATE members SET status = 'accepted' WHERE organization_id = $1`, [b.id]);
+    expect(await openedBy(path)).toBe('nobody');
+    await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
+    expect(await openedBy(path)).toBe('b');
+  });
+
+  it('with its students, and not its tutors, in the order they came', async () => {
+    const { id } = await make.group(a.id);
+    const early = await make.student(a.id);
+    const late = await make.student(a.id);
+    await make.groupMember(id, late.id, { createdAt: new Date('2026-03-02') });
+    await make.groupMember(id, early.id, { createdAt: new Date('2026-03-01') });
+    await make.groupMember(id, (await make.tutor(a.id)).id, { role: 'tutor' });
+    const answer = await api.get(`/v1/student-groups/${id}`, a.key);
+    expect(answer.body).toMatchObject({ id, student_ids: [early.id, late.id] });
+  });
+});
+
+describe('a result is seen in', () => {
+  const at = (id: string) => seenIn('/v1/results', id);
+
+  it('no organization without a session, member or not', async () => {
+    const student = await make.student(a.id);
+    expect(await at((await make.result(student.id)).id)).toBe('nobody');
+  });
+
+  it('each organization where the student has a session, whichever came first', async () => {
+    const student = await make.student(a.id);
+    const { id } = await make.result(student.id);
+    const session = await make.session(a.id, { studentId: student.id });
+    expect(await at(id)).toBe('a');
+    await make.student(b.id, { user: student });
+    expect(await at(id)).toBe('a');
+    await make.session(b.id, { studentId: student.id, status: 'cancelled' });
+    expect(await at(id)).toBe('both');
+    expect(await at((await make.result(student.id)).id)).toBe('both');
+    await make.query('DELETE FROM sessions WHERE id = $1', [session.id]);
+    expect(await at(id)).toBe('b');
+  });
+
+  it('the organization where the student takes part in a session of others', async () => {
+    const student = await make.student(a.id);
+    const { id } = await make.result(student.id);
+    const session = await make.session(a.id);
+    await make.participant(a.id, session.id, student.id);
+    expect(await at(id)).toBe('a');
+    await make.query('DELETE FROM session_participants WHERE session_id = $1', [session.id]);
+    expect(await at(id)).toBe('nobody');
+  });
+
+  it('the organization until its last session of several is gone or another student’s', async () => {
+    const student = await make.student(a.id);
+    const { id } = await make.result(student.id);
+    const sessions = [
+      await make.session(a.id, { studentId: student.id }),
+      await make.session(a.id, { studentId: student.id }),
+    ];
+    await make.query('DELETE FROM sessions WHERE id = $1', [sessions[0]!.id]);
+    expect(await at(id)).toBe('a');
+    await make.query('UPDATE sessions SET student_id = NULL WHERE id = $1', [sessions[1]!.id]);
+    expect(await at(id)).toBe('nobody');
+  });
+
+  it('with what it is now', async () => {
+    const student = await make.student(a.id);
+    await make.session(a.id, { studentId: student.id });
+    const { id } = await make.result(student.id, { status: 'in_progress' });
+    await make.query(
+      `UPDATE results SET status = 'completed', grade = 81, completed_at = '2026-05-01T09:30:00Z' WHERE id = $1`,
+      [id],
+    );
+    const answer = await api.get('/v1/results?status=completed&from=2026-05-01&to=2026-05-01', a.key);
+    expect(answer.body).toMatchObject({
+      data: [{ id, grade: 81, completed_at: '2026-05-01T09:30:00.000Z' }],
+      meta: { count: 1 },
+    });
+    expect((await api.get('/v1/results?status=in_progress', a.key)).body).toMatchObject({ data: [] });
+  });
+});

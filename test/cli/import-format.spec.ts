@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { type Column, readSchema, type Table } from '../../apps/cli/src/import/schema.js';
+import { PECULIARITIES, TABLES } from '../../apps/cli/src/import/tables.js';
+import { createTestDatabase } from '../support/database.js';
+
+const TYPES: Record<string, string> = {
+  uuid: 'UUID',
+  text: 'text',
+  'text[]': 'list of texts',
+  boolean: 'true or false',
+  integer: 'whole number',
+  bigint: 'whole number',
+  'double precision': 'number',
+  date: 'date',
+  'timestamp(3) with time zone': 'time',
+  jsonb: 'JSON',
+};
+
+/** The table of fields that the document must have under the file's heading. */
+function describeFields(table: Table): string {
+  const rows = table.columns.map((column) => `| \`${column.name}\` | ${valueOf(table, column)} | ${leftOut(column)} |`);
+  for (const name of Object.keys(PECULIARITIES[table.name]?.extraFields ?? {})) {
+    rows.splice(2, 0, `| \`${name}\` | true or false | \`true\` |`);
+  }
+  return ['| Field | Value | When left out |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function valueOf({ references, checks }: Table, { name, type }: Column): string {
+  const reference = references.find(({ column }) => column === name);
+  const rules = checks.filter(({ columns }) => columns.length === 1 && columns[0] === name);
+  return [
+    reference ? `\`${reference.key}\` in ${reference.table}.ndjson` : TYPES[type],
+    ...rules.map(({ message }) => message.replaceAll(/must (be |have )?/g, '').replace(/match (\S+)/, 'matching `$1`')),
+  ].join(', ');
+}
+
+function leftOut({ required, fallback }: Column): string {
+  if (!required) return 'null';
+  if (fallback === null) return '**must be there**';
+  if (fallback === 'now()') return 'time of the import';
+  return `\`${fallback
+    .replace(/::.*$/, '')
+    .replace(/^'(.*)'$/, '$1')
+    .replace('{}', '[]')}\``;
+}
+
+describe('docs/import-format.md', () => {
+  let schema: Table[];
+  let text: string;
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.applicationUrl });
+    await client.connect();
+    schema = await readSchema(client);
+    await client.end();
+    await database.drop();
+    text = await readFile(new URL('../../docs/import-format.md', import.meta.url), 'utf8');
+  });
+
+  it.each(TABLES)('describes %s.ndjson as the database has it', (name) => {
+    const table = schema.find((candidate) => candidate.name === name)!;
+    const [, section = ''] = text.split(`\n### ${name}.ndjson\n`);
+    const found = section
+      .split('\n### ')[0]!
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .join('\n');
+    expect(found).toBe(describeFields(table));
+  });
+
+  it('describes the files in the order of import, and no others', () => {
+    const headings = [...text.matchAll(/^### (\w+)\.ndjson$/gm)].map(([, name]) => name);
+    expect(headings).toEqual(TABLES);
+  });
+
+  it('has words for every rule of a single field', () => {
+    const rules = schema.flatMap(({ checks }) => checks.filter(({ columns }) => columns.length === 1));
+    expect(rules.length).toBeGreaterThan(50);
+    for (const { constraint, message } of rules) expect(message, constraint).not.toContain('must satisfy');
+  });
+});
