@@ -16,6 +16,7 @@ export class Child {
    * @param module path of its entry file, from here
    * @param log file that takes everything it prints
    * @param measured whether it is asked for its {@link usage}
+   * @param flags of Node
    */
   constructor(
     readonly module: string,
@@ -24,13 +25,14 @@ export class Child {
       args = [],
       env = {},
       measured = true,
-    }: { args?: string[]; env?: Record<string, string>; measured?: boolean } = {},
+      flags = [],
+    }: { args?: string[]; env?: Record<string, string>; measured?: boolean; flags?: string[] } = {},
   ) {
     const output = openSync(log, 'a');
     this.process = fork(fileURLToPath(new URL(module, import.meta.url)), args, {
       // Nothing of the caller's own settings: they would be part of what is measured.
       env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
-      execArgv: measured ? ['--import', new URL('./probe.js', import.meta.url).href] : [],
+      execArgv: [...flags, ...(measured ? ['--import', new URL('./probe.js', import.meta.url).href] : [])],
       stdio: ['ignore', output, output, 'ipc'],
     });
     closeSync(output);

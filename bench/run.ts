@@ -14,6 +14,9 @@ import type { LimitOptions } from './limit/main.js';
 import { type Page, pages } from './pages.js';
 import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './report.js';
 
+/** As `npm run start:prod` and `npm start` run the API. */
+const PRODUCTION_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size=256'];
+
 const CONNECTIONS = 16;
 const POOL_SIZE = 10;
 
@@ -77,7 +80,7 @@ async function serve(
   env: Record<string, string> = {},
 ): Promise<Server> {
   const log = join(folder, `${started.length}.log`);
-  const child = new Child(module, log, { args, env });
+  const child = new Child(module, log, { args, env, flags: module.includes('/api/') ? PRODUCTION_FLAGS : [] });
   started.push(child);
   return { child, url: await child.listening() };
 }

@@ -122,7 +122,7 @@ describe('the command line', () => {
   it('doctor finds everything in order', async () => {
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(0);
-    const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check, status]));
+    const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check as string, status]));
     expect(byCheck).toMatchObject({ database: 'ok', migrations: 'ok', role: 'ok', redis: 'ok', worker: 'warn' });
   });
 

@@ -26,7 +26,6 @@ export async function buildOnce(): Promise<void> {
 
 /** The API as it is deployed: the built main.js in a process of its own. */
 export class ApiProcess {
-  readonly started = Date.now();
   /** Lines on standard output, the log. */
   readonly lines: string[] = [];
   /** Everything on standard error: nothing, unless something went wrong. */
