@@ -130,6 +130,17 @@ describe('an answer too large for the buffers in between', () => {
     expect(text.endsWith('}}')).toBe(true);
   });
 
+  it('is cut for a reader who reads nothing', async () => {
+    const accepted = once(api.server, 'connection') as Promise<[Socket]>;
+    const { socket } = await stalled(request());
+    const [ours] = await accepted;
+    const closed = once(ours, 'close');
+    // What the server's own timeout comes to, sooner and for this connection alone.
+    ours.setTimeout(500);
+    await closed;
+    expect((await readAll(socket)).text.length).toBeLessThan(15_000_000);
+  });
+
   it('is never mixed with the refusal of what was sent after it', async () => {
     const { socket, start } = await stalled(request().replace('Connection: close\r\n', ''));
     socket.write('nonsense\r\n\r\n');
