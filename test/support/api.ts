@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Writable } from 'node:stream';
+import type { Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import supertest from 'supertest';
@@ -19,8 +20,16 @@ export class TestApi {
     readonly logged: string[],
   ) {}
 
-  /** @param settings environment variables that differ from the defaults of tests */
-  static async start(settings: Record<string, string> = {}, database?: TestDatabase): Promise<TestApi> {
+  /**
+   * @param settings environment variables that differ from the defaults of tests
+   * @param database of another application, to stand beside it
+   * @param controllers planted beside the real ones
+   */
+  static async start(
+    settings: Record<string, string> = {},
+    database?: TestDatabase,
+    controllers: Type[] = [],
+  ): Promise<TestApi> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
     const destination = new Writable({
@@ -41,7 +50,10 @@ export class TestApi {
       },
       {},
     );
-    const module = await Test.createTestingModule({ imports: [ApiModule.forRoot(env, destination)] }).compile();
+    const module = await Test.createTestingModule({
+      imports: [ApiModule.forRoot(env, { logDestination: destination })],
+      controllers,
+    }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configureApp(app);
     await app.listen(0, '127.0.0.1');

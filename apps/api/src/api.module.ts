@@ -20,17 +20,23 @@ import { SessionsModule } from './resources/sessions/sessions.module.js';
 import { StudentsModule } from './resources/students/students.module.js';
 import { TutorsModule } from './resources/tutors/tutors.module.js';
 
+export interface ApiOptions {
+  /** Instead of standard output. */
+  logDestination?: DestinationStream;
+  /** false for a look at the application without its database: its OpenAPI document. */
+  connected?: boolean;
+}
+
 /** The keyed JSON API. */
 @Module({})
 export class ApiModule {
-  /** @param logDestination instead of standard output */
-  static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
+  static forRoot(env: Env, { logDestination, connected = true }: ApiOptions = {}): DynamicModule {
     return {
       module: ApiModule,
       imports: [
         ConfigModule.forRoot(env),
         LoggingModule.forRoot(logDestination),
-        DatabaseModule.forRoot('tutoring api'),
+        DatabaseModule.forRoot('tutoring api', connected),
         HttpModule,
         HealthModule,
         BlogModule,

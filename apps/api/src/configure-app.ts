@@ -9,6 +9,8 @@ import { answerClientErrors } from './http/errors/client-error.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { accessLog } from './http/request/access-log.js';
+import { drainOnClose } from './http/request/drain.js';
+import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { parseQuery } from './http/validation/query-parser.js';
 
 /** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
@@ -41,6 +43,7 @@ export function configureApp(app: NestExpressApplication): void {
   app.useLogger(app.get(Log));
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
   app.use(accessLog(app.get(Log), app.get(Metrics)));
+  app.use(refuseMalformed);
   // The interactive page styles itself; nothing else here is a page.
   app.use(
     helmet({
@@ -61,4 +64,6 @@ function configureServer(server: Server): void {
   // Read by Node at listen: how often slow requests are looked for.
   Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
   answerClientErrors(server);
+  admitMalformed(server);
+  drainOnClose(server);
 }

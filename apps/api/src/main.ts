@@ -15,7 +15,9 @@ try {
     abortOnError: false,
   });
   configureApp(app);
-  await app.listen(env.get('PORT'), env.get('HOST'));
+  await app.listen(env.get('PORT'), env.get('HOST') ?? '0.0.0.0');
+  // A launcher that is gone cannot stop this process any more.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { port } = app.getHttpServer().address() as AddressInfo;
   app.get(Log).log(`Listening on port ${port}`, 'Api');
   // The launcher waits for this; under any other parent there is no channel.

@@ -13,6 +13,8 @@ try {
   app.useLogger(app.get(Log));
   app.enableShutdownHooks();
   app.get(Log).log('Working', 'Worker');
+  // A launcher that is gone cannot stop this process any more.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.send?.({ working: true });
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

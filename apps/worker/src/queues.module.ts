@@ -25,8 +25,8 @@ export class QueuesModule {
               BullModule.forRoot({
                 url,
                 prefix: 'tutoring',
-                // A worker waits for Redis as long as it takes; only a request may not.
-                redis: { maxRetriesPerRequest: null, enableReadyCheck: true },
+                // A worker waits for Redis as long as it takes; only a request may not. Bull insists on both.
+                redis: { maxRetriesPerRequest: null, enableReadyCheck: false },
                 defaultJobOptions: { removeOnComplete: true, removeOnFail: KEPT_FAILURES },
               }),
               BullModule.registerQueue(...queueNames.map((name) => ({ name }))),

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiError } from './api-error.js';
@@ -19,10 +19,17 @@ function explain(code: string | undefined): { line: string; error: ApiError } {
   return { line: '400 Bad Request', error: new ApiError('bad_request', 'This is not a valid HTTP/1.1 request.') };
 }
 
+/** A client that does not close its end is cut after this (ms); at once would take the answer from one that still sends. */
+const LINGER = 1_000;
+
+/** Node keeps the answer that a connection is busy with here. */
+type HttpSocket = Duplex & { _httpMessage?: ServerResponse | null };
+
 /** Gives the answers that Node makes by itself the body and the request id that all others have. */
 export function answerClientErrors(server: Server): void {
-  server.on('clientError', (fault: NodeJS.ErrnoException, socket: Duplex) => {
-    if (fault.code === 'ECONNRESET' || !socket.writable) {
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
+    // In the middle of an answer a second one would be read as part of it.
+    if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy();
       return;
     }
@@ -32,13 +39,6 @@ export function answerClientErrors(server: Server): void {
       `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `X-Request-Id: ${uuidv7()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-  });
-  // Node would answer 417 with an empty body.
-  server.on('checkExpectation', (_request, response) => {
-    const error = Object.assign(new ApiError('bad_request', 'Only "Expect: 100-continue" is understood.'), {
-      status: 417,
-    });
-    response.writeHead(417, { 'Content-Type': 'application/json; charset=utf-8', 'X-Request-Id': uuidv7() });
-    response.end(JSON.stringify(errorBody(error)));
+    setTimeout(() => socket.destroy(), LINGER).unref();
   });
 }

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { Env } from '@app/config';
 import { RouteTable } from '../routing/route-table.js';
 import type { Schema } from '../views/columns.js';
 import { errorResponses, errorSchemas } from './errors.js';
@@ -24,6 +25,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setTitle('Tutoring API')
     .setDescription(DESCRIPTION)
     .setVersion(INTERFACE_VERSION)
+    .addServer(app.get(Env).get('PUBLIC_URL') ?? '/')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addApiKey(
       { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The API key: `Token token=<API_KEY>`.' },
@@ -45,7 +47,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     operation.description = [documented.description, `Scope: \`${scopes.join('`, `')}\`.`].filter(Boolean).join('\n\n');
     operation['x-required-scopes'] = scopes;
     operation.tags = [path.split('/')[2]];
-    operation.parameters = (operation.parameters as { in: string }[]).map(describeParameter);
+    operation.parameters = (operation.parameters as Parameter[]).map(describeParameter);
     operation.responses = {
       200: {
         description: 'OK',
@@ -58,10 +60,21 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   return { ...document, components: { ...document.components, schemas: schemas } };
 }
 
-/** Ids in paths are strings: one that is no UUID is a record that does not exist, not a fault of form. */
-function describeParameter(parameter: { in: string }): object {
-  if (parameter.in !== 'path') return parameter;
-  return { ...parameter, schema: { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] } };
+interface Parameter {
+  in: string;
+  schema: Schema;
+  examples?: unknown;
+}
+
+/**
+ * Ids in paths are strings: one that is no UUID is a record that does not exist, not a fault of form. Examples are the
+ * schema's: those of a parameter would have to be named one by one.
+ */
+function describeParameter({ examples, ...parameter }: Parameter): Parameter {
+  if (parameter.in === 'path') {
+    return { ...parameter, schema: { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] } };
+  }
+  return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
 function errorsOf(path: string): object {

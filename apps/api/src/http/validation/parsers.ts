@@ -25,11 +25,11 @@ export const uuidText: Parser<string> = once(
 export function integerText(min: number, max: number): Parser<number> {
   return once((text) => {
     if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Give a whole number in decimal digits.');
-    // Compared before it is converted: a double would round what is too large.
-    const exact = BigInt(text.slice(0, 40));
+    // Compared before it is converted: a double would round what is too large. 40 digits say that it is, leading zeros not.
+    const exact = BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40));
     if (exact < BigInt(min)) return new Fault('greater_than_equal', `Give a number of at least ${min}.`);
     if (exact > BigInt(max)) return new Fault('less_than_equal', `Give a number of at most ${max}.`);
-    return Number(text);
+    return Number(exact);
   });
 }
 

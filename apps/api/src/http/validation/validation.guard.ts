@@ -46,7 +46,11 @@ export class ValidationGuard implements CanActivate {
       forbidUnknownValues: false,
       stopAtFirstError: true,
     });
-    return { value, faults: errors.map((error) => describe(error, place)) };
+    const names = Object.keys(raw);
+    // class-transformer passes over some names in silence: __proto__, constructor, those of Object's own methods.
+    const lost = names.filter((name) => !Object.hasOwn(value, name)).map((name) => unknown([place, name]));
+    const faults = [...errors.map((error) => describe(error, place)), ...lost];
+    return { value, faults: faults.length > 1 ? inOrderOf(names, faults) : faults };
   }
 
   private queryShape(controller: Type, handler: object & { name?: string }): Type {
@@ -72,8 +76,17 @@ function describe(error: ValidationError, place: string): FaultDetail {
   const loc = [place, error.property];
   const fault: unknown = error.value;
   if (fault instanceof Fault) return { loc, msg: fault.msg, type: fault.type };
-  if (error.constraints?.whitelistValidation) {
-    return { loc, msg: 'This parameter is not known here. Check its spelling.', type: 'extra_forbidden' };
-  }
+  if (error.constraints?.whitelistValidation) return unknown(loc);
   return { loc, msg: 'This parameter is required.', type: 'missing' };
+}
+
+function unknown(loc: FaultDetail['loc']): FaultDetail {
+  return { loc, msg: 'This parameter is not known here. Check its spelling.', type: 'extra_forbidden' };
+}
+
+/** As the caller wrote them; what is missing comes last. */
+function inOrderOf(names: string[], faults: FaultDetail[]): FaultDetail[] {
+  const places = new Map(names.map((name, index) => [name, index]));
+  const placeOf = ({ loc }: FaultDetail) => places.get(String(loc[1])) ?? names.length;
+  return faults.sort((a, b) => placeOf(a) - placeOf(b));
 }

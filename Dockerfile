@@ -1,0 +1,24 @@
+# syntax=docker/dockerfile:1
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The embedded PostgreSQL and what else is optional stays out: a container gets DATABASE_URL.
+RUN npm ci --omit=optional
+COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY scripts scripts
+COPY apps apps
+COPY libs libs
+RUN npm run build && npm prune --omit=dev --omit=optional
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# The worker: command ["node", "dist/apps/worker/src/main.js"]; the command line: ["node", "dist/apps/cli/src/main.js", …].
+CMD ["node", "dist/apps/api/src/main.js"]

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { sizeOf } from '../demo/demo.js';
+import { importFolder, type ImportReport } from '../import/importer.js';
+import { loadDemo } from '../load-demo.js';
+import { print, ProgressLine } from '../output.js';
+import { withWorkplace } from '../workplace.js';
+
+type DemoSize = ReturnType<typeof sizeOf>;
+
+/** `import`, `demo`. */
+export function addDataCommands(program: Command): void {
+  program
+    .command('import')
+    .description("bring in an organization's data (docs/import-format.md)")
+    .argument('<folder>', 'a folder of .ndjson files')
+    .requiredOption('--org <slug>', 'the organization')
+    .action(async (folder: string, { org }: { org: string }, command: Command) => {
+      const progress = new ProgressLine();
+      const report = await withWorkplace(async ({ env, organizationId }) =>
+        importFolder({
+          url: env.need('DATABASE_URL'),
+          organizationId: await organizationId(org),
+          folder,
+          onProgress: ({ table, lines }) => {
+            progress.show(`${table}: ${lines} lines`);
+          },
+        }),
+      ).finally(() => {
+        progress.clear();
+      });
+      print(command, { organization: org, tables: report.tables }, inWords(report));
+    });
+
+  program
+    .command('demo')
+    .description('make demo organizations and import them')
+    .option(
+      '--size <size>',
+      'small, large (100,000 students, 1,000,000 homework) or a number of students',
+      parseSize,
+      sizeOf('small'),
+    )
+    .option('--seed <number>', 'another seed makes other data', parseSeed, 1)
+    .action(async ({ size, seed }: { size: DemoSize; seed: number }, command: Command) => {
+      const progress = new ProgressLine();
+      const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
+      try {
+        const loaded = await withWorkplace((workplace) =>
+          loadDemo(workplace, {
+            folder,
+            size,
+            seed,
+            onProgress: (text) => {
+              progress.show(text);
+            },
+          }),
+        );
+        progress.clear();
+        for (const { slug, report } of loaded) {
+          print(command, { organization: slug, tables: report.tables }, `Organization "${slug}"\n${inWords(report)}`);
+        }
+      } finally {
+        progress.clear();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+}
+
+function inWords({ tables }: ImportReport): string {
+  const rows = Object.entries(tables).map(
+    ([table, { inserted, unchanged }]) => `  ${table.padEnd(26)} ${inserted} inserted, ${unchanged} there already`,
+  );
+  return rows.length > 0 ? rows.join('\n') : '  nothing to import: the folder has no .ndjson files';
+}
+
+function parseSize(text: string): DemoSize {
+  try {
+    return sizeOf(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function parseSeed(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { print } from '../output.js';
+import { withWorkplace } from '../workplace.js';
+
+interface CreateOptions {
+  name: string;
+  slug: string;
+  timezone?: string;
+  currency?: string;
+}
+
+/** `org create`, `owner create`. */
+export function addOrganizationCommands(program: Command): void {
+  program
+    .command('org')
+    .description('organizations')
+    .command('create')
+    .description('make an organization')
+    .requiredOption('--name <name>', 'its name')
+    .requiredOption('--slug <slug>', 'its short name, for the other commands')
+    .option('--timezone <zone>', 'IANA time zone (default: Australia/Melbourne)')
+    .option('--currency <code>', 'ISO 4217 code (default: AUD)')
+    .action(async ({ name, slug, timezone, currency }: CreateOptions, command: Command) => {
+      const { id } = await withWorkplace(({ organizations }) =>
+        organizations.create({
+          name,
+          slug,
+          ...(timezone && { timeZone: timezone }),
+          ...(currency && { currency }),
+        }),
+      );
+      print(command, { id, slug }, `Organization "${slug}" is made: ${id}`);
+    });
+
+  program
+    .command('owner')
+    .description('owners of organizations')
+    .command('create')
+    .description('make a person an owner of an organization')
+    .requiredOption('--org <slug>', 'the organization')
+    .requiredOption('--email <address>', "the person's email address")
+    .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
+      const { userId, created } = await withWorkplace(async ({ organizations, organizationId }) =>
+        organizations.addOwner(await organizationId(org), email),
+      );
+      print(
+        command,
+        { user_id: userId, created },
+        created ? `${email} is an owner of "${org}" now: ${userId}` : `${email} was an owner of "${org}" already`,
+      );
+    });
+}

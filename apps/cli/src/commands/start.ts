@@ -1,0 +1,105 @@
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { type Env, loadEnv } from '@app/config';
+import { migrate } from '@app/database';
+import { Failure } from '../output.js';
+import { openDatabase } from '../workplace.js';
+import { Child } from '../start/child.js';
+import { encryptionKeyOf } from '../start/encryption-key.js';
+import { type Demo, DEMO_SLUG, ensureDemo } from '../start/first-start.js';
+
+/** `start`: the whole service on one machine. */
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('start PostgreSQL (unless DATABASE_URL is set), API and worker; Ctrl-C stops them')
+    .action(start);
+}
+
+async function start(): Promise<void> {
+  const began = Date.now();
+  // Asked to stop while starting: what is there by then is stopped in order.
+  const stopAsked = new Promise<void>((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        done();
+      });
+  });
+  const embedded = loadEnv().get('DATABASE_URL') === null;
+  const { env, stop: stopDatabase } = await openDatabase({ adopt: true });
+  const children: Child[] = [];
+  try {
+    if (!embedded) await migrate(env.migrationUrl, env.need('DATABASE_URL'));
+    const demo = wantsDemo(env, embedded) ? await ensureDemo(env) : null;
+    const settings = childEnvironment(env);
+    const api = await startChild('api', settings, env);
+    children.push(api);
+    children.push(await startChild('worker', settings, env));
+    const { listening } = api.ready as { listening: number };
+    process.stdout.write(greeting(env, listening, demo, embedded, Date.now() - began));
+    const ended = await Promise.race([stopAsked, ...children.map((child) => child.ended.then(() => 'ended' as const))]);
+    if (ended) throw new Failure(`A process ended by itself: see ${logFolder(env)}`);
+    process.stdout.write('\nStopping …\n');
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+    await stopDatabase();
+  }
+}
+
+/** A database of one's own gets demo data only when that is said. */
+function wantsDemo(env: Env, embedded: boolean): boolean {
+  return env.get('DEMO') ?? embedded;
+}
+
+/** The children read the same environment, with what was made here in place of what is not set. */
+function childEnvironment(env: Env): Record<string, string> {
+  return env.forChildren({
+    NODE_ENV: 'production',
+    DATABASE_URL: env.need('DATABASE_URL'),
+    MIGRATION_DATABASE_URL: env.migrationUrl,
+    ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? encryptionKeyOf(env.get('DATA_DIR')),
+    // A laptop's demo is not the network's business unless that is said.
+    HOST: env.get('HOST') ?? '127.0.0.1',
+  });
+}
+
+function startChild(app: 'api' | 'worker', settings: Record<string, string>, env: Env): Promise<Child> {
+  const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
+  return Child.start(main, settings, join(logFolder(env), `${app}.log`));
+}
+
+function logFolder(env: Env): string {
+  return resolve(env.get('DATA_DIR'), 'log');
+}
+
+function greeting(env: Env, port: number, demo: Demo | null, embedded: boolean, tookMs: number): string {
+  const base = env.get('PUBLIC_URL') ?? `http://localhost:${port}`;
+  const lines = [
+    '',
+    `  Tutoring API   ${base}`,
+    `  Docs           ${base}/docs`,
+    `  Data           ${embedded ? resolve(env.get('DATA_DIR')) : 'the database of DATABASE_URL'}`,
+    `  Logs           ${logFolder(env)}`,
+    '',
+  ];
+  if (demo) {
+    lines.push(
+      `  Your API key for the organization "${demo.slug}", shown this once (read-only):`,
+      '',
+      `    ${demo.key}`,
+      '',
+      '  Try it:',
+      '',
+      `    curl -H 'Authorization: Token token=${demo.key}' '${base}/v1/students?limit=3'`,
+    );
+  } else {
+    lines.push(
+      '  An API key is shown once, when it is made. Make another:',
+      '',
+      `    npm run --silent cli -- key create --org ${wantsDemo(env, embedded) ? DEMO_SLUG : '<slug>'} --name laptop`,
+    );
+  }
+  lines.push('', `  Ready in ${(tookMs / 1000).toFixed(1)} s. Ctrl-C stops everything.`, '', '');
+  return lines.join('\n');
+}

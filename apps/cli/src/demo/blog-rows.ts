@@ -1,0 +1,38 @@
+import { DAY } from './clock.js';
+import type { Rows } from './people-rows.js';
+import { iso, type School } from './school.js';
+import { POSTS } from './vocabulary.js';
+
+/** Drafts, published, pinned and scheduled ones, of both brands. */
+export function* blogPosts(school: School): Rows {
+  for (const [index, title] of POSTS.entries()) {
+    const createdAt = school.now - (index * 17 + 2) * DAY;
+    const scheduled = index === 1 || index === 6;
+    const published = !scheduled && index % 4 !== 3;
+    const author = school.teachers[index % school.teachers.length]!;
+    yield {
+      id: school.id('post', index, createdAt),
+      brand: index % 3 === 2 ? 'secondary' : 'primary',
+      title,
+      slug: title.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+      status: published ? 'published' : 'draft',
+      excerpt:
+        index % 5 === 4
+          ? null
+          : `${title}: what our tutors in ${school.profile.places[0]!.suburb} tell their students.`,
+      content: `<p>${`${title}. `.repeat(12)}</p>`,
+      author: `${author.firstName} ${author.lastName}`,
+      tags: index % 4 === 2 ? [] : ['study', index % 2 === 0 ? 'exams' : 'families'],
+      featured_image: index % 2 === 0 ? `https://images.example.com/blog/${index}.jpg` : null,
+      category: index % 3 === 0 ? 'News' : index % 3 === 1 ? 'Study tips' : null,
+      date: school.clock.date(-(index * 17 + 2)),
+      publish_to_website: index % 6 !== 5,
+      publish_to_portal: index % 2 === 1,
+      is_pinned: index === 4,
+      published_at: published ? iso(createdAt + DAY) : null,
+      scheduled_at: scheduled ? iso(school.now + (index + 1) * DAY) : null,
+      created_at: iso(createdAt),
+      updated_at: iso(createdAt + (published ? DAY : 0)),
+    };
+  }
+}

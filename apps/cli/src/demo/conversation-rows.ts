@@ -1,0 +1,103 @@
+import { DAY } from './clock.js';
+import type { Rows } from './people-rows.js';
+import { iso, type Person, type School } from './school.js';
+import { classroom, classroomCount } from './teaching-rows.js';
+import { MESSAGES } from './vocabulary.js';
+
+const TYPES = ['direct', 'triad', 'group', 'classroom_feed'];
+const HOUR = 3_600_000;
+
+interface Seat {
+  person: Person;
+  role: string;
+  left: boolean;
+}
+
+interface Conversation {
+  id: string;
+  type: string;
+  classroomId: string | null;
+  seats: Seat[];
+  createdAt: number;
+  /** Whether what was said last was not for everyone. */
+  endsInPrivate: boolean;
+}
+
+function conversationCount(school: School): number {
+  return Math.max(16, school.crowded ? Math.ceil(school.students / 4) : school.students);
+}
+
+function conversation(school: School, index: number): Conversation {
+  const createdAt = school.spread('conversation', index, conversationCount(school), 200, 3);
+  const type = TYPES[index % 4]!;
+  // Not in step with the types: every type gets students from all over.
+  const student = school.someStudent(index * 5 + 1);
+  const seat = (person: Person, role: string): Seat => ({ person, role, left: false });
+  const pupil = (place: number) => seat(school.student(place), 'student');
+  const room = type === 'classroom_feed' ? classroom(school, (index >> 2) % classroomCount(school)) : null;
+  let seats = [seat(room?.teacher ?? school.teacherOf(student), 'tutor')];
+  if (room) seats.push(...room.students.map(pupil));
+  else if (type === 'group') {
+    seats.push(...school.someStudents(student, 3).map(pupil), seat(school.staff.at(-3)!, 'admin'));
+  } else {
+    seats.push(pupil(student));
+    if (type === 'triad') seats.push(...school.parentsOf(student).map((person) => seat(person, 'parent')));
+  }
+  // Of some, one has left; of the sixth, everybody: then no organization sees it.
+  if (index === 5) seats = seats.map((one) => ({ ...one, left: true }));
+  else if (index % 10 === 8) seats[1]!.left = true;
+  const id = school.id('conversation', index, createdAt);
+  return { id, type, classroomId: room?.id ?? null, seats, createdAt, endsInPrivate: index % 6 === 2 };
+}
+
+export function* conversations(school: School): Rows {
+  for (let index = 0; index < conversationCount(school); index++) {
+    const { id, type, classroomId, createdAt } = conversation(school, index);
+    const title = type === 'group' ? `Study group ${index}` : type === 'classroom_feed' ? 'Class announcements' : null;
+    yield { id, type, classroom_id: classroomId, title, created_at: iso(createdAt), updated_at: iso(createdAt) };
+  }
+}
+
+export function* conversationParticipants(school: School): Rows {
+  for (let index = 0; index < conversationCount(school); index++) {
+    const { id: conversation_id, seats, createdAt } = conversation(school, index);
+    for (const [place, { person, role, left }] of seats.entries()) {
+      yield {
+        id: school.id('seat', index * 20 + place, createdAt),
+        conversation_id,
+        user_id: person.id,
+        role,
+        joined_at: iso(createdAt),
+        left_at: left ? iso(createdAt + 2 * DAY) : null,
+      };
+    }
+  }
+}
+
+/** Three or four a conversation; some have none yet. */
+export function* messages(school: School): Rows {
+  for (let index = 0; index < conversationCount(school); index++) {
+    if (index % 14 === 13) continue;
+    const { id: conversation_id, type, seats, createdAt, endsInPrivate } = conversation(school, index);
+    const random = school.random('message', index);
+    const count = 3 + (index % 2);
+    let first: string | null = null;
+    for (let place = 0; place < count; place++) {
+      const at = createdAt + (place + 1) * HOUR + random.int(0, 3_599) * 1_000;
+      const id = school.id('message', index * 8 + place, at);
+      const system = place === 0 && type === 'group';
+      const attachment = place === 2 && index % 3 === 0 ? (index % 2 === 0 ? 'image' : 'file') : 'text';
+      yield {
+        id,
+        conversation_id,
+        sender_id: system ? null : seats[place % seats.length]!.person.id,
+        content: system ? 'The group was created.' : random.pick(MESSAGES),
+        message_type: system ? 'system' : attachment,
+        visibility: endsInPrivate && place === count - 1 ? 'private' : 'everyone',
+        reply_to_id: place === 1 ? first : null,
+        created_at: iso(at),
+      };
+      first ??= id;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { DAY } from './clock.js';
+import type { Rows } from './people-rows.js';
+import { iso, type School } from './school.js';
+import { classroom, classroomCount, group, groupCount, session, sessionCount } from './teaching-rows.js';
+import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, POSITIVE_TAGS } from './vocabulary.js';
+
+const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];
+const STATUSES = ['not_started', 'in_progress', 'submitted', 'completed'];
+
+function homeworkTime(school: School, index: number): number {
+  return school.spread('homework', index, school.homework, 270, 0);
+}
+
+/** Mostly for single students, by their tutor. */
+export function* homework(school: School): Rows {
+  const [rooms, groups] = [classroomCount(school), groupCount(school)];
+  for (let index = 0; index < school.homework; index++) {
+    const createdAt = homeworkTime(school, index);
+    const random = school.random('homework', index);
+    const scope = index % 10 === 0 ? 'classroom' : index % 10 === 5 ? 'group' : 'student';
+    const room = scope === 'classroom' ? classroom(school, (index / 10) % rooms) : null;
+    const team = scope === 'group' ? group(school, ((index - 5) / 10) % groups) : null;
+    const student = room || team ? null : school.someStudent(index);
+    const title = random.pick(HOMEWORK_TITLES);
+    yield {
+      id: school.id('homework', index, createdAt),
+      assigned_by: (room?.teacher ?? team?.tutor ?? school.teacherOf(student ?? 0)).id,
+      title: `${school.subject(student ?? index).name}: ${title}`,
+      description: index % 7 === 3 ? null : random.pick(HOMEWORK_NOTES),
+      homework_type: index % 6 === 1 ? 'exam' : 'text',
+      scope,
+      classroom_id: room?.id ?? null,
+      group_id: team?.id ?? null,
+      student_id: student === null ? null : school.student(student).id,
+      due_date: index % 13 === 12 ? null : iso(createdAt + random.int(3, 14) * DAY),
+      files: index % 8 === 2 ? [file(school, index)] : [],
+      created_at: iso(createdAt),
+    };
+  }
+}
+
+function file(school: School, index: number): Record<string, unknown> {
+  const name = `worksheet-${index}.pdf`;
+  const url = `https://files.example.com/${school.profile.slug}/${name}`;
+  return { name, url, content_type: 'application/pdf', size_bytes: 80_000 + (index % 900) * 512 };
+}
+
+/** On sessions that took place, by whoever was there or pays; legacy rows are from before sessions were recorded. */
+export function* sessionFeedback(school: School): Rows {
+  const count = Math.max(24, Math.floor(school.students / 2));
+  const sessions = sessionCount(school);
+  for (let index = 0; index < count; index++) {
+    const random = school.random('feedback', index);
+    const legacy = index % 12 === 5;
+    let lesson = session(school, Math.floor((index * sessions) / count));
+    for (let step = 1; lesson.status !== 'completed' || lesson.student === null; step++) {
+      lesson = session(school, (Math.floor((index * sessions) / count) + step) % sessions);
+    }
+    const { student } = lesson;
+    const parent = index % 3 === 1 ? school.parentsOf(student)[0] : undefined;
+    const byTutor = index % 11 === 9;
+    const reviewer = byTutor ? lesson.tutor : (parent ?? school.student(student));
+    const createdAt = Math.min(lesson.startsAt + lesson.minutes * 60_000 + random.int(1, 200) * 60_000, school.now);
+    yield {
+      id: school.id('feedback', index, createdAt),
+      legacy,
+      session_id: legacy ? null : lesson.id,
+      tutor_id: lesson.tutor.id,
+      reviewer_id: reviewer.id,
+      reviewer_role: byTutor ? 'tutor' : parent ? 'parent' : 'student',
+      rating: index % 10 < 5 ? 5 : (index % 5) + 1,
+      recommend: index % 9 === 8 ? null : index % 4 !== 3,
+      prepared: index % 9 === 7 ? null : index % 5 !== 4,
+      positive_tags: index % 4 === 3 ? [] : [random.pick(POSITIVE_TAGS)],
+      improve_tags: index % 4 === 3 ? [random.pick(IMPROVE_TAGS)] : [],
+      comment: index % 6 === 4 ? '   ' : index % 6 === 1 ? null : random.pick(COMMENTS),
+      is_public: index % 2 === 0,
+      created_at: iso(createdAt),
+    };
+  }
+}
+
+/** Of students without a session too: those attempts are seen by nobody yet. */
+export function* results(school: School): Rows {
+  const count = Math.max(32, school.students * (school.crowded ? 1 : 2));
+  for (let index = 0; index < count; index++) {
+    const createdAt = school.spread('result', index, count, 200, 1);
+    const random = school.random('result', index);
+    const mode = MODES[index % 4]!;
+    const status = STATUSES[(index >> 2) % 4]!;
+    const started = status === 'not_started' ? null : createdAt + random.int(1, 60) * 60_000;
+    const ended = status === 'submitted' || status === 'completed' ? createdAt + random.int(61, 240) * 60_000 : null;
+    const assignment = random.int(0, Math.max(0, school.homework - 1));
+    yield {
+      id: school.id('result', index, createdAt),
+      student_id: school.student(school.someStudent(index)).id,
+      status,
+      grade: status === 'completed' ? random.int(35, 100) : null,
+      mode,
+      vce_exam_id: mode === 'vce_exam' ? school.id('exam', index % 40, school.now - 500 * DAY) : null,
+      curriculum_level_id: mode === 'topic_practice' ? school.id('level', index % 12, school.now - 500 * DAY) : null,
+      homework_assignment_id:
+        mode === 'homework' && school.homework > 0
+          ? school.id('homework', assignment, homeworkTime(school, assignment))
+          : null,
+      started_at: started === null ? null : iso(started),
+      completed_at: ended === null ? null : iso(ended),
+      created_at: iso(createdAt),
+    };
+  }
+}

@@ -1,0 +1,198 @@
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { blogPosts } from './blog-rows.js';
+import { conversationParticipants, conversations, messages } from './conversation-rows.js';
+import { homework, results, sessionFeedback } from './coursework-rows.js';
+import { adjustments, expenseClaims, invoiceLines, invoices, mileageTrips, payments } from './money-rows.js';
+import {
+  members,
+  parents,
+  parentStudents,
+  type Rows,
+  subjects,
+  tutorProfiles,
+  tutorStudents,
+  tutorSubjects,
+  users,
+} from './people-rows.js';
+import { School, type SchoolProfile } from './school.js';
+import {
+  classroomMembers,
+  classrooms,
+  sessionParticipants,
+  sessions,
+  studentGroupMembers,
+  studentGroups,
+} from './teaching-rows.js';
+import { BRISBANE, MELBOURNE, QCE_SUBJECTS, VCE_SUBJECTS } from './vocabulary.js';
+
+/** An organization of the demonstration: what to create before its folder can be imported. */
+export interface DemoOrganization {
+  name: string;
+  slug: string;
+  timeZone: string;
+  currency: string;
+  /** With its `<table>.ndjson` files. */
+  folder: string;
+  /** The login of its owner, who is a member by the import. */
+  ownerEmail: string;
+}
+
+/** Which file is being written. */
+export interface DemoProgress {
+  organization: string;
+  table: string;
+  lines: number;
+  done: boolean;
+}
+
+export interface DemoOptions {
+  /** Emptied of what an earlier demonstration wrote. */
+  folder: string;
+  /** Over all organizations, at least 10. */
+  students: number;
+  /** Over all organizations; 10 a student unless told otherwise. */
+  homework?: number;
+  /** The same seed and time give the same bytes. */
+  seed: number;
+  /** What counts as now; the last full hour unless told otherwise. */
+  now?: Date;
+  /** Called at most every 200 ms, and at the end of each file. */
+  onProgress?: (progress: DemoProgress) => void;
+}
+
+export interface DemoSize {
+  students: number;
+  homework: number;
+}
+
+const LEAST = 10;
+const MOST = 1_000_000;
+
+/**
+ * What a size asks for: `small`, `large` or a number of students.
+ *
+ * @throws RangeError for anything else
+ */
+export function sizeOf(text: string): DemoSize {
+  if (text === 'small') return { students: 60, homework: 600 };
+  if (text === 'large') return { students: 100_000, homework: 1_000_000 };
+  const students = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
+  if (!(students >= LEAST && students <= MOST)) {
+    throw new RangeError(`"${text}" is not a size: small, large, or a number of students from ${LEAST} to ${MOST}`);
+  }
+  return { students, homework: students * 10 };
+}
+
+const PROFILES: [SchoolProfile, SchoolProfile] = [
+  {
+    name: 'Wattle Lane Tutoring',
+    slug: 'wattle-lane',
+    timeZone: 'Australia/Melbourne',
+    currency: 'AUD',
+    subjects: VCE_SUBJECTS,
+    places: MELBOURNE,
+    areaCode: '3',
+  },
+  {
+    name: 'Bottlebrush Learning',
+    slug: 'bottlebrush',
+    timeZone: 'Australia/Brisbane',
+    currency: 'AUD',
+    subjects: QCE_SUBJECTS,
+    places: BRISBANE,
+    areaCode: '7',
+  },
+];
+
+const WRITERS: Record<string, (school: School) => Rows> = {
+  users,
+  members,
+  subjects,
+  tutor_profiles: tutorProfiles,
+  tutor_subjects: tutorSubjects,
+  tutor_students: tutorStudents,
+  parents,
+  parent_students: parentStudents,
+  classrooms,
+  classroom_members: classroomMembers,
+  student_groups: studentGroups,
+  student_group_members: studentGroupMembers,
+  sessions,
+  session_participants: sessionParticipants,
+  homework,
+  session_feedback: sessionFeedback,
+  results,
+  conversations,
+  conversation_participants: conversationParticipants,
+  messages,
+  adjustments,
+  invoices,
+  invoice_lines: invoiceLines,
+  payments,
+  mileage_trips: mileageTrips,
+  expense_claims: expenseClaims,
+  blog_posts: blogPosts,
+};
+
+const HOUR = 3_600_000;
+const CHUNK_CHARACTERS = 1_000_000;
+const PROGRESS_EVERY_MS = 200;
+
+/**
+ * Writes the data of the demonstration's organizations, in the format of the importer, one folder each, and
+ * `organizations.json` with what is returned. They are to be imported in this order: one tutor works in both.
+ */
+export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[]> {
+  const { folder, students, homework: tasks = students * 10, seed, onProgress } = options;
+  if (!(students >= LEAST)) throw new RangeError(`A demonstration has at least ${LEAST} students`);
+  const now = options.now?.getTime() ?? Math.floor(Date.now() / HOUR) * HOUR;
+  const second = Math.max(5, Math.round(students * (students > 1_000 ? 0.1 : 0.27)));
+  const secondTasks = Math.round((tasks * second) / students);
+  const schools = [
+    new School(PROFILES[0], students - second, tasks - secondTasks, seed, now),
+    new School(PROFILES[1], second, secondTasks, seed, now),
+  ];
+  const organizations: DemoOrganization[] = [];
+  for (const school of schools) {
+    const { name, slug, timeZone, currency } = school.profile;
+    const target = join(folder, slug);
+    // A file of an earlier run that this one does not write would be imported with the others.
+    await rm(target, { recursive: true, force: true });
+    await mkdir(target, { recursive: true });
+    for (const [table, rows] of Object.entries(WRITERS)) {
+      await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines, done) => {
+        onProgress?.({ organization: name, table, lines, done });
+      });
+    }
+    organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail: school.staff[0]!.email });
+  }
+  // Without the folders: the file is the same wherever it lies.
+  const listed = organizations.map(({ folder: _, ...organization }) => ({
+    ...organization,
+    folder: organization.slug,
+  }));
+  await writeFile(join(folder, 'organizations.json'), `${JSON.stringify(listed, null, 2)}\n`);
+  return organizations;
+}
+
+async function writeFileOf(path: string, rows: Rows, tell: (lines: number, done: boolean) => void): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    let [text, lines, told] = ['', 0, Date.now()];
+    for (const row of rows) {
+      text += `${JSON.stringify(row)}\n`;
+      lines++;
+      if (text.length < CHUNK_CHARACTERS) continue;
+      await file.write(text);
+      text = '';
+      if (Date.now() - told < PROGRESS_EVERY_MS) continue;
+      told = Date.now();
+      tell(lines, false);
+    }
+    await file.write(text);
+    tell(lines, true);
+  } finally {
+    await file.close();
+  }
+}

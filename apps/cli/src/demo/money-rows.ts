@@ -1,0 +1,204 @@
+import { DAY } from './clock.js';
+import type { Row, Rows } from './people-rows.js';
+import { iso, type School } from './school.js';
+import { session, sessionCount } from './teaching-rows.js';
+
+const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'paid', 'rejected'];
+
+/** Manual credits and deductions, some of them taken back. */
+export function* adjustments(school: School): Rows {
+  for (const [index, tutor] of school.teachers.entries()) {
+    for (const place of [0, 1, 2]) {
+      const number = index * 3 + place;
+      const month = 30 * (number % 6);
+      const createdAt = school.now - month * DAY - (number % 1_000) * 60_000;
+      const voided = number % 5 === 4;
+      yield {
+        id: school.id('adjustment', number, createdAt),
+        tutor_id: tutor.id,
+        period_start: school.clock.date(-month - 14),
+        period_end: school.clock.date(-month - 1),
+        amount_cents: number % 3 === 1 ? -2_500 - (number % 7) * 100 : 4_000 + (number % 9) * 500,
+        note: number % 3 === 1 ? 'Overpaid in the last run' : number % 4 === 0 ? null : 'Holiday workshop bonus',
+        voided,
+        voided_at: voided ? iso(Math.min(createdAt + DAY, school.now)) : null,
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}
+
+interface Invoice {
+  id: string;
+  status: 'draft' | 'open' | 'paid' | 'void';
+  student: number;
+  session: string;
+  lines: { description: string; quantity: number; unit: number; type: string | null }[];
+  due: number;
+  paid: number;
+  createdAt: number;
+}
+
+function invoiceCount(school: School): number {
+  return Math.max(20, school.crowded ? Math.ceil(school.students / 2) : school.students);
+}
+
+function invoice(school: School, index: number): Invoice {
+  const createdAt = school.spread('invoice', index, invoiceCount(school), 150, 2);
+  const student = school.someStudent(index, true);
+  const status = (['paid', 'open', 'paid', 'draft', 'open', 'paid', 'void'] as const)[index % 7]!;
+  const extra = [
+    { description: 'Study guide', quantity: 1, unit: 3_495, type: 'material' },
+    { description: 'Late cancellation', quantity: 1, unit: 2_000, type: 'fee' },
+    { description: 'Sibling discount', quantity: 1, unit: -1_500, type: 'discount' },
+    { description: 'Room hire, shared', quantity: 2, unit: 750, type: 'other' },
+    { description: 'Carried over', quantity: 1, unit: 500, type: null },
+  ][index % 8];
+  const quantity = 1 + (index % 4);
+  const lesson = { description: 'Lessons', quantity, unit: 6_000 + (index % 8) * 500, type: 'session' };
+  const lines = extra ? [lesson, extra] : [lesson];
+  const due = lines.reduce((sum, line) => sum + line.quantity * line.unit, 0);
+  return {
+    id: school.id('invoice', index, createdAt),
+    status,
+    student,
+    session: session(school, index % sessionCount(school)).id,
+    lines,
+    due,
+    // Of some that are open, a part is paid.
+    paid: status === 'paid' ? due : status === 'open' && index % 3 === 0 ? Math.floor(due / 2) : 0,
+    createdAt,
+  };
+}
+
+export function* invoices(school: School): Rows {
+  for (let index = 0; index < invoiceCount(school); index++) {
+    const { id, status, student, due, paid, createdAt } = invoice(school, index);
+    yield {
+      id,
+      invoice_number: `INV-${school.clock.year}-${String(index + 1).padStart(6, '0')}`,
+      tutor_id: school.teacherOf(student).id,
+      student_id: school.student(student).id,
+      status,
+      amount_due_cents: due,
+      amount_paid_cents: paid,
+      currency: school.profile.currency,
+      due_date: status === 'draft' ? null : iso(createdAt + 14 * DAY),
+      sent_at: status === 'draft' ? null : iso(createdAt + 3_600_000),
+      paid_at: status === 'paid' ? iso(createdAt + DAY + 3_600_000) : null,
+      created_at: iso(createdAt),
+    };
+  }
+}
+
+export function* invoiceLines(school: School): Rows {
+  for (let index = 0; index < invoiceCount(school); index++) {
+    const { id: invoice_id, lines, session: session_id, createdAt } = invoice(school, index);
+    for (const [position, { description, quantity, unit, type }] of lines.entries()) {
+      yield {
+        id: school.id('invoice-line', index * 4 + position, createdAt),
+        invoice_id,
+        position,
+        description,
+        quantity,
+        unit_amount_cents: unit,
+        amount_cents: quantity * unit,
+        item_type: type,
+        session_id: type === 'session' ? session_id : null,
+      };
+    }
+  }
+}
+
+/** What the invoices brought in, and this week's single payments with whatever can become of one. */
+export function* payments(school: School): Rows {
+  const types = ['card', 'bank_transfer', 'cash', 'external'];
+  const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded'];
+  const payment = (index: number, student: number, amount: number, at: number, status: string, more: Row = {}): Row => {
+    const type = types[index % 4]!;
+    const id = school.id('payment', index, at);
+    return {
+      id,
+      student_id: school.student(student).id,
+      tutor_id: school.teacherOf(student).id,
+      amount_cents: amount,
+      refund_amount_cents: status === 'refunded' ? amount : null,
+      currency: school.profile.currency,
+      payment_type: type,
+      status,
+      stripe_payment_intent_id: type === 'card' ? `pi_demo_${id.replaceAll('-', '')}` : null,
+      created_at: iso(at),
+      ...more,
+    };
+  };
+  const count = invoiceCount(school);
+  for (let index = 0; index < count; index++) {
+    const { student, paid, createdAt } = invoice(school, index);
+    if (paid > 0) yield payment(index, student, paid, createdAt + DAY, 'succeeded');
+  }
+  for (let index = 0; index < Math.max(10, Math.ceil(school.students / 50)); index++) {
+    const at = Math.max(school.clock.monday, school.now - (index % 48) * 3_600_000);
+    const lesson = session(school, index * 5);
+    const student = lesson.student ?? lesson.participants[0]!;
+    const amount = 5_000 + (index % 12) * 250;
+    yield payment(count + index, student, amount, at, statuses[index % 5]!, { session_id: lesson.id });
+  }
+}
+
+export function* mileageTrips(school: School): Rows {
+  for (const [index, tutor] of school.teachers.entries()) {
+    for (const place of [0, 1, 2]) {
+      const number = index * 3 + place;
+      const days = number % 60;
+      const createdAt = school.now - days * DAY - (number % 1_000) * 1_000;
+      const status = CLAIM_STATUSES[number % 5]!;
+      const random = school.random('trip', number);
+      const metres = random.int(12, 340) * 100;
+      yield {
+        id: school.id('trip', number, createdAt),
+        tutor_id: tutor.id,
+        session_id: place === 0 ? session(school, number % sessionCount(school)).id : null,
+        trip_date: school.clock.date(-days),
+        destination: random.pick(school.profile.places).suburb,
+        distance_km: metres / 1_000,
+        duration_minutes: number % 4 === 3 ? null : Math.ceil(metres / 600),
+        vehicle: number % 2 === 0 ? 'Own car' : null,
+        tracking_method: number % 3 === 0 ? 'gps' : 'manual',
+        status,
+        rate_cents: 88,
+        amount_cents: Math.round((metres / 1_000) * 88),
+        approved_at: status === 'approved' || status === 'paid' ? iso(Math.min(createdAt + DAY, school.now)) : null,
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}
+
+export function* expenseClaims(school: School): Rows {
+  const vendors = ['Officeworks', 'Campus bookshop', 'City parking', null];
+  const categories = ['stationery', 'books', 'parking', null];
+  for (const [index, tutor] of school.teachers.entries()) {
+    for (const place of [0, 1, 2]) {
+      const number = index * 3 + place;
+      const days = number % 75;
+      const createdAt = school.now - days * DAY - (number % 1_000) * 1_000;
+      const status = CLAIM_STATUSES[(number + 1) % 5]!;
+      const amount = school.random('expense', number).int(800, 9_000);
+      const approved = status === 'approved' || status === 'paid';
+      yield {
+        id: school.id('expense', number, createdAt),
+        tutor_id: tutor.id,
+        session_id: null,
+        expense_date: school.clock.date(-days),
+        category: categories[number % 4],
+        vendor: vendors[number % 4],
+        amount_cents: amount,
+        approved_amount_cents: approved ? amount - (number % 2) * 100 : null,
+        status,
+        receipt_photo_url: number % 2 === 0 ? `https://files.example.com/receipts/${number}.jpg` : null,
+        approved_at: approved ? iso(Math.min(createdAt + DAY, school.now)) : null,
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { Clock, DAY } from './clock.js';
+import { hash, mix, Random, uuidFrom } from './random.js';
+import { FIRST_NAMES, LAST_NAMES, type Place } from './vocabulary.js';
+
+export interface SchoolProfile {
+  name: string;
+  slug: string;
+  timeZone: string;
+  currency: string;
+  subjects: string[];
+  places: Place[];
+  areaCode: string;
+}
+
+export interface Person {
+  id: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+  createdAt: number;
+}
+
+export type Status = 'accepted' | 'pending' | 'archived';
+
+export interface Student extends Person {
+  status: Status;
+  /** Has sessions; a student without one is not seen in the results. */
+  attends: boolean;
+}
+
+export interface StaffMember extends Person {
+  role: 'owner' | 'admin' | 'tutor';
+  status: Status;
+  teaches: boolean;
+}
+
+/** Every eighth family has two children here, and two parents. */
+const FAMILY = 8;
+
+/** Sizes above which each student gets fewer rows: volume then comes from the number of students. */
+const CROWD = 5_000;
+
+/**
+ * One organization of the demonstration. Nothing of it is stored: whatever is asked for (the 4711th student, the
+ * time of the 12th session) is worked out from the seed, so that any table can be written alone and in bounded memory.
+ */
+export class School {
+  readonly clock: Clock;
+  readonly staff: StaffMember[];
+  /** Those of the staff who take students. */
+  readonly teachers: StaffMember[];
+  readonly crowded: boolean;
+  private readonly salts = new Map<string, number>();
+
+  constructor(
+    readonly profile: SchoolProfile,
+    readonly students: number,
+    readonly homework: number,
+    private readonly seed: number,
+    readonly now: number,
+  ) {
+    this.clock = new Clock(profile.timeZone, now);
+    this.crowded = students > CROWD;
+    this.staff = this.hire();
+    this.teachers = this.staff.filter((person) => person.teaches && person.status === 'accepted');
+  }
+
+  /** Randomness of one thing. */
+  random(kind: string, index: number): Random {
+    return new Random(mix(this.salt(kind) + Math.imul(index, 0x9e3779b1)));
+  }
+
+  id(kind: string, index: number, at: number): string {
+    return uuidFrom(this.salt(kind), index, at);
+  }
+
+  /** The time of the index-th of `count` things, which came one after the other between two days before now. */
+  spread(kind: string, index: number, count: number, fromDays: number, toDays: number): number {
+    const share = (index + (this.random(`${kind}-time`, index).next() % 1000) / 1000) / count;
+    return Math.floor(this.now - fromDays * DAY + share * (fromDays - toDays) * DAY);
+  }
+
+  student(index: number): Student {
+    const createdAt = this.spread('student', index, this.students, 360, 30);
+    const { firstName, lastName } = this.named('student', index, this.familyOf(index));
+    return {
+      id: this.id('student', index, createdAt),
+      firstName,
+      lastName,
+      email: `${address(firstName, lastName)}.${this.letter}${index}@example.com`,
+      createdAt,
+      status: index % 16 === 9 ? 'pending' : index % 16 === 12 ? 'archived' : 'accepted',
+      attends: this.isActive(index) && index % 10 !== 3,
+    };
+  }
+
+  /** The first accepted student from this index on; with `attending`, one who has sessions. */
+  someStudent(index: number, attending = false): number {
+    for (let candidate = index % this.students; ; candidate = (candidate + 1) % this.students) {
+      if (this.isActive(candidate) && !(attending && candidate % 10 === 3)) return candidate;
+    }
+  }
+
+  /** Up to `count` different accepted students. */
+  someStudents(start: number, count: number, attending = false): number[] {
+    const found = new Set<number>();
+    for (let step = 0; step < this.students && found.size < count; step++) {
+      found.add(this.someStudent(start + step, attending));
+    }
+    return [...found];
+  }
+
+  teacherOf(student: number): StaffMember {
+    return this.teachers[student % this.teachers.length]!;
+  }
+
+  subject(index: number): { id: string; name: string; createdAt: number } {
+    const place = index % this.profile.subjects.length;
+    const createdAt = this.now - 390 * DAY;
+    return { id: this.id('subject', place, createdAt), name: this.profile.subjects[place]!, createdAt };
+  }
+
+  /** The index of the family's eldest child here. */
+  familyOf(student: number): number {
+    return student % FAMILY === 1 ? student - 1 : student;
+  }
+
+  /** The parents of the family that a student belongs to. */
+  parentsOf(student: number): Person[] {
+    const family = this.familyOf(student);
+    const count = family % FAMILY === 0 ? 2 : family % FAMILY === 5 ? 0 : 1;
+    return Array.from({ length: count }, (_, place) => this.parent(family * 2 + place, family));
+  }
+
+  /** A parent that the organization made and has not linked to a child yet. */
+  get parentWithoutChild(): Person {
+    return this.parent(this.students * 2 + 2, this.students);
+  }
+
+  hasPlaceholder(family: number): boolean {
+    return family % FAMILY === 3;
+  }
+
+  get letter(): string {
+    return this.profile.slug[0]!;
+  }
+
+  private parent(index: number, family: number): Person {
+    const createdAt = this.spread('parent', Math.min(family, this.students - 1), this.students, 359, 29);
+    const id = this.id('parent', index, createdAt);
+    const { firstName, lastName } = this.named('parent', index, family);
+    const email = this.hasPlaceholder(family)
+      ? `${id}@placeholder.invalid`
+      : `${address(firstName, lastName)}.${this.letter}${index}@example.org`;
+    return { id, firstName, lastName, email, createdAt };
+  }
+
+  private isActive(index: number): boolean {
+    return index % 16 !== 9 && index % 16 !== 12;
+  }
+
+  private hire(): StaffMember[] {
+    const { slug } = this.profile;
+    const member = (role: StaffMember['role'], index: number, more: Partial<StaffMember> = {}): StaffMember => {
+      const createdAt = this.now - 400 * DAY + index * 1_000;
+      const { firstName, lastName } = this.named('staff', index, index + 1_000_000);
+      const email = `${address(firstName, lastName)}.${this.letter}t${index}@example.org`;
+      const id = this.id('staff', index, createdAt);
+      return { id, firstName, lastName, email, createdAt, role, status: 'accepted', teaches: true, ...more };
+    };
+    const tutors = Math.max(5, Math.ceil(this.students / 25));
+    return [
+      member('owner', 0, { email: `owner.${slug}@example.org` }),
+      member('tutor', 1, this.sharedTutor()),
+      ...Array.from({ length: tutors }, (_, index) => member('tutor', index + 2)),
+      member('admin', tutors + 2, { teaches: false }),
+      member('tutor', tutors + 3, { status: 'archived' }),
+      member('tutor', tutors + 4, { status: 'pending' }),
+    ];
+  }
+
+  /** One person with one login, whichever organization asks. */
+  private sharedTutor(): Person {
+    const createdAt = this.now - 401 * DAY;
+    const email = 'alex.kingston@example.org';
+    return {
+      id: uuidFrom(hash('shared', this.seed), 0, createdAt),
+      firstName: 'Alex',
+      lastName: 'Kingston',
+      email,
+      createdAt,
+    };
+  }
+
+  private named(kind: string, index: number, family: number): { firstName: string; lastName: string } {
+    return {
+      firstName: this.random(`${kind}-name`, index).pick(FIRST_NAMES),
+      lastName: this.random('family-name', family).pick(LAST_NAMES),
+    };
+  }
+
+  private salt(kind: string): number {
+    let salt = this.salts.get(kind);
+    if (salt === undefined) {
+      salt = hash(`${this.profile.slug} ${kind}`, this.seed);
+      this.salts.set(kind, salt);
+    }
+    return salt;
+  }
+}
+
+function address(firstName: string, lastName: string): string {
+  const plain = (name: string) =>
+    name
+      .normalize('NFD')
+      .replace(/[^a-zA-Z]/g, '')
+      .toLowerCase();
+  return `${plain(firstName)}.${plain(lastName)}`;
+}
+
+/** A time as the files have it. */
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,215 @@
+import { DAY } from './clock.js';
+import type { Rows } from './people-rows.js';
+import { iso, type School, type StaffMember } from './school.js';
+
+const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];
+const COLOURS = ['#2563eb', '#16a34a', '#db2777', '#ea580c'];
+
+export interface Classroom {
+  id: string;
+  teacher: StaffMember;
+  /** Indexes of students. */
+  students: number[];
+  createdAt: number;
+}
+
+export function classroomCount(school: School): number {
+  return Math.max(6, Math.ceil(school.students / 25));
+}
+
+export function classroom(school: School, index: number): Classroom {
+  const createdAt = school.spread('classroom', index, classroomCount(school), 340, 310);
+  return {
+    id: school.id('classroom', index, createdAt),
+    teacher: school.teachers[(index * 3) % school.teachers.length]!,
+    students: school.someStudents(index * 7, 8),
+    createdAt,
+  };
+}
+
+export function* classrooms(school: School): Rows {
+  for (let index = 0; index < classroomCount(school); index++) {
+    const { id, teacher, createdAt } = classroom(school, index);
+    const interval = INTERVALS[index % INTERVALS.length]!;
+    yield {
+      id,
+      name: `Year ${11 + (index % 2)} ${school.subject(index).name}, Term ${1 + (index % 4)}`,
+      tutor_id: teacher.id,
+      subject_id: school.subject(index).id,
+      price_cents: interval === null ? null : school.random('price', index).int(30, 300) * 100,
+      billing_interval: interval,
+      created_at: iso(createdAt),
+      updated_at: iso(createdAt),
+    };
+  }
+}
+
+export function* classroomMembers(school: School): Rows {
+  for (let index = 0; index < classroomCount(school); index++) {
+    const { id: classroom_id, teacher, students, createdAt } = classroom(school, index);
+    const people = [teacher, ...students.map((student) => school.student(student))];
+    for (const [place, person] of people.entries()) {
+      yield {
+        id: school.id('classroom-member', index * 20 + place, createdAt),
+        classroom_id,
+        user_id: person.id,
+        role: place === 0 ? 'teacher' : 'student',
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}
+
+export interface Group {
+  id: string;
+  /** The first two are nobody's: of a tutor who works here only, and of the one who works in both organizations. */
+  owned: boolean;
+  tutor: StaffMember;
+  students: number[];
+  createdAt: number;
+}
+
+export function groupCount(school: School): number {
+  return Math.max(4, Math.ceil(school.students / 20));
+}
+
+export function group(school: School, index: number): Group {
+  const createdAt = school.spread('group', index, groupCount(school), 305, 280);
+  return {
+    id: school.id('group', index, createdAt),
+    owned: index > 1,
+    tutor: index < 2 ? school.teachers[2 - index]! : school.teacherOf(index * 5),
+    students: school.someStudents(index * 11, 4),
+    createdAt,
+  };
+}
+
+export function* studentGroups(school: School): Rows {
+  for (let index = 0; index < groupCount(school); index++) {
+    const { id, owned, tutor, createdAt } = group(school, index);
+    yield {
+      id,
+      name: `${school.subject(index).name} study group ${index + 1}`,
+      owned,
+      tutor_id: tutor.id,
+      classroom_id: owned && index % 2 === 0 ? classroom(school, index % classroomCount(school)).id : null,
+      subject_id: owned ? school.subject(index).id : null,
+      rate_per_student_cents: index % 3 === 0 ? null : 3_500 + (index % 4) * 500,
+      color: COLOURS[index % COLOURS.length],
+      avatar_url: null,
+      created_at: iso(createdAt),
+      updated_at: iso(createdAt),
+    };
+  }
+}
+
+export function* studentGroupMembers(school: School): Rows {
+  for (let index = 0; index < groupCount(school); index++) {
+    const { id: group_id, tutor, students, createdAt } = group(school, index);
+    const people = [tutor, ...students.map((student) => school.student(student))];
+    for (const [place, person] of people.entries()) {
+      yield {
+        id: school.id('group-member', index * 10 + place, createdAt),
+        group_id,
+        user_id: person.id,
+        role: place === 0 ? 'tutor' : 'student',
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}
+
+export interface Session {
+  id: string;
+  status: 'scheduled' | 'completed' | 'cancelled';
+  tutor: StaffMember;
+  /** The student of a lesson for one; null for one with participants. */
+  student: number | null;
+  participants: number[];
+  startsAt: number;
+  minutes: number;
+  createdAt: number;
+}
+
+/** The first sessions are today's. */
+function todays(school: School): number {
+  return Math.max(8, Math.ceil(school.students / 50));
+}
+
+export function sessionCount(school: School): number {
+  return todays(school) + school.students * (school.crowded ? 2 : 6);
+}
+
+export function session(school: School, index: number): Session {
+  const today = index < todays(school);
+  const random = school.random('session', index);
+  // Four months back to two weeks ahead.
+  const day = today ? 0 : Math.floor((index / sessionCount(school)) * 126) - 112;
+  const startsAt = school.clock.at(day, random.int(16, 38) * 30);
+  const minutes = random.pick([45, 60, 60, 90]);
+  const createdAt = startsAt - 14 * DAY - random.int(1, 86_400) * 1_000;
+  const together = index % 5 === 4;
+  const student = school.someStudent(index, true);
+  const cancelled = today ? index % 4 === 3 : index % 9 === 7;
+  const over = startsAt + minutes * 60_000 <= school.now;
+  return {
+    id: school.id('session', index, createdAt),
+    status: cancelled ? 'cancelled' : over ? 'completed' : 'scheduled',
+    tutor: school.teacherOf(student),
+    student: together ? null : student,
+    participants: together ? school.someStudents(student, 3, true) : [],
+    startsAt,
+    minutes,
+    createdAt,
+  };
+}
+
+export function* sessions(school: School): Rows {
+  for (let index = 0; index < sessionCount(school); index++) {
+    const { id, status, tutor, student, startsAt, minutes, createdAt } = session(school, index);
+    const rate = 6_000 + (index % 8) * 500;
+    const subject = school.subject(student ?? index);
+    yield {
+      id,
+      status,
+      title: student === null ? `Workshop: ${subject.name}` : `${subject.name} lesson`,
+      tutor_id: tutor.id,
+      student_id: student === null ? null : school.student(student).id,
+      subject_id: subject.id,
+      starts_at: iso(startsAt),
+      ends_at: iso(startsAt + minutes * 60_000),
+      duration_minutes: minutes,
+      tutor_pay_rate_cents: Math.round(rate * 0.6),
+      student_rate_cents: rate,
+      amount_owed_cents: Math.round((rate * minutes) / 60),
+      mode: index % 3 === 0 ? 'in_person' : 'online',
+      created_at: iso(createdAt),
+      updated_at: iso(createdAt),
+      completed_at: status === 'completed' ? iso(startsAt + minutes * 60_000) : null,
+      cancelled_at: status === 'cancelled' ? iso(createdAt + DAY) : null,
+    };
+  }
+}
+
+export function* sessionParticipants(school: School): Rows {
+  const answers = ['accepted', 'accepted', 'invited', 'accepted', 'declined', 'accepted', 'cancelled'];
+  const attendances = ['present', 'present', 'late', 'present', 'absent'];
+  for (let index = 0; index < sessionCount(school); index++) {
+    const { id: session_id, status, participants, startsAt, createdAt } = session(school, index);
+    for (const [place, student] of participants.entries()) {
+      const answer = answers[(index + place) % answers.length]!;
+      const came = status === 'completed' && answer === 'accepted';
+      yield {
+        id: school.id('participant', index * 4 + place, createdAt),
+        session_id,
+        student_id: school.student(student).id,
+        status: answer,
+        attendance: came ? attendances[(index + place * 2) % attendances.length] : null,
+        invited_at: iso(createdAt),
+        responded_at: answer === 'invited' ? null : iso(createdAt + 3_600_000),
+        cancelled_at: answer === 'cancelled' ? iso(Math.min(startsAt, school.now) - 1_800_000) : null,
+        created_at: iso(createdAt),
+      };
+    }
+  }
+}

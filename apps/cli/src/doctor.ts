@@ -1,0 +1,95 @@
+import { Redis } from 'ioredis';
+import type { DataSource } from 'typeorm';
+import type { Env } from '@app/config';
+import { connect, pendingMigrations, roleFaults } from '@app/database';
+import { WORKER_SILENCE_MS } from '@app/jobs';
+
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  message: string;
+}
+
+/** Looks at everything that the service leans on. Never throws: what cannot be looked at is a finding. */
+export async function examine(env: Env): Promise<Finding[]> {
+  return [...(await examineDatabase(env)), await examineRedis(env), ...examineSettings(env)];
+}
+
+async function examineDatabase(env: Env): Promise<Finding[]> {
+  let dataSource: DataSource;
+  try {
+    dataSource = await connect({ url: env.need('DATABASE_URL'), poolSize: 1, applicationName: 'tutoring doctor' });
+  } catch (error) {
+    return [{ check: 'database', status: 'fail', message: (error as Error).message }];
+  }
+  try {
+    const [server] = await dataSource.query<{ version: string }[]>('SHOW server_version');
+    const version = Object.values(server ?? {})[0] ?? 'unknown';
+    const pending = await pendingMigrations(dataSource);
+    const faults = await roleFaults(dataSource);
+    return [
+      { check: 'database', status: 'ok', message: `PostgreSQL ${version} answers` },
+      pending.length > 0
+        ? { check: 'migrations', status: 'fail', message: `${pending.length} pending: run "npm run cli -- migrate"` }
+        : { check: 'migrations', status: 'ok', message: 'up to date' },
+      faults.length > 0
+        ? { check: 'role', status: 'fail', message: faults.join('; ') }
+        : { check: 'role', status: 'ok', message: 'row-level security holds the role of DATABASE_URL' },
+      ...(pending.length > 0 ? [] : [await examineWorker(dataSource)]),
+    ];
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+async function examineWorker(dataSource: DataSource): Promise<Finding> {
+  const [row] = await dataSource.query<{ fresh: boolean }[]>(
+    `SELECT coalesce(max(seen_at) > now() - $1 * interval '1 millisecond', false) AS fresh FROM worker_heartbeats`,
+    [WORKER_SILENCE_MS],
+  );
+  return row?.fresh
+    ? { check: 'worker', status: 'ok', message: 'works' }
+    : { check: 'worker', status: 'warn', message: `not seen for ${WORKER_SILENCE_MS / 1000} s: is it started?` };
+}
+
+async function examineRedis(env: Env): Promise<Finding> {
+  const url = env.get('REDIS_URL');
+  if (!url) return { check: 'redis', status: 'ok', message: 'not used: one process each of API and worker is enough' };
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 2_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    const [, policy] = (await redis.config('GET', 'maxmemory-policy')) as string[];
+    return policy === 'noeviction'
+      ? { check: 'redis', status: 'ok', message: 'answers' }
+      : {
+          check: 'redis',
+          status: 'fail',
+          message: `maxmemory-policy is ${policy ?? 'unknown'}: jobs would be lost, set noeviction`,
+        };
+  } catch (error) {
+    return { check: 'redis', status: 'fail', message: `REDIS_URL does not answer: ${(error as Error).message}` };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function examineSettings(env: Env): Finding[] {
+  return [
+    env.get('ENCRYPTION_KEY')
+      ? { check: 'encryption key', status: 'ok', message: 'set' }
+      : {
+          check: 'encryption key',
+          status: 'warn',
+          message: 'ENCRYPTION_KEY is not set: "npm start" makes its own, any other way of starting needs it',
+        },
+    env.get('PUBLIC_URL')
+      ? { check: 'public address', status: 'ok', message: env.get('PUBLIC_URL')! }
+      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: addresses name localhost' },
+  ];
+}

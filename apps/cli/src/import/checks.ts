@@ -1,0 +1,137 @@
+import type { Client } from 'pg';
+import type { Faults } from './faults.js';
+import type { Reference } from './schema.js';
+import { ORGANIZATION_COLUMNS, nounOf, PECULIARITIES } from './tables.js';
+import type { Staged } from './staging.js';
+
+/** How many faults of one rule are fetched; the others are only counted. */
+const FETCHED = 1_000;
+
+/**
+ * What only shows when lines are compared with each other and with the database. Each check is one statement over all
+ * staged rows, so that every fault is found with its line and not just the first.
+ */
+export class Checks {
+  private readonly stagedByTable: Map<string, Staged>;
+
+  constructor(
+    private readonly client: Client,
+    private readonly all: Staged[],
+    private readonly faults: Faults,
+  ) {
+    this.stagedByTable = new Map(all.map((staged) => [staged.table.name, staged]));
+  }
+
+  /** The CHECK constraints of the schema, and that no two lines have the same key. */
+  async lines(): Promise<void> {
+    for (const staged of this.all) {
+      await this.rules(staged);
+      await this.duplicates(staged, staged.table.key);
+    }
+  }
+
+  /** Everything that needs the other tables. Expects that rows which exist already have left the staging tables. */
+  async relations(): Promise<void> {
+    for (const staged of this.all) {
+      for (const reference of staged.table.references) await this.reference(staged, reference);
+      for (const { columns } of staged.table.uniques) {
+        await this.duplicates(staged, columns);
+        await this.clashes(staged, columns);
+      }
+    }
+    await this.strangersConversations();
+  }
+
+  private async rules(staged: Staged): Promise<void> {
+    const { checks } = staged.table;
+    if (checks.length === 0) return;
+    const broken = checks.map(({ expression }) => `(${expression}) IS FALSE`);
+    const { rows } = await this.client.query<{ line: number; place: number; total: string }>(`
+      SELECT s.line, b.place, count(*) OVER () AS total
+      FROM (SELECT * FROM ${staged.relation} WHERE ${broken.join(' OR ')}) s
+      CROSS JOIN LATERAL (VALUES ${broken.map((rule, place) => `(${place}, ${rule})`).join(', ')}) b (place, broken)
+      WHERE b.broken ORDER BY s.line, b.place LIMIT ${FETCHED}`);
+    this.report(staged, rows, ({ place }) => ({ columns: checks[place]!.columns, message: checks[place]!.message }));
+  }
+
+  private async duplicates(staged: Staged, columns: string[]): Promise<void> {
+    const list = columns.map((column) => `"${column}"`).join(', ');
+    const { rows } = await this.client.query<{ line: number; first: number; total: string }>(`
+      SELECT s.line, d.first, count(*) OVER () AS total
+      FROM ${staged.relation} s
+      JOIN (SELECT ${list}, min(line) AS first FROM ${staged.relation} GROUP BY ${list} HAVING count(*) > 1) d
+      USING (${list}) WHERE s.line > d.first ORDER BY s.line LIMIT ${FETCHED}`);
+    this.report(staged, rows, ({ first }) => ({ columns, message: `is the same as on line ${first}` }));
+  }
+
+  private async clashes(staged: Staged, columns: string[]): Promise<void> {
+    const { name } = staged.table;
+    const same = columns.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
+    const { rows } = await this.client.query<{ line: number; total: string }>(`
+      SELECT s.line, count(*) OVER () AS total FROM ${staged.relation} s
+      WHERE EXISTS (SELECT FROM ${name} t WHERE ${same} ${mine(staged)}) ORDER BY s.line LIMIT ${FETCHED}`);
+    const whose = name === 'users' ? 'another login' : `another ${nounOf(name)} of this organization`;
+    this.report(staged, rows, () => ({ columns, message: `is taken by ${whose}` }));
+  }
+
+  /** The row referred to is staged, or in the database and seen by this organization. */
+  private async reference(staged: Staged, { column, table, key }: Reference): Promise<void> {
+    const target = this.stagedByTable.get(table);
+    // Within one table, rows are written in the order of their lines.
+    const earlier = target === staged ? 'AND r.line < s.line' : '';
+    const { rows } = await this.client.query<{ line: number; total: string }>(`
+      SELECT s.line, count(*) OVER () AS total FROM ${staged.relation} s
+      WHERE s."${column}" IS NOT NULL
+        ${target ? `AND NOT EXISTS (SELECT FROM ${target.relation} r WHERE r."${key}" = s."${column}" ${earlier})` : ''}
+        AND NOT EXISTS (SELECT FROM ${table} t WHERE t."${key}" = s."${column}")
+      ORDER BY s.line LIMIT ${FETCHED}`);
+    const where = `${table === 'users' ? '' : ' in this organization'}${earlier && ', nor on an earlier line'}`;
+    this.report(staged, rows, () => ({ columns: [column], message: `no such ${nounOf(table)}${where}` }));
+  }
+
+  /** A conversation in which nobody of this organization takes part, or ever did, would be somebody else's. */
+  private async strangersConversations(): Promise<void> {
+    const conversations = this.stagedByTable.get('conversations');
+    if (!conversations) return;
+    const seats = this.stagedByTable.get('conversation_participants');
+    const members = this.stagedByTable.get('members');
+    const own = (table: string, where: string) => `EXISTS (SELECT FROM ${table} m WHERE m.user_id = ${where})`;
+    const { rows } = await this.client.query<{ line: number; total: string }>(`
+      SELECT s.line, count(*) OVER () AS total FROM ${conversations.relation} s
+      WHERE ${
+        seats
+          ? `NOT EXISTS (SELECT FROM ${seats.relation} p WHERE p.conversation_id = s.id
+        AND (${own('members', 'p.user_id')} ${members ? `OR ${own(members.relation, 'p.user_id')}` : ''}))`
+          : 'true'
+      }
+      ORDER BY s.line LIMIT ${FETCHED}`);
+    const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
+    this.report(conversations, rows, () => ({ columns: ['id'], message }));
+  }
+
+  private report<Row extends { line: number; total: string }>(
+    { table }: Staged,
+    rows: Row[],
+    describe: (row: Row) => { columns: string[]; message: string },
+  ): void {
+    for (const row of rows) {
+      const { columns, message } = describe(row);
+      this.faults.add(table.file, row.line, fieldsOf(table.name, columns), message);
+    }
+    this.faults.addMore(Number(rows[0]?.total ?? 0) - rows.length);
+  }
+}
+
+/** The field of the file that a fault of these columns belongs to. */
+export function fieldsOf(table: string, columns: string[]): string {
+  const fieldOf = PECULIARITIES[table]?.fieldOf ?? {};
+  return columns
+    .filter((column) => !ORGANIZATION_COLUMNS.has(column) || fieldOf[column])
+    .map((column) => fieldOf[column] ?? column)
+    .join(', ');
+}
+
+/** Row-level security says the same; a query names its organization nevertheless. */
+export function mine({ table }: Staged): string {
+  return table.owned ? 'AND t.organization_id = current_organization_id()' : '';
+}

@@ -1,0 +1,59 @@
+import { TABLES } from './tables.js';
+
+/** What is wrong with one line of a file. Line 0 is the file as a whole. */
+export interface ImportFault {
+  file: string;
+  line: number;
+  field: string | null;
+  message: string;
+}
+
+const KEPT = 1_000;
+const SHOWN = 20;
+
+/** Collects what is wrong. Keeps the first thousand and counts the rest: a file of a million bad lines is one mistake. */
+export class Faults {
+  private readonly kept: ImportFault[] = [];
+  private counted = 0;
+
+  get count(): number {
+    return this.counted;
+  }
+
+  add(file: string, line: number, field: string | null, message: string): void {
+    this.counted++;
+    if (this.kept.length < KEPT) this.kept.push({ file, line, field, message });
+  }
+
+  /** Counts faults that are not looked at one by one. */
+  addMore(count: number): void {
+    this.counted += count;
+  }
+
+  /** @throws ImportError when there is any fault */
+  check(): void {
+    if (this.counted > 0) throw new ImportError(this.kept.sort(byPlace), this.counted);
+  }
+}
+
+/** A folder that cannot be imported. Nothing of it was written. */
+export class ImportError extends Error {
+  constructor(
+    /** The first thousand. */
+    readonly faults: ImportFault[],
+    /** How many there are in all. */
+    readonly count = faults.length,
+  ) {
+    const shown = faults.slice(0, SHOWN).map(describe);
+    if (count > shown.length) shown.push(`… and ${count - shown.length} more`);
+    super(shown.join('\n'));
+  }
+}
+
+function describe({ file, line, field, message }: ImportFault): string {
+  return `${file}${line > 0 ? `:${line}` : ''}: ${field === null ? '' : `${field}: `}${message}`;
+}
+
+function byPlace(a: ImportFault, b: ImportFault): number {
+  return TABLES.indexOf(a.file.split('.')[0]!) - TABLES.indexOf(b.file.split('.')[0]!) || a.line - b.line;
+}

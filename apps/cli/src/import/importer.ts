@@ -1,0 +1,156 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { Checks } from './checks.js';
+import { Faults, ImportError } from './faults.js';
+import { readSchema, type Table } from './schema.js';
+import { stage, type Staged } from './staging.js';
+import { TABLES } from './tables.js';
+import { dropKnown, Writer } from './writing.js';
+
+export { ImportError, type ImportFault } from './faults.js';
+
+/** How far a table is: its file is read first, its rows are written once all files are checked. */
+export interface ImportProgress {
+  table: string;
+  phase: 'reading' | 'writing';
+  lines: number;
+  done: boolean;
+}
+
+/** What became of the rows of each table that had a file. */
+export interface ImportReport {
+  tables: Record<string, { read: number; inserted: number; unchanged: number }>;
+}
+
+export interface ImportOptions {
+  /** The application's role: row-level security holds during an import too. */
+  url: string;
+  organizationId: string;
+  /** With `<table>.ndjson` files. */
+  folder: string;
+  /** Called at most every 200 ms, and at the end of each file. */
+  onProgress?: (progress: ImportProgress) => void;
+}
+
+const PROGRESS_EVERY_MS = 200;
+
+/** Work of hours is not what these are for; transaction_timeout is unknown before PostgreSQL 17. */
+const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
+  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
+
+/**
+ * Imports an organization's data, all of it or nothing: docs/import-format.md. Rows that are there already stay as they
+ * are, so that an import can be repeated.
+ *
+ * @throws ImportError with every fault that was found; then nothing is written
+ */
+export async function importFolder(options: ImportOptions): Promise<ImportReport> {
+  const files = await findFiles(options.folder);
+  const client = new Client({ connectionString: options.url, application_name: 'tutoring import', keepAlive: true });
+  // Without a listener, a connection that is lost between two statements would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const report = await importFiles(client, files, options);
+    await client.query('COMMIT');
+    return report;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function importFiles(client: Client, files: Map<string, string>, options: ImportOptions): Promise<ImportReport> {
+  const { organizationId } = options;
+  await client.query(WITHOUT_TIMEOUTS);
+  await client.query(
+    `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
+      pg_advisory_xact_lock(hashtextextended('import ' || $1, 0))`,
+    [organizationId],
+  );
+  const { rowCount } = await client.query('SELECT FROM organizations WHERE id = $1', [organizationId]);
+  if (rowCount === 0) throw new Error(`There is no organization ${organizationId}`);
+
+  const tables = (await readSchema(client)).filter((table) => files.has(table.name));
+  const faults = new Faults();
+  const all = await readAll(client, tables, files, faults, options);
+  const checks = new Checks(client, all, faults);
+  await checks.lines();
+  faults.check();
+
+  for (const staged of all) await dropKnown(client, staged);
+  await checks.relations();
+  faults.check();
+
+  return writeAll(client, all, faults, options);
+}
+
+async function readAll(
+  client: Client,
+  tables: Table[],
+  files: Map<string, string>,
+  faults: Faults,
+  { organizationId, onProgress }: ImportOptions,
+): Promise<Staged[]> {
+  const all: Staged[] = [];
+  for (const table of tables) {
+    const tell = teller(table.name, 'reading', onProgress);
+    const path = files.get(table.name)!;
+    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines });
+    tell.done(staged.lastLine);
+    all.push(staged);
+  }
+  return all;
+}
+
+async function writeAll(
+  client: Client,
+  all: Staged[],
+  faults: Faults,
+  { onProgress }: ImportOptions,
+): Promise<ImportReport> {
+  const report: ImportReport = { tables: {} };
+  // The plans of triggers and foreign keys are kept for the connection: one made while a table is nearly empty would
+  // scan it whole for every row to come.
+  await client.query('SET LOCAL enable_seqscan = off');
+  for (const staged of all) {
+    const { table, read, lastLine } = staged;
+    const tell = teller(table.name, 'writing', onProgress);
+    const inserted = await new Writer(client, staged, faults).write(tell.lines);
+    faults.check();
+    report.tables[table.name] = { read, inserted, unchanged: read - inserted };
+    tell.done(lastLine);
+  }
+  return report;
+}
+
+/** The files of the folder by table. */
+async function findFiles(folder: string): Promise<Map<string, string>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ndjson')).sort();
+  const faults = new Faults();
+  const files = new Map<string, string>();
+  for (const name of names) {
+    const table = name.slice(0, -'.ndjson'.length);
+    files.set(table, join(folder, name));
+    if (!TABLES.includes(table)) faults.add(name, 0, null, `there is no such file in an import (${TABLES.join(', ')})`);
+  }
+  faults.check();
+  if (files.size === 0) throw new ImportError([{ file: folder, line: 0, field: null, message: 'has no .ndjson file' }]);
+  return files;
+}
+
+function teller(table: string, phase: ImportProgress['phase'], tell?: ImportOptions['onProgress']) {
+  let last = Date.now();
+  return {
+    lines: (lines: number) => {
+      if (Date.now() - last < PROGRESS_EVERY_MS) return;
+      last = Date.now();
+      tell?.({ table, phase, lines, done: false });
+    },
+    done: (lines: number) => tell?.({ table, phase, lines, done: true }),
+  };
+}

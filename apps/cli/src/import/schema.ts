@@ -1,0 +1,165 @@
+import type { Client } from 'pg';
+import { KEPT_COLUMNS, ORGANIZATION_COLUMNS, PECULIARITIES, TABLES } from './tables.js';
+import { describeRule } from './words.js';
+
+export interface Column {
+  name: string;
+  /** As PostgreSQL names it: uuid, text[], timestamp(3) with time zone. */
+  type: string;
+  /** Never null. */
+  required: boolean;
+  /** SQL of the value that a missing field gets. */
+  fallback: string | null;
+}
+
+/** A column whose value must be a row of a table, by that table's column `key`. */
+export interface Reference {
+  constraint: string;
+  column: string;
+  table: string;
+  key: string;
+}
+
+/** Columns of which no two rows have the same; within the organization, if it is one of the index's columns. */
+export interface Unique {
+  index: string;
+  columns: string[];
+}
+
+export interface Check {
+  constraint: string;
+  columns: string[];
+  expression: string;
+  /** Completes "<field>: …". */
+  message: string;
+}
+
+/** One table as the importer sees it. Organization columns are left out: the target of the import is in all of them. */
+export interface Table {
+  name: string;
+  file: string;
+  /** Those that a file names. */
+  columns: Column[];
+  /** Staged besides: worked out from the others. */
+  derived: Column[];
+  /** Whether rows carry their organization. */
+  owned: boolean;
+  key: string[];
+  references: Reference[];
+  uniques: Unique[];
+  checks: Check[];
+}
+
+interface ColumnRow {
+  table: string;
+  name: string;
+  type: string;
+  required: boolean;
+  fallback: string | null;
+}
+
+interface ConstraintRow {
+  table: string;
+  name: string;
+  columns: string[];
+  expression: string | null;
+  foreign_table: string | null;
+  foreign_columns: string[];
+}
+
+interface IndexRow {
+  table: string;
+  name: string;
+  columns: string[];
+  primary: boolean;
+  partial: boolean;
+}
+
+const COLUMNS = `
+  SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+    pg_get_expr(d.adbin, d.adrelid) AS fallback
+  FROM pg_attribute a
+  JOIN pg_class c ON c.oid = a.attrelid
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
+  ORDER BY a.attnum`;
+
+const CONSTRAINTS = `
+  SELECT c.relname AS table, k.conname AS name, ${names('k.conkey', 'k.conrelid')} AS columns,
+    pg_get_expr(k.conbin, k.conrelid) AS expression,
+    f.relname AS foreign_table, ${names('k.confkey', 'k.confrelid')} AS foreign_columns
+  FROM pg_constraint k
+  JOIN pg_class c ON c.oid = k.conrelid
+  LEFT JOIN pg_class f ON f.oid = k.confrelid
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND k.contype IN ('c', 'f')
+  ORDER BY k.conname`;
+
+const INDEXES = `
+  SELECT c.relname AS table, i.relname AS name, ${names('x.indkey', 'x.indrelid')} AS columns,
+    x.indisprimary AS primary, x.indpred IS NOT NULL AS partial
+  FROM pg_index x
+  JOIN pg_class c ON c.oid = x.indrelid
+  JOIN pg_class i ON i.oid = x.indexrelid
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND x.indisunique
+  ORDER BY i.relname`;
+
+function names(numbers: string, relation: string): string {
+  return `ARRAY(SELECT a.attname::text FROM unnest(${numbers}) WITH ORDINALITY AS n (number, place)
+    JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = n.number ORDER BY n.place)`;
+}
+
+/**
+ * The importable tables, in the order of import, as the database itself describes them: its columns, defaults, closed
+ * sets, lengths and references are checked without being written down a second time.
+ */
+export async function readSchema(client: Client): Promise<Table[]> {
+  const { rows: columns } = await client.query<ColumnRow>(COLUMNS, [TABLES]);
+  const { rows: constraints } = await client.query<ConstraintRow>(CONSTRAINTS, [TABLES]);
+  const { rows: indexes } = await client.query<IndexRow>(INDEXES, [TABLES]);
+  return TABLES.map((name) => {
+    const of = <Row extends { table: string }>(rows: Row[]): Row[] => rows.filter((row) => row.table === name);
+    return describeTable(name, of(columns), of(constraints), of(indexes));
+  });
+}
+
+function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRow[], indexes: IndexRow[]): Table {
+  if (all.length === 0) throw new Error(`The database has no table ${name}: migrate it first`);
+  const peculiarity = PECULIARITIES[name] ?? {};
+  const columns = all.filter((column) => !KEPT_COLUMNS.has(column.name)).map(toColumn);
+  const derivedNames = Object.keys(peculiarity.derived ?? {});
+  const derived = all.filter((column) => derivedNames.includes(column.name)).map(toColumn);
+  const staged = new Set([...columns, ...derived].map((column) => column.name));
+  const key = withoutOrganization(indexes.find((index) => index.primary)?.columns ?? []);
+
+  const references: Reference[] = [];
+  const checks: Check[] = [];
+  for (const { name: constraint, columns: used, expression, foreign_table: table, foreign_columns } of constraints) {
+    // What a column is derived from has a rule of its own.
+    const ofDerived = used.length === 1 && derivedNames.includes(used[0]!);
+    if (expression !== null && !ofDerived && used.every((column) => staged.has(column))) {
+      checks.push({ constraint, columns: used, expression, message: describeRule(expression) });
+    }
+    const [column] = withoutOrganization(used);
+    const place = used.indexOf(column ?? '');
+    if (table && column) references.push({ constraint, column, table, key: foreign_columns[place]! });
+  }
+  for (const stricter of peculiarity.references ?? []) {
+    const place = references.findIndex((reference) => reference.column === stricter.column);
+    references[place] = { ...references[place]!, ...stricter };
+  }
+  const uniques = indexes
+    // A partial index without the organization is about the platform's own rows.
+    .filter((index) => !index.primary && (!index.partial || index.columns.includes('organization_id')))
+    .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
+    .filter((unique) => unique.columns.join() !== key.join());
+  const owned = all.some((column) => column.name === 'organization_id');
+  return { name, file: `${name}.ndjson`, columns, derived, owned, key, references, uniques, checks };
+}
+
+function toColumn({ name, type, required, fallback }: ColumnRow): Column {
+  return { name, type, required, fallback };
+}
+
+function withoutOrganization(columns: string[]): string[] {
+  return columns.filter((column) => !ORGANIZATION_COLUMNS.has(column));
+}

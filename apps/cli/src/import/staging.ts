@@ -1,0 +1,99 @@
+import type { Client } from 'pg';
+import type { Faults } from './faults.js';
+import { BadLine, readLines } from './lines.js';
+import { RowReader, type StagedRow } from './row-reader.js';
+import type { Table } from './schema.js';
+
+/** Where one file's rows wait until all files are checked: a temporary table of this connection. */
+export interface Staged {
+  table: Table;
+  /** Its name. */
+  relation: string;
+  /** Rows read from the file. */
+  read: number;
+  /** The number of the last line. */
+  lastLine: number;
+}
+
+/** Rows of one statement, and at most this much text of them: lines can be long. */
+const BATCH_ROWS = 2_000;
+const BATCH_CHARACTERS = 2_000_000;
+
+const BLANK = /^\s*$/;
+
+interface StageOptions {
+  client: Client;
+  table: Table;
+  path: string;
+  organizationId: string;
+  faults: Faults;
+  onLines: (lines: number) => void;
+}
+
+/** Reads a file into its staging table, as far as its lines are sound; the others become faults. */
+export async function stage({ client, table, path, organizationId, faults, onLines }: StageOptions): Promise<Staged> {
+  const relation = `import_${table.name}`;
+  const definition = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
+  await client.query(`CREATE TEMPORARY TABLE ${relation} (line integer PRIMARY KEY, ${definition}) ON COMMIT DROP`);
+  const loader = new Loader(
+    client,
+    `INSERT INTO ${relation} SELECT * FROM json_to_recordset($1) AS rows (line integer, ${definition})`,
+  );
+  const reader = new RowReader(table, organizationId);
+  const staged: Staged = { table, relation, read: 0, lastLine: 0 };
+  for await (const { first, lines } of readLines(path)) {
+    for (const [place, text] of lines.entries()) {
+      const line = first + place;
+      const report = (field: string | null, message: string) => {
+        faults.add(table.file, line, field, message);
+      };
+      if (text instanceof BadLine) {
+        report(null, text.problem);
+      } else if (!BLANK.test(text)) {
+        const row = reader.read(text, report);
+        staged.read++;
+        if (row && loader.add(line, row, text.length)) await loader.flush();
+      }
+    }
+    staged.lastLine = first + lines.length - 1;
+    onLines(staged.lastLine);
+  }
+  await loader.finish();
+  await client.query(`ANALYZE ${relation}`);
+  return staged;
+}
+
+/** Sends rows in batches. While the server takes one, the next is read: both processors are busy. */
+class Loader {
+  private rows: StagedRow[] = [];
+  private characters = 0;
+  private sent: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly client: Client,
+    private readonly insert: string,
+  ) {}
+
+  /** @returns whether it is time to flush */
+  add(line: number, row: StagedRow, characters: number): boolean {
+    row.line = line;
+    this.rows.push(row);
+    this.characters += characters;
+    return this.rows.length >= BATCH_ROWS || this.characters >= BATCH_CHARACTERS;
+  }
+
+  async flush(): Promise<void> {
+    const rows = this.rows;
+    this.rows = [];
+    this.characters = 0;
+    await this.sent;
+    if (rows.length > 0) this.sent = this.client.query(this.insert, [JSON.stringify(rows)]);
+    // Whoever awaits it next hears of a failure; until then it is not an unhandled one.
+    this.sent.catch(() => undefined);
+  }
+
+  async finish(): Promise<void> {
+    await this.flush();
+    await this.sent;
+  }
+}

@@ -1,0 +1,113 @@
+/** Why a value does not fit; completes "<field>: …". */
+export class Misfit {
+  constructor(readonly message: string) {}
+}
+
+/** Reads one JSON value (never null) into what is staged for its column. */
+export type ReadValue = (value: unknown) => unknown;
+
+/** How deep a value of a JSON column may be nested: PostgreSQL and the API's readers recurse. */
+const DEEPEST = 32;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+// With the u flag, a pair of surrogates is one character and not matched.
+const UNSTORABLE = /[\0\p{Cs}]/u;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+const readers: Record<string, ReadValue> = {
+  uuid: (value) => (typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : new Misfit('must be a UUID')),
+  text: (value) => (typeof value === 'string' ? storable(value) : new Misfit('must be a string')),
+  'text[]': (value) => {
+    if (!Array.isArray(value)) return new Misfit('must be an array of strings');
+    for (const item of value as unknown[]) {
+      if (typeof item !== 'string') return new Misfit('must be an array of strings');
+      const text = storable(item);
+      if (text instanceof Misfit) return text;
+    }
+    return value as unknown[];
+  },
+  boolean: (value) => (typeof value === 'boolean' ? value : new Misfit('must be true or false')),
+  integer: (value) =>
+    Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_647
+      ? value
+      : new Misfit('must be a whole number below 2^31'),
+  bigint: (value) => (Number.isSafeInteger(value) ? value : new Misfit('must be a whole number below 2^53')),
+  'double precision': (value) => (Number.isFinite(value) ? value : new Misfit('must be a number')),
+  date: (value) => {
+    const instant = typeof value === 'string' && value.length === 10 ? readInstant(value) : null;
+    return instant ? value : new Misfit('must be a date like 2026-05-01');
+  },
+  'timestamp(3) with time zone': (value) => {
+    const instant = typeof value === 'string' ? readInstant(value) : null;
+    return instant?.toISOString() ?? new Misfit('must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z');
+  },
+  jsonb: (value) => storableJson(value, DEEPEST) ?? value,
+};
+
+/** The reader of a column's type, as the catalogue names it. */
+export function readerOf(type: string): ReadValue {
+  const reader = readers[type];
+  if (!reader) throw new Error(`The importer cannot read values of type ${type} yet`);
+  return reader;
+}
+
+/** A person's name as it is stored: trimmed. Its length is for the schema to check. */
+export const readName: ReadValue = (value) =>
+  typeof value === 'string' ? storable(value.trim()) : new Misfit('must be a string');
+
+/** An address as it is stored: trimmed. */
+export const readEmail: ReadValue = (value) => {
+  const text = readName(value);
+  return text instanceof Misfit || EMAIL.test(text as string) ? text : new Misfit('must be an email address');
+};
+
+function storable(text: string): string | Misfit {
+  return UNSTORABLE.test(text) ? new Misfit('must not contain NUL characters or lone surrogates') : text;
+}
+
+function storableJson(value: unknown, depth: number): Misfit | null {
+  if (typeof value === 'string') {
+    const text = storable(value);
+    return text instanceof Misfit ? text : null;
+  }
+  // What is too large for a double has become infinite, and would be written as null.
+  if (typeof value === 'number') return Number.isFinite(value) ? null : new Misfit('has a number that is too large');
+  if (value === null || typeof value !== 'object') return null;
+  if (depth === 0) return new Misfit(`must not be nested deeper than ${DEEPEST} levels`);
+  for (const [key, item] of Object.entries(value)) {
+    const misfit = storableJson(key, depth) ?? storableJson(item, depth - 1);
+    if (misfit) return misfit;
+  }
+  return null;
+}
+
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/**
+ * An ISO 8601 date or date-time of the years 1 to 9999; one without an offset is UTC. The same that the API accepts.
+ * Null for what the calendar or the clock does not have: February 30th, 24:00, a leap second.
+ */
+export function readInstant(text: string): Date | null {
+  const match = INSTANT.exec(text);
+  if (!match) return null;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
+  const millisecond = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, '0'));
+  const instant = new Date(0);
+  instant.setUTCFullYear(year, month - 1, day);
+  if (year < 1 || instant.getUTCMonth() !== month - 1 || instant.getUTCDate() !== day) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const offset = offsetMinutes(match[8]);
+  if (offset === null) return null;
+  instant.setUTCHours(hour, minute - offset, second, millisecond);
+  return instant.getUTCFullYear() < 1 || instant.getUTCFullYear() > 9999 ? null : instant;
+}
+
+function offsetMinutes(offset: string | undefined): number | null {
+  if (offset === undefined || offset === 'Z' || offset === 'z') return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(3).replace(':', '') || 0);
+  if (hours > 15 || minutes > 59) return null;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}

@@ -1,0 +1,49 @@
+/** What the rules of CHECK constraints look like once they are simplified, and what they say. */
+const SHAPES: [RegExp, (found: string[]) => string][] = [
+  [/^\w+ = ANY ARRAY\[(.+)\]$/, ([, set]) => `must be one of ${set!.replaceAll("'", '')}`],
+  [/^char_length<\w+> >= 1 AND char_length<\w+> <= (\d+)$/, ([, most]) => `must have 1 to ${most} characters`],
+  [/^char_length<\w+> <= (\d+)$/, ([, most]) => `must have at most ${most} characters`],
+  [/^cardinality<\w+> <= (\d+)$/, ([, most]) => `must have at most ${most} items`],
+  [/^jsonb_typeof<\w+> = 'array'$/, () => 'must be an array'],
+  [/^\w+ >= (-?\d+) AND \w+ <= (-?\d+)$/, ([, least, most]) => `must be from ${least} to ${most}`],
+  [/^\w+ >= (-?\d+)$/, ([, least]) => `must be at least ${least}`],
+  [/^\w+ > (-?\d+)$/, ([, least]) => `must be above ${least}`],
+  [/^\w+ ~ '(\S+)'$/, ([, pattern]) => `must match ${pattern}`],
+];
+
+/** The rule of a CHECK constraint for people; completes "<field>: …". */
+export function describeRule(expression: string): string {
+  const plain = simplify(expression);
+  return (
+    say(plain) ??
+    plain
+      .split(' AND ')
+      .map((part) => say(part) ?? `must satisfy ${part}`)
+      .join(' and ')
+  );
+}
+
+function say(rule: string): string | undefined {
+  for (const [shape, words] of SHAPES) {
+    const found = shape.exec(rule);
+    if (found) return words(found);
+  }
+  return undefined;
+}
+
+/** Without PostgreSQL's casts, and with no brackets but those of calls, written `<>`; texts stay as they are. */
+function simplify(expression: string): string {
+  const texts: string[] = [];
+  let plain = expression
+    .replace(/'((?:[^']|'')*)'(?:::[a-z]+)?/g, (quoted, text: string) =>
+      // A quoted number is a number with a cast.
+      /^-?\d+$/.test(text) ? text : `#${texts.push(quoted.replace(/::[a-z]+$/, '')) - 1}`,
+    )
+    .replaceAll('"', '')
+    .replace(/(\w)\((\w+)\)/g, '$1<$2>');
+  for (let before = ''; before !== plain;) {
+    before = plain;
+    plain = plain.replace(/\(([^()]*)\)/, '$1').replace(/::(double precision|[a-z]+)/g, '');
+  }
+  return plain.replace(/#(\d+)/g, (_, place: string) => texts[Number(place)]!);
+}

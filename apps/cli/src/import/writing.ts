@@ -1,0 +1,132 @@
+import { type Client, DatabaseError } from 'pg';
+import { fieldsOf, mine } from './checks.js';
+import type { Faults } from './faults.js';
+import { takenLines } from './hidden.js';
+import { nounOf, PECULIARITIES } from './tables.js';
+import type { Staged } from './staging.js';
+
+/** Lines of one statement: triggers keep its rows in memory, and progress is told after each. */
+const BATCH_LINES = 5_000;
+
+/** Looking for a faulty line costs a dozen statements. */
+const SOUGHT = 50;
+
+/** Tables whose rows this organization may have written and cannot see. */
+function isHideable(table: string): boolean {
+  return PECULIARITIES[table]?.wouldBeSeen !== undefined || table === 'homework';
+}
+
+/** Rows that exist already stay as they are: they leave the staging table. */
+export async function dropKnown(client: Client, staged: Staged): Promise<void> {
+  const same = staged.table.key.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
+  await client.query(`DELETE FROM ${staged.relation} s USING ${staged.table.name} t WHERE ${same} ${mine(staged)}`);
+}
+
+/** Writes what is staged for one table, through the schema's own rules. */
+export class Writer {
+  private readonly insert: string;
+  private sought = 0;
+
+  constructor(
+    private readonly client: Client,
+    private readonly staged: Staged,
+    private readonly faults: Faults,
+  ) {
+    const { table, relation } = staged;
+    const names: string[] = [];
+    const values: string[] = [];
+    for (const { name, required, fallback } of [...table.columns, ...table.derived]) {
+      names.push(`"${name}"`);
+      values.push(required && fallback !== null ? `coalesce(s."${name}", ${fallback})` : `s."${name}"`);
+    }
+    if (table.owned) {
+      names.push('organization_id');
+      values.push('current_organization_id()');
+    }
+    // Without a conflict target: with one, row-level security would want to see the new row.
+    this.insert = `INSERT INTO ${table.name} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${relation} s
+      WHERE s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table.name) ? 'ON CONFLICT DO NOTHING' : ''}`;
+  }
+
+  /** @returns the number of rows written; stops at the first batch with a fault */
+  async write(onLines: (lines: number) => void): Promise<number> {
+    const { lastLine } = this.staged;
+    let written = 0;
+    for (let from = 0; from < lastLine && this.faults.count === 0; from += BATCH_LINES) {
+      const to = Math.min(from + BATCH_LINES, lastLine);
+      written += await this.range(from, to);
+      onLines(to);
+    }
+    return written;
+  }
+
+  /** Lines after `from`, up to `to`. When the database refuses them, halves are tried until the line is found. */
+  private async range(from: number, to: number): Promise<number> {
+    const written = await this.attempt(from, to);
+    if (typeof written === 'number') {
+      if (isHideable(this.staged.table.name)) await this.refuseTaken(from, to, written);
+      return written;
+    }
+    if (to - from === 1) {
+      this.report(to, written);
+      return 0;
+    }
+    const middle = from + Math.ceil((to - from) / 2);
+    const first = await this.range(from, middle);
+    return this.sought < SOUGHT ? first + (await this.range(middle, to)) : first;
+  }
+
+  /** @returns the number of rows written, or why the database refused to write any */
+  private async attempt(from: number, to: number): Promise<number | DatabaseError> {
+    await this.client.query('SAVEPOINT batch');
+    try {
+      const { rowCount } = await this.client.query(this.insert, [from, to]);
+      await this.client.query('RELEASE SAVEPOINT batch');
+      return rowCount ?? 0;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      await this.client.query('ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch');
+      return error;
+    }
+  }
+
+  private async refuseTaken(from: number, to: number, written: number): Promise<void> {
+    const { rows } = await this.client.query<{ lines: number }>(
+      `SELECT count(*)::integer AS lines FROM ${this.staged.relation} WHERE line > $1 AND line <= $2`,
+      [from, to],
+    );
+    if (rows[0]!.lines === written) return;
+    const { file, key } = this.staged.table;
+    for (const line of await takenLines(this.client, this.staged, from, to)) {
+      this.faults.add(file, line, key.join(', '), 'is taken');
+    }
+  }
+
+  private report(line: number, error: DatabaseError): void {
+    const { name, file, key, references, uniques, checks } = this.staged.table;
+    const { constraint } = error;
+    this.sought++;
+    const told = (columns: string[], message: string) => {
+      this.faults.add(file, line, fieldsOf(name, columns), message);
+    };
+    const reference = references.find((candidate) => candidate.constraint === constraint);
+    const unique = uniques.find((candidate) => candidate.index === constraint);
+    const check = checks.find((candidate) => candidate.constraint === constraint);
+    if (reference) told([reference.column], `no such ${nounOf(reference.table)} in this organization`);
+    else if (unique) told(unique.columns, 'is taken');
+    else if (check) told(check.columns, check.message);
+    else if (error.code === UNIQUE_VIOLATION) told(key, 'is taken');
+    else if (error.code === DENIED) {
+      const through = PECULIARITIES[name]?.ownedThrough;
+      told(through ? [through] : key, `this ${nounOf(name)} would belong to another organization`);
+    } else this.faults.add(file, line, null, error.message);
+  }
+}
+
+const UNIQUE_VIOLATION = '23505';
+const DENIED = '42501';
+
+/** Whether the rows are to blame, and not the connection or the server. */
+function isFault(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && /^(22|23|42501)/.test(error.code ?? '');
+}

@@ -1,0 +1,207 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiKeys } from '@app/accounts';
+import { Public, RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
+import { TestApi } from '../support/api.js';
+import { allRoutes, call, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
+import { createWorld, type World } from '../support/world.js';
+
+@Controller('v1/planted')
+class Planted {
+  @Get('open-by-mistake')
+  undeclared(): { leaked: boolean } {
+    return { leaked: true };
+  }
+
+  @Get('keyed')
+  @RequireScopes('read')
+  keyed(): object {
+    return {};
+  }
+}
+
+@Controller('planted-outside')
+class PlantedOutside {
+  @Get()
+  @RequireScopes('read')
+  keyed(): object {
+    return {};
+  }
+
+  @Get('open')
+  @Public()
+  open(): object {
+    return {};
+  }
+}
+
+/** Routes that no decorator opens or closes. */
+const undeclared = (routes: Route[]) => routes.filter(({ access }) => access === undefined).map(nameOf);
+
+/** Keyed routes elsewhere, and public ones where clients expect a key. */
+const misplaced = (routes: Route[]) =>
+  routes.filter(({ access, path }) => (access?.public === true) === /^\/v1(\/|$)/.test(path)).map(nameOf);
+
+let api: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+describe('every route', () => {
+  it('declares its access, is under /v1 when it needs a key, and only then', () => {
+    expect(keyedRoutes(api).length).toBeGreaterThan(15);
+    expect(undeclared(allRoutes(api))).toEqual([]);
+    expect(misplaced(allRoutes(api))).toEqual([]);
+  });
+
+  it('is denied when it declares nothing, and the checks name it', async () => {
+    const planted = await TestApi.start({}, api.database, [Planted, PlantedOutside]);
+    const key = await planted.key(world.a.id, { scopes: ['read', 'write', 'accounts:write'] });
+    const answer = await planted.get('/v1/planted/open-by-mistake', key);
+    expect(answer.status).toBe(403);
+    expect(answer.body).toEqual({
+      error: {
+        code: 'insufficient_scope',
+        message: expect.any(String) as string,
+        status: 403,
+        details: { required: [], granted: ['read', 'write', 'accounts:write'] },
+      },
+    });
+    expect((await planted.get('/v1/planted/open-by-mistake')).status).toBe(401);
+    expect((await planted.get('/v1/planted/keyed', key)).status).toBe(200);
+    expect(undeclared(allRoutes(planted))).toEqual(['GET /v1/planted/open-by-mistake']);
+    expect(misplaced(allRoutes(planted))).toEqual(['GET /planted-outside']);
+    await planted.app.close();
+  });
+
+  it('refuses a request without a key, whatever else is wrong with it', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(api)) {
+      for (const query of ['', '?unheard_of=1']) {
+        const { status, headers, text } = await call(api, route, world.a, { key: null, query });
+        const { error } = JSON.parse(text) as { error?: { code: string } };
+        if (status !== 401 || error?.code !== 'missing_api_key' || headers['www-authenticate'] !== 'Token') {
+          wrong.push(`${nameOf(route)}${query} ${status} ${text}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a refused key', () => {
+  const refusal = (code: string) => ({
+    error: { code, message: expect.stringMatching(/^[A-Z].*\.$/) as string, status: 401, details: {} },
+  });
+
+  async function refused(authorization: string | undefined): Promise<unknown> {
+    const answer = await send(api, 'GET', '/v1/ping', authorization === undefined ? {} : { authorization });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Token');
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    return JSON.parse(answer.text);
+  }
+
+  it('is missing', async () => {
+    expect(await refused(undefined)).toEqual(refusal('missing_api_key'));
+    expect(await refused('')).toEqual(refusal('missing_api_key'));
+  });
+
+  it.each([
+    ['another scheme', (key: string) => `Bearer ${key}`],
+    ['basic authentication', (key: string) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
+    ['no scheme', (key: string) => key],
+    ['no name', (key: string) => `Token ${key}`],
+    ['another name', (key: string) => `Token key=${key}`],
+    ['nothing after the name', () => 'Token token='],
+    ['empty quotes', () => 'Token token=""'],
+    ['one quote', (key: string) => `Token token="${key}`],
+    ['something behind it', (key: string) => `Token token=${key} more`],
+    ['upper case', (key: string) => `Token token=${key.toUpperCase()}`],
+    ['one character less', (key: string) => `Token token=${key.slice(0, -1)}`],
+    ['one character more', (key: string) => `Token token=${key}0`],
+    ['garbage', () => 'Token token=garbage'],
+    ['an unknown key of the right form', () => `Token token=tk_live_${'0'.repeat(64)}`],
+  ])('is invalid: %s', async (_, authorization) => {
+    expect(await refused(authorization(world.a.key))).toEqual(refusal('invalid_api_key'));
+  });
+
+  it('is revoked, from the moment that the revocation returns, in every process', async () => {
+    const other = await TestApi.start({}, api.database);
+    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'leaked' });
+    expect((await api.get('/v1/ping', key)).status).toBe(200);
+    expect((await other.get('/v1/ping', key)).status).toBe(200);
+    expect(await other.app.get(ApiKeys).revoke(id)).toBe(true);
+    for (const process of [api, other]) {
+      const answer = await process.get('/v1/ping', key);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Token');
+      expect(answer.body).toEqual(refusal('revoked_api_key'));
+    }
+    await other.app.close();
+  });
+
+  it('has expired, with the body that clients know', async () => {
+    const expired = await api.key(world.a.id, { expiresAt: new Date(Date.now() - 1) });
+    expect(await refused(`Token token=${expired}`)).toEqual({
+      code: 401,
+      message: 'API key has expired. Create a new key in your org settings.',
+      data: {},
+    });
+  });
+
+  it('expires while it is in use, and not before', async () => {
+    const anHourFromNow = new Date(Date.now() + 3_600_000);
+    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'used', expiresAt: anHourFromNow });
+    expect((await api.get('/v1/ping', key)).status).toBe(200);
+    await world.make.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [id]);
+    expect((await api.get('/v1/ping', key)).body).toMatchObject({ code: 401, data: {} });
+  });
+});
+
+describe('an accepted key', () => {
+  it.each([
+    ['as documented', (key: string) => `Token token=${key}`],
+    ['quoted', (key: string) => `Token token="${key}"`],
+    ['in lower case', (key: string) => `token token=${key}`],
+    ['in upper case', (key: string) => `TOKEN token="${key}"`],
+    ['after more blanks', (key: string) => `Token   token=${key}`],
+  ])('comes %s', async (_, authorization) => {
+    const answer = await send(api, 'GET', '/v1/ping', { authorization: authorization(world.b.key) });
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toMatchObject({ status: 'ok', org_id: world.b.id });
+    expect(answer.headers['www-authenticate']).toBeUndefined();
+  });
+
+  it('is read-only unless told otherwise', async () => {
+    const { key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'plain' });
+    expect((await api.get('/v1/me', key)).body).toMatchObject({ org_id: world.a.id, scopes: ['read'] });
+  });
+
+  it('works beside others of its organization, and outlives them', async () => {
+    const keys = await Promise.all([1, 2, 3].map(() => api.app.get(ApiKeys).create(world.a.id, { name: 'rotated' })));
+    await api.app.get(ApiKeys).revoke(keys[1]!.id);
+    const statuses = await Promise.all(keys.map(async ({ key }) => (await api.get('/v1/ping', key)).status));
+    expect(statuses).toEqual([200, 401, 200]);
+  });
+
+  it('is stored as a hash and eight characters', async () => {
+    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'hidden' });
+    expect(key).toMatch(/^tk_live_[0-9a-f]{64}$/);
+    const secret = key.slice('tk_live_'.length);
+    const [row] = await world.make.query<{ text: string; first_four: string; last_four: string; hashed: boolean }>(
+      `SELECT k::text AS text, first_four, last_four, key_hash = sha256($2::bytea) AS hashed FROM api_keys k WHERE id = $1`,
+      [id, key],
+    );
+    expect(row).toMatchObject({ first_four: secret.slice(0, 4), last_four: secret.slice(-4), hashed: true });
+    expect(row!.text).not.toContain(secret);
+    expect(row!.text).not.toContain(secret.slice(0, 8));
+  });
+});

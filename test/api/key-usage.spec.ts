@@ -1,0 +1,106 @@
+import { ApiKeys } from '@app/accounts';
+import { KeyUsage } from '../../apps/api/src/http/auth/key-usage.js';
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+
+let api: TestApi;
+let make: Factories;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+/** xmin changes with every write of the row. */
+async function stored(id: string): Promise<{ last_used_at: Date | null; xmin: string; minute: Date }> {
+  const [row] = await make.query<{ last_used_at: Date | null; xmin: string; minute: Date }>(
+    `SELECT last_used_at, xmin::text, date_trunc('minute', now()) AS minute FROM api_keys WHERE id = $1`,
+    [id],
+  );
+  return row!;
+}
+
+async function use(key: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) expect((await api.get('/v1/ping', key)).status).toBe(200);
+}
+
+describe('last_used_at', () => {
+  it('is kept to the minute, written behind the requests, once for all of a minute', async () => {
+    const { id: school } = await make.organization();
+    // Runs again if a minute ended in the middle of it.
+    for (let attempt = 0; ; attempt++) {
+      const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+      const unused = await stored(id);
+      expect(unused.last_used_at).toBeNull();
+      const written = vi.spyOn(api.app.get(ApiKeys), 'markUsed');
+      await use(key, 5);
+      await api.app.get(KeyUsage).flush();
+      const first = await stored(id);
+      await use(key, 5);
+      await api.app.get(KeyUsage).flush();
+      const second = await stored(id);
+      const writes = written.mock.calls.filter(([, ids]) => ids.includes(id)).length;
+      written.mockRestore();
+      if (second.minute.getTime() !== unused.minute.getTime() && attempt < 3) continue;
+      expect(first.last_used_at).toEqual(unused.minute);
+      expect(second).toEqual(first);
+      expect(writes).toBe(1);
+      return;
+    }
+  });
+
+  it('is not written inside a request', async () => {
+    const { id: school } = await make.organization();
+    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    const flush = vi.spyOn(api.app.get(KeyUsage), 'flush').mockResolvedValue(undefined);
+    await use(key, 3);
+    expect((await stored(id)).last_used_at).toBeNull();
+    flush.mockRestore();
+    await api.app.get(KeyUsage).flush();
+    expect((await stored(id)).last_used_at).not.toBeNull();
+  });
+
+  it('is not written for a refused request', async () => {
+    const { id: school } = await make.organization();
+    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'old', expiresAt: new Date(0) });
+    expect((await api.get('/v1/ping', key)).status).toBe(401);
+    await api.app.get(KeyUsage).flush();
+    expect((await stored(id)).last_used_at).toBeNull();
+  });
+
+  it('is written again in a later minute', async () => {
+    const { id: school } = await make.organization();
+    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    await make.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour' WHERE id = $1`, [id]);
+    await use(key, 1);
+    await api.app.get(KeyUsage).flush();
+    const { last_used_at, minute } = await stored(id);
+    expect(minute.getTime() - last_used_at!.getTime()).toBeLessThanOrEqual(60_000);
+    expect(last_used_at!.getTime() % 60_000).toBe(0);
+  });
+
+  it('reaches the database when the process stops', async () => {
+    const other = await TestApi.start({}, api.database);
+    const { id: school } = await make.organization();
+    const { id, key } = await other.app.get(ApiKeys).create(school, { name: 'used' });
+    expect((await other.get('/v1/ping', key)).status).toBe(200);
+    await other.app.close();
+    expect((await stored(id)).last_used_at).not.toBeNull();
+  });
+
+  it('survives a database that refuses the write: the request is answered, the failure logged', async () => {
+    const { id: school } = await make.organization();
+    const { key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    await use(key, 1);
+    const failing = vi.spyOn(api.app.get(ApiKeys), 'markUsed').mockRejectedValue(new Error('no space'));
+    await api.app.get(KeyUsage).flush();
+    failing.mockRestore();
+    expect(api.logged.join('')).toContain('key_usage_not_written');
+    await use(key, 1);
+  });
+});

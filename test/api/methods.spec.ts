@@ -1,0 +1,180 @@
+import { TestApi } from '../support/api.js';
+import {
+  allRoutes,
+  type ApiDocument,
+  call,
+  documentOf,
+  keyedReads,
+  nameOf,
+  type Route,
+  send,
+  templateOf,
+} from '../support/routes.js';
+import { createWorld, pathOf, type World } from '../support/world.js';
+
+/** CONNECT is for proxies: Node closes the connection. PROPFIND stands for the methods that nobody here speaks. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+
+let api: TestApi;
+let world: World;
+let document: ApiDocument;
+let authorization: Record<string, string>;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+  document = await documentOf(api);
+  authorization = { Authorization: `Token token=${world.a.key}` };
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+/** By path, what answers there. */
+function methodsByPath(): Map<string, Route[]> {
+  const paths = new Map<string, Route[]>();
+  for (const route of allRoutes(api)) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
+  return paths;
+}
+
+/** What the OpenAPI document names at the path; what it leaves out are probes and metrics, which are read. */
+function documentedMethods([route]: Route[]): string[] {
+  const operations = document.paths[templateOf(route!)];
+  const methods = operations ? Object.keys(operations).map((method) => method.toUpperCase()) : ['GET'];
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort();
+}
+
+describe('every path', () => {
+  it('is in the OpenAPI document, except for those that need no key', () => {
+    const documented = [...methodsByPath().values()].filter(([route]) => route!.access?.public !== true);
+    expect(documented.map(([route]) => templateOf(route!)).sort()).toEqual(Object.keys(document.paths).sort());
+    for (const routes of documented) {
+      const methods = routes.map(({ method }) => method);
+      expect([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()).toEqual(documentedMethods(routes));
+    }
+  });
+
+  it('answers its methods, OPTIONS with 204, and every other with 405 and Allow, with a key or without', async () => {
+    const wrong: string[] = [];
+    let cells = 0;
+    for (const routes of methodsByPath().values()) {
+      const allowed = documentedMethods(routes);
+      for (const method of METHODS) {
+        for (const headers of [authorization, {}]) {
+          const answer = await send(api, method, pathOf(routes[0]!, world.a), headers);
+          const name = `${method} ${routes[0]!.path} ${answer.status}`;
+          cells++;
+          if (allowed.includes(method)) {
+            const closed = routes[0]!.access?.public !== true && !('Authorization' in headers);
+            if (closed ? answer.status !== 401 : [401, 404, 405].includes(answer.status)) wrong.push(name);
+          } else if (method === 'OPTIONS') {
+            if (answer.status !== 204 || answer.text !== '') wrong.push(name);
+          } else {
+            const body = JSON.parse(answer.text) as { error: object };
+            const right = { code: 'method_not_allowed', status: 405, details: { allowed } };
+            if (answer.status !== 405 || answer.headers.allow !== allowed.join(', ')) wrong.push(name);
+            expect(body).toEqual({ error: { ...right, message: expect.any(String) as string } });
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(cells).toBe(methodsByPath().size * METHODS.length * 2);
+  });
+
+  it('answers HEAD as GET, without a body', async () => {
+    // Differ from answer to answer.
+    const counters = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
+    const known = (headers: Record<string, string>) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, counters.includes(name) ? '' : value]));
+    for (const route of keyedReads(api)) {
+      for (const school of [world.a, world.b]) {
+        const path = pathOf(route, school);
+        const [get, head] = [await send(api, 'GET', path, authorization), await send(api, 'HEAD', path, authorization)];
+        expect([nameOf(route), head.status, head.text]).toEqual([nameOf(route), get.status, '']);
+        expect([nameOf(route), known(head.headers)]).toEqual([nameOf(route), known(get.headers)]);
+        expect(Number(head.headers['content-length'])).toBe(Buffer.byteLength(get.text));
+      }
+    }
+  });
+
+  it('has one spelling', async () => {
+    const wrong: string[] = [];
+    for (const { path } of allRoutes(api).map((route) => ({ path: pathOf(route, world.a) }))) {
+      const spellings = [
+        path.replace('/v1/', '/V1/'),
+        path.replace(/[a-z](?=[^/]*$)/, (letter) => letter.toUpperCase()),
+        `${path}/`,
+        `/${path}`,
+        path.replace(/\/([^/]+)$/, '//$1'),
+        `${path}//`,
+        `${path};x=1`,
+        `${path}%20`,
+        `${path}.json`,
+      ].filter((spelling) => spelling !== path);
+      for (const spelling of spellings) {
+        const answer = await send(api, 'GET', spelling, authorization);
+        // A hexadecimal id is the same in upper case.
+        const sameId = spelling.toLowerCase() === path && answer.status === 200 && /[0-9a-f]{12}$/i.test(path);
+        if (!sameId && answer.status !== 404) wrong.push(`${spelling} ${answer.status}`);
+        if (answer.status === 404) expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'not_found' } });
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('ignores the overriding of methods', async () => {
+    for (const route of keyedReads(api)) {
+      for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
+        const path = pathOf(route, world.a);
+        const read = await send(api, 'GET', path, { ...authorization, [name]: 'DELETE' });
+        expect([nameOf(route), read.status]).toEqual([nameOf(route), 200]);
+        const posted = documentedMethods(methodsByPath().get(route.path)!).includes('POST');
+        if (posted) continue;
+        expect((await send(api, 'POST', path, { ...authorization, [name]: 'GET' })).status).toBe(405);
+        expect((await call(api, route, world.a, { query: '?_method=DELETE' })).status).toBe(422);
+      }
+    }
+  });
+});
+
+describe('a path that is none', () => {
+  const PATHS = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/ping',
+    '/v1/unheard-of',
+    '/v1/ping/more',
+    '/index.html',
+    '/.env',
+    '/v1/%00',
+    '/%',
+  ];
+
+  it.each(PATHS)('%s is not found, with a key or without, whatever the method', async (path) => {
+    for (const method of METHODS.filter((name) => name !== 'OPTIONS')) {
+      for (const headers of [authorization, {}]) {
+        const answer = await send(api, method, path, headers);
+        expect([method, answer.status]).toEqual([method, 404]);
+        expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+        if (method === 'HEAD') continue;
+        expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+        expect(JSON.parse(answer.text)).toEqual({
+          error: { code: 'not_found', message: expect.any(String) as string, status: 404, details: {} },
+        });
+      }
+    }
+  });
+
+  it('is one with an id that does not decode', async () => {
+    for (const route of keyedReads(api).filter(({ path }) => path.includes(':'))) {
+      const path = route.path.replaceAll(/:[^/]+/g, '%ff');
+      const answer = await send(api, 'GET', path, authorization);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'not_found', details: {} } });
+    }
+  });
+});

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { buildDocument } from '../../apps/api/src/http/openapi/document.js';
+import { TestApi } from '../support/api.js';
+
+describe('docs/openapi.json', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await TestApi.start();
+  });
+  afterAll(() => api.stop());
+
+  it('is what the application declares (npm run openapi writes it anew)', () => {
+    const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+    const committed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    expect(JSON.parse(JSON.stringify(buildDocument(api.app)))).toEqual(committed);
+  });
+});

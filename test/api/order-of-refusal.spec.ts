@@ -1,0 +1,127 @@
+import { v7 as uuidv7 } from 'uuid';
+import { ApiKeys, type Scope } from '@app/accounts';
+import { TestApi } from '../support/api.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
+import { createWorld, parametersOf, type World } from '../support/world.js';
+
+let api: TestApi;
+/** Admits one request a minute for each key, and one failed authentication for each address. */
+let strict: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+  strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database);
+});
+
+afterAll(async () => {
+  await world.close();
+  await strict.app.close();
+  await api.stop();
+});
+
+const codeOf = ({ text }: Answer): string | undefined => (JSON.parse(text) as { error?: { code: string } }).error?.code;
+
+/** A scope that does not open the route. */
+function unrelated(route: Route): Scope {
+  const needed: string[] = route.access?.public === false ? route.access.scopes : [];
+  return (['blog:write', 'read'] as const).find((scope) => !needed.includes(scope))!;
+}
+
+/** A query that no operation knows. */
+const WRONG = '?unheard_of=1';
+
+describe('of two reasons to refuse, the caller is told', () => {
+  it('401 before 429: a key that was revoked is not told to come back later', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      const { id, key } = await strict.app.get(ApiKeys).create(world.a.id, { name: 'spent' });
+      await call(strict, route, world.a, { key });
+      const spent = await call(strict, route, world.a, { key });
+      await strict.app.get(ApiKeys).revoke(id);
+      const revoked = await call(strict, route, world.a, { key, query: WRONG });
+      if (spent.status !== 429 || revoked.status !== 401)
+        wrong.push(`${nameOf(route)} ${spent.status} ${revoked.status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('429 before 403: a key without the scope is told to come back later', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      const key = await strict.key(world.a.id, { scopes: [unrelated(route)] });
+      const first = await call(strict, route, world.a, { key });
+      const second = await call(strict, route, world.a, { key, query: WRONG });
+      if (first.status !== 403 || second.status !== 429 || codeOf(second) !== 'rate_limit_exceeded') {
+        wrong.push(`${nameOf(route)} ${first.status} ${second.status}`);
+      }
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('403 before 422: a key without the scope is not told what the operation knows', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(api)) {
+      const key = await api.key(world.a.id, { scopes: [unrelated(route)] });
+      const answer = await call(api, route, world.a, { key, query: WRONG });
+      if (answer.status !== 403 || codeOf(answer) !== 'insufficient_scope')
+        wrong.push(`${nameOf(route)} ${answer.text}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('403 before 404: nor whether the record is there', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(api)) {
+      const key = await api.key(world.a.id, { scopes: [unrelated(route)] });
+      for (const school of [world.a, world.b]) {
+        const { status } = await call(api, route, school, { key });
+        if (status !== 403) wrong.push(`${nameOf(route)} ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('422 before 404: a faulty request for a record that is not there is faulty', async () => {
+    const wrong: string[] = [];
+    const routes = keyedReads(api).filter((route) => parametersOf(route).length > 0);
+    expect(routes.length).toBeGreaterThan(4);
+    for (const route of routes) {
+      for (const id of [uuidv7(), 'no-uuid', ...parametersOf(route).map((name) => world.b.path[name]!)]) {
+        const path = route.path.replaceAll(/:[^/]+/g, id);
+        const headers = { Authorization: `Token token=${world.a.key}` };
+        const [faulty, absent] = [await send(api, 'GET', path + WRONG, headers), await send(api, 'GET', path, headers)];
+        if (faulty.status !== 422 || absent.status !== 404) wrong.push(`${path} ${faulty.status} ${absent.status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('401 before everything', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      for (const school of [world.a, world.b]) {
+        const { status } = await call(strict, route, school, { key: `tk_live_${'f'.repeat(64)}`, query: WRONG });
+        if (status !== 401) wrong.push(`${nameOf(route)} ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('an address that fails to authenticate', () => {
+  it('gets 429 in the end, while a good key behind it goes on working', async () => {
+    const guarded = await TestApi.start({ AUTH_FAILURES_PER_MINUTE: '3' }, api.database);
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push((await guarded.get('/v1/ping', 'garbage')).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    const refused = await guarded.get('/v1/ping');
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limit_exceeded', status: 429 } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await guarded.get('/v1/ping', world.a.key)).status).toBe(200);
+    await guarded.app.close();
+  });
+});

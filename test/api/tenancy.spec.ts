@@ -1,0 +1,221 @@
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { TestApi } from '../support/api.js';
+import {
+  type Answer,
+  type ApiDocument,
+  call,
+  documentOf,
+  filtersOf,
+  keyedReads,
+  keyedRoutes,
+  nameOf,
+  queryOf,
+  type Route,
+  send,
+} from '../support/routes.js';
+import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+
+let api: TestApi;
+let world: World;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+  document = await documentOf(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+/** Not one UUID in PostgreSQL's or anybody's canonical form. */
+const MALFORMED = [
+  'abc',
+  '1',
+  'null',
+  '%00',
+  '..%2f..',
+  "'%20OR%20true--",
+  '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f3',
+  '0190a6f25c1e7d3a9b4f2e8c6d1a7f30',
+  '%7B0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30%7D',
+];
+
+/** Each school with those that must stay hidden from it. */
+const views = (): { own: School; foreign: School[] }[] => [
+  { own: world.a, foreign: [world.b, world.c] },
+  { own: world.b, foreign: [world.a, world.c] },
+  { own: world.c, foreign: [world.b, world.a] },
+];
+
+/** Every read with an id in its path, and which. */
+const pathCells = (): { route: Route; name: string }[] =>
+  keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
+
+/** Every read with an id among its filters, and which. */
+const queryCells = (): { route: Route; name: string }[] =>
+  keyedReads(api).flatMap((route) =>
+    [...filtersOf(document, route)].filter(([, schema]) => schema.format === 'uuid').map(([name]) => ({ route, name })),
+  );
+
+const get = (path: string, school: School): Promise<Answer> =>
+  send(api, 'GET', path, { Authorization: `Token token=${school.key}` });
+
+/** The route's path with the school's own ids but for one. */
+const pathWith = (route: Route, school: School, name: string, id: string): string =>
+  pathOf(route, { ...school, path: { ...school.path, [name]: id } });
+
+/** What a caller can tell an answer by: all but the request's own id and the counters of its key. */
+function telling({ status, headers, text }: Answer): object {
+  return {
+    status,
+    headerNames: Object.keys(headers).sort(),
+    type: headers['content-type'],
+    cache: headers['cache-control'],
+    length: headers['content-length'],
+    text,
+  };
+}
+
+describe('an id in a path', () => {
+  it('opens the own record, and no other; foreign, absent and malformed ones are answered alike', async () => {
+    const wrong: string[] = [];
+    expect(pathCells().length).toBeGreaterThan(4);
+    for (const { own, foreign } of views()) {
+      for (const { route, name } of pathCells()) {
+        const twin = await call(api, route, own);
+        if (twin.status !== 200) wrong.push(`${nameOf(route)} ${twin.status} for its owner`);
+        const absent = telling(await get(pathWith(route, own, name, uuidv7()), own));
+        expect(absent).toMatchObject({ status: 404 });
+        for (const id of [...foreign.map(({ path }) => path[name]!), uuidv4(), ...MALFORMED]) {
+          const answer = telling(await get(pathWith(route, own, name, id), own));
+          if (JSON.stringify(answer) !== JSON.stringify(absent)) {
+            wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('is the same in upper case', async () => {
+    for (const { route, name } of pathCells()) {
+      const path = pathWith(route, world.a, name, world.a.path[name]!.toUpperCase());
+      expect([nameOf(route), (await get(path, world.a)).text]).toEqual([
+        nameOf(route),
+        (await call(api, route, world.a)).text,
+      ]);
+    }
+  });
+
+  it('of another kind of record is absent', async () => {
+    const wrong: string[] = [];
+    for (const { route, name } of pathCells()) {
+      // A tutor's id is nobody else's kind; users have one id whatever they are.
+      const others = Object.entries(world.a.path).filter(([other]) => other !== name);
+      for (const [other, id] of others) {
+        const { status } = await get(pathWith(route, world.a, name, id), world.a);
+        if (status !== 404) wrong.push(`${nameOf(route)} ${name} took the ${other}: ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('an id in a filter', () => {
+  it('narrows to own records; a foreign or absent one to nothing, a malformed one is a fault', async () => {
+    const wrong: string[] = [];
+    expect(queryCells().length).toBeGreaterThan(5);
+    for (const { own, foreign } of views()) {
+      for (const { route, name } of queryCells()) {
+        const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
+        const sample = own.query[name];
+        if (!sample) {
+          throw new Error(`${nameOf(route)}: give "${name}" a value in School.query (test/support/world.ts)`);
+        }
+        const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
+        if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);
+        const empty = telling(await read(uuidv7()));
+        expect(empty).toMatchObject({ status: 200 });
+        for (const id of [...foreign.map(({ query }) => query[name]!), uuidv4()]) {
+          const answer = telling(await read(id));
+          if (JSON.stringify(answer) !== JSON.stringify(empty) || (await size(id)) !== 0) {
+            wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
+          }
+        }
+        for (const id of MALFORMED) {
+          const { status, text } = await read(id);
+          const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
+          const [fault] = detail ?? [];
+          const right = status === 422 && JSON.stringify(fault?.loc) === `["query","${name}"]`;
+          if (!right || fault?.type !== 'uuid_parsing') wrong.push(`${nameOf(route)} ${name}=${id}: ${status} ${text}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('whatever a key reads', () => {
+  /** Each way to read the route: with both kinds of paging, and with every switch that widens it. */
+  function waysToRead(route: Route): string[] {
+    const query = queryOf(document, route);
+    const most = query.has('limit') ? [`limit=${query.get('limit')!.maximum!}`] : [];
+    const switches = [...query].filter(([, schema]) => schema.type === 'boolean').map(([name]) => `${name}=true`);
+    const plain = [...most].join('&');
+    const wide = [...most, ...switches].join('&');
+    const cursor = query.has('cursor') ? [[...most, ...switches, 'cursor=start'].join('&')] : [];
+    return [...new Set([plain, wide, ...cursor])].map((text) => (text ? `?${text}` : ''));
+  }
+
+  it('holds no id of another organization, and its own', async () => {
+    const wrong: string[] = [];
+    let own = 0;
+    for (const { own: school, foreign } of views()) {
+      for (const route of keyedReads(api)) {
+        for (const query of waysToRead(route)) {
+          for (const key of [school.key, school.platformKey]) {
+            const { status, text } = await call(api, route, school, { query, key });
+            if (status !== 200) wrong.push(`${nameOf(route)}${query} ${status} ${text}`);
+            for (const other of foreign) {
+              const leaked = [other.id, ...other.ids].filter((id) => text.includes(id));
+              if (leaked.length > 0) wrong.push(`${nameOf(route)}${query} shows ${leaked.join(', ')}`);
+            }
+            if ([school.id, ...school.ids].some((id) => text.includes(id))) own++;
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(own).toBeGreaterThan(100);
+  });
+
+  it('leaves every row of the database as it was', async () => {
+    const before = await checksums();
+    expect(Object.keys(before).length).toBeGreaterThan(25);
+    for (const { own, foreign } of views()) {
+      for (const route of keyedRoutes(api)) {
+        for (const school of foreign) await call(api, route, school, { key: own.key });
+      }
+    }
+    expect(await checksums()).toEqual(before);
+  });
+});
+
+/** Of every table; when a key was last used may change. */
+async function checksums(): Promise<Record<string, string>> {
+  const tables = await world.make.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+      AND c.relname <> 'api_keys' ORDER BY 1`,
+  );
+  const sums: Record<string, string> = {};
+  for (const { name } of tables) {
+    const [row] = await world.make.query<{ sum: string }>(
+      `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS sum FROM ${name} t`,
+    );
+    sums[name] = row!.sum;
+  }
+  return sums;
+}

@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Source {
+  /** From the repository's root, with slashes. */
+  path: string;
+  text: string;
+  /** Import specifiers, `@app/x` and relative ones resolved to paths from the root; packages as they are. */
+  imports: string[];
+}
+
+const sources: Source[] = ['apps', 'libs', 'test', 'bench']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const specifiers = [...text.matchAll(/(?:from|import)\s+'([^']+)'/g)].map((match) => match[1]!);
+    const imports = specifiers.map((specifier) =>
+      specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : specifier,
+    );
+    return { path, text, imports };
+  });
+
+const product = sources.filter(({ path }) => /^(apps|libs)\//.test(path) && !path.endsWith('.spec.ts'));
+
+/** Every import that a rule forbids, as "importer -> imported"; a test expects none. */
+function breaches(from: RegExp, forbidden: (imported: string, importer: string) => boolean): string[] {
+  return product
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, imports }) =>
+      imports.filter((imported) => forbidden(imported, path)).map((imported) => `${path} -> ${imported}`),
+    );
+}
+
+const appOf = (path: string) => /^apps\/([^/]+)/.exec(path)?.[1];
+const libOf = (path: string) => /^libs\/([^/]+)/.exec(path)?.[1];
+const resourceOf = (path: string) => /^apps\/api\/src\/resources\/([^/]+)/.exec(path)?.[1];
+
+describe('who may import whom', () => {
+  it('apps never import apps, and nothing imports tests', () => {
+    expect(
+      breaches(/^apps\//, (imported, importer) => /^apps\//.test(imported) && appOf(imported) !== appOf(importer)),
+    ).toEqual([]);
+    expect(breaches(/./, (imported) => /^(test|bench)\//.test(imported))).toEqual([]);
+  });
+
+  it('libraries never import apps, and know each other in one direction', () => {
+    const may: Record<string, string[]> = {
+      config: [],
+      jobs: [],
+      logging: ['config'],
+      database: ['config'],
+      accounts: ['config', 'database', 'jobs'],
+    };
+    expect(Object.keys(may).sort()).toEqual(
+      [...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort(),
+    );
+    expect(breaches(/^libs\//, (imported) => /^apps\//.test(imported))).toEqual([]);
+    expect(
+      breaches(/^libs\//, (imported, importer) => {
+        const name = /^@app\/(.+)$/.exec(imported)?.[1];
+        return name !== undefined && !may[libOf(importer)!]!.includes(name);
+      }),
+    ).toEqual([]);
+  });
+
+  it('a library is imported by its name from outside, by relative paths from inside', () => {
+    expect(
+      breaches(/./, (imported, importer) => /^libs\//.test(imported) && libOf(imported) !== libOf(importer)),
+    ).toEqual([]);
+    expect(breaches(/^libs\//, (imported, importer) => imported === `@app/${libOf(importer)!}`)).toEqual([]);
+    expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
+  });
+
+  it('inside the API: the module imports resources, health and http; resources import http; never back', () => {
+    expect(breaches(/^apps\/api\/src\/http\//, (imported) => /^apps\/api\/src\/(?!http\/)/.test(imported))).toEqual([]);
+    expect(
+      breaches(/^apps\/api\/src\/(resources|health)\//, (imported) => /^apps\/api\/src\/[^/]+$/.test(imported)),
+    ).toEqual([]);
+    expect(breaches(/^apps\/api\/src\/health\//, (imported) => /^apps\/api\/src\/resources\//.test(imported))).toEqual(
+      [],
+    );
+  });
+
+  it('a resource imports of another only its module and its service, and the graph has no cycle', () => {
+    const between = (imported: string, importer: string) =>
+      resourceOf(imported) !== undefined && resourceOf(imported) !== resourceOf(importer);
+    const resources = /^apps\/api\/src\/resources\//;
+    expect(
+      breaches(
+        resources,
+        (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported),
+      ),
+    ).toEqual([]);
+    const edges = product.flatMap(({ path, imports }) =>
+      imports
+        .filter((imported) => resources.test(path) && between(imported, path))
+        .map((imported) => [resourceOf(path)!, resourceOf(imported)!] as const),
+    );
+    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+      edges.some(([a, b]) => a === from && (b === to || (!seen.has(b) && reaches(b, to, seen.add(b)))));
+    expect([...new Set(edges.map(([from]) => from))].filter((name) => reaches(name, name))).toEqual([]);
+  });
+});
+
+describe('one place for one thing', () => {
+  const files = (pattern: RegExp, among = product) =>
+    among.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+  it('only env.ts reads the environment', () => {
+    expect(files(/\bprocess\.env\b/)).toEqual(['libs/config/src/env.ts']);
+  });
+
+  it('only queues.module.ts configures Bull', () => {
+    expect(files(/BullModule\./)).toEqual(['apps/worker/src/queues.module.ts']);
+  });
+
+  it('only the envelope interceptor and the error formats write envelopes', () => {
+    expect(files(/\{"data":/)).toEqual(['apps/api/src/http/lists/envelope.interceptor.ts']);
+    expect(files(/\{ error: \{|\{ detail:/)).toEqual(['apps/api/src/http/errors/error-formats.ts']);
+  });
+
+  it('has no barrels but the libraries’ and the two lists', () => {
+    const indexes = product.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'));
+    const allowed = /^libs\/([^/]+\/src|database\/src\/(entities|migrations))\/index\.ts$/;
+    expect(indexes.filter((path) => !allowed.test(path))).toEqual([]);
+  });
+
+  it('has no drawers for things without a home', () => {
+    const drawer = /(^|\/)(common|shared|utils?|helpers?)(\/|\.ts$)/;
+    expect(product.map(({ path }) => path).filter((path) => drawer.test(path))).toEqual([]);
+  });
+
+  it('a resource has only the kinds of file that the house lists', () => {
+    const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|service|queries|dto|view)\.ts$/;
+    const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
+    expect(strays).toEqual([]);
+  });
+
+  it('no file is two: 300 lines at most', () => {
+    const long = product.filter(({ path, text }) => !path.includes('/migrations/') && text.split('\n').length > 301);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('never synchronizes a schema, and no test is left out', () => {
+    expect(files(/synchronize:\s*true/, sources)).toEqual([]);
+    expect(
+      files(
+        /\b(it|describe|test)\.(only|skip|todo)\(/,
+        sources.filter(({ path }) => !path.endsWith('architecture.spec.ts')),
+      ),
+    ).toEqual([]);
+  });
+});

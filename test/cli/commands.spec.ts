@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { results, runCli } from '../support/cli.js';
+
+describe('the command line', () => {
+  let database: TestDatabase;
+  const cli = (...args: string[]) =>
+    runCli(args, { DATABASE_URL: database.applicationUrl, MIGRATION_DATABASE_URL: database.ownerUrl });
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await cli('org', 'create', '--name', 'First', '--slug', 'first');
+  });
+  afterAll(() => database.drop());
+
+  it('makes an organization, with its time zone and currency', async () => {
+    const made = await cli(
+      '--json',
+      'org',
+      'create',
+      '--name',
+      'Riverside',
+      '--slug',
+      'riverside',
+      '--timezone',
+      'Europe/Paris',
+      '--currency',
+      'EUR',
+    );
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(results(made.stdout)).toEqual([
+      { id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string, slug: 'riverside' },
+    ]);
+  });
+
+  it.each([
+    [['org', 'create', '--name', 'Again', '--slug', 'first'], 'There is an organization "first" already'],
+    [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a slug'],
+    [
+      ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'],
+      '"Mars/Base" is not an IANA time zone',
+    ],
+    [
+      ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', 'dollars'],
+      '"dollars" is not an ISO 4217 currency code',
+    ],
+    [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
+    [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not an email address'],
+    [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],
+    [['key', 'create', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
+    [['key', 'create', '--org', 'first', '--name', ''], 'A key’s name has 1 to 100 characters'],
+    [['key', 'create', '--org', 'first', '--name', 'x', '--scopes', 'read,admin'], 'There is no scope "admin"'],
+    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'That time is past already'],
+    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Give an ISO 8601 date'],
+    [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
+    [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],
+    [['key', 'revoke', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'], 'There is no key 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'],
+    [['import', '/nowhere', '--org', 'nowhere'], 'There is no organization "nowhere"'],
+    [['demo', '--size', 'huge'], "option '--size <size>' argument 'huge' is invalid"],
+    [['demo', '--seed', 'x'], 'Give a whole number'],
+    [['dance'], "unknown command 'dance'"],
+  ])('%j: one clear line and exit code 1', async (args, message) => {
+    const { code, stdout, stderr } = await cli(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/\n\s+at |Error:/);
+  });
+
+  it('makes an owner once, whatever the case of the address', async () => {
+    const [first, again] = [
+      await cli('--json', 'owner', 'create', '--org', 'first', '--email', 'Kim.Lee@example.org'),
+      await cli('--json', 'owner', 'create', '--org', 'first', '--email', ' kim.lee@EXAMPLE.org'),
+    ].map(({ stdout }) => results(stdout)[0]!);
+    expect(first).toMatchObject({ created: true });
+    expect(again).toEqual({ user_id: first!.user_id, created: false });
+  });
+
+  it('makes a key that is shown once, lists it without it, and revokes it', async () => {
+    const created = results(
+      (await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout,
+    )[0]!;
+    expect(created).toMatchObject({
+      key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string,
+      scopes: ['read', 'write'],
+      expires_at: null,
+    });
+    const list = async () => {
+      const { stdout } = await cli('--json', 'key', 'list', '--org', 'first');
+      expect(stdout).not.toContain((created.key as string).slice(8));
+      return results(stdout).find(({ id }) => id === created.id);
+    };
+    const key = created.key as string;
+    expect(await list()).toMatchObject({
+      name: 'sync',
+      status: 'active',
+      display: `tk_live_${key.slice(8, 12)}…${key.slice(-4)}`,
+      last_used_at: null,
+    });
+    expect(await cli('key', 'revoke', created.id as string)).toMatchObject({ code: 0 });
+    expect(await cli('key', 'revoke', created.id as string)).toMatchObject({ code: 0 });
+    expect(await list()).toMatchObject({ status: 'revoked' });
+  });
+
+  it('a key is read-only unless told otherwise, and expires when told', async () => {
+    const { stdout } = await cli(
+      '--json',
+      'key',
+      'create',
+      '--org',
+      'first',
+      '--name',
+      'short',
+      '--expires',
+      '2099-01-31T12:00',
+    );
+    expect(results(stdout)[0]).toMatchObject({ scopes: ['read'], expires_at: '2099-01-31T12:00:00.000Z' });
+  });
+
+  it('doctor finds everything in order', async () => {
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(0);
+    const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check, status]));
+    expect(byCheck).toMatchObject({ database: 'ok', migrations: 'ok', role: 'ok', redis: 'ok', worker: 'warn' });
+  });
+
+  it('doctor fails on a role that row-level security does not hold, and on a database that is not there', async () => {
+    const asOwner = await runCli(['--json', 'doctor'], { DATABASE_URL: database.ownerUrl });
+    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 7 checks failed\n' });
+    expect(results(asOwner.stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'fail' });
+    const asSuperuser = await runCli(['--json', 'doctor'], { DATABASE_URL: database.adminUrl });
+    expect(results(asSuperuser.stdout).find(({ check }) => check === 'role')?.message).toMatch(/superuser/);
+    const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.stdout).toMatch(/^fail {2}database: .*ECONNREFUSED/m);
+  });
+
+  it('names every fault of the configuration', async () => {
+    const { code, stderr } = await runCli(['doctor'], { PORT: 'x', LOG_LEVEL: 'loud' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/- PORT must be[^]*- LOG_LEVEL must be/);
+  });
+
+  it('migrates an empty database, twice without harm, and takes the last migration back', async () => {
+    const empty = await createEmptyDatabase();
+    const urls = { DATABASE_URL: empty.applicationUrl, MIGRATION_DATABASE_URL: empty.ownerUrl };
+    try {
+      const both = await Promise.all([runCli(['--json', 'migrate'], urls), runCli(['--json', 'migrate'], urls)]);
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+      const applied = both.map(({ stdout }) => (results(stdout)[0] as { applied: string[] }).applied);
+      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+      const [reverted] = results((await runCli(['--json', 'migrate', '--revert'], urls)).stdout);
+      expect(reverted).toEqual({ reverted: applied.flat().at(-1) });
+      expect(results((await runCli(['--json', 'migrate'], urls)).stdout)).toEqual([
+        { applied: applied.flat().slice(-1) },
+      ]);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('imports a folder, and says where it is wrong', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-import-'));
+    try {
+      writeFileSync(
+        join(folder, 'subjects.ndjson'),
+        '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31","name":"Chemistry"}\n',
+      );
+      const good = await cli('--json', 'import', folder, '--org', 'first');
+      expect(results(good.stdout)[0]).toMatchObject({
+        organization: 'first',
+        tables: { subjects: { inserted: 1, unchanged: 0 } },
+      });
+      writeFileSync(join(folder, 'subjects.ndjson'), '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f32"}\n');
+      const bad = await cli('import', folder, '--org', 'first');
+      expect(bad.code).toBe(1);
+      expect(bad.stderr).toMatch(/^subjects\.ndjson:1: name: /m);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('makes the application’s role where it is missing, and nothing that it may not', async () => {
+    const empty = await createEmptyDatabase();
+    const admin = new pg.Client({ connectionString: empty.adminUrl });
+    await admin.connect();
+    const application = Object.assign(new URL(empty.applicationUrl), {
+      username: 'spec_app',
+      password: 'it’s "quoted"',
+    }).href;
+    try {
+      const made = await runCli(['migrate'], { DATABASE_URL: application, MIGRATION_DATABASE_URL: empty.adminUrl });
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      const { code, stdout } = await runCli(['--json', 'doctor'], { DATABASE_URL: application });
+      expect(code).toBe(0);
+      expect(results(stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'ok' });
+    } finally {
+      await admin.query('DROP OWNED BY spec_app; DROP ROLE spec_app');
+      await admin.end();
+      await empty.drop();
+    }
+  });
+});

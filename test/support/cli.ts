@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the built command line, as an operator's shell would, with nothing in its environment but these settings. */
+export async function runCli(args: string[], settings: Record<string, string>): Promise<CliResult> {
+  const main = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: '/usr/bin:/bin', ...settings } });
+  const result: CliResult = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (result.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (result.stderr += chunk.toString()));
+  result.code = await new Promise((resolve) => child.once('close', resolve));
+  return result;
+}
+
+/** The JSON objects that a command printed, one a line. */
+export function results(output: string): Record<string, unknown>[] {
+  return output
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

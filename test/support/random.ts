@@ -1,0 +1,25 @@
+/** Chance that can be repeated: the same seed gives the same sequence. */
+export class Random {
+  constructor(private state: number) {}
+
+  /** From 0 to 1, without 1. (mulberry32) */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** From 0 to `below`, without `below`. */
+  integer(below: number): number {
+    return Math.floor(this.next() * below);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.integer(items.length)]!;
+  }
+}

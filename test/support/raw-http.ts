@@ -1,0 +1,89 @@
+import { connect } from 'node:net';
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  /** Of the request. */
+  method: string;
+  /** 0 when the connection was closed without one. */
+  status: number;
+  /** Names in lower case; a name that came twice is joined with a comma. */
+  headers: Record<string, string>;
+  body: string;
+  /** Interim answers before it, 100 for example. */
+  interim: number[];
+  /** Final answers on the connection, this one included. */
+  answers: number;
+}
+
+export interface RawRequest {
+  method?: string;
+  version?: string;
+  /** As they are, in this order; Host and Connection: close are put before them. */
+  headers?: [name: string, value: string][];
+  /** Instead of the usual Host header; null leaves it out. */
+  host?: string | null;
+  body?: string;
+}
+
+/** The bytes of a request. Each character is one byte, so `\xff` is the byte 255. */
+export function bytesOf(target: string, request: RawRequest = {}): string {
+  const { method = 'GET', version = 'HTTP/1.1', headers = [], host = '127.0.0.1', body = '' } = request;
+  const first: [string, string][] = host === null ? [] : [['Host', host]];
+  const lines = [...first, ['Connection', 'close'], ...headers].map(([name, value]) => `${name}: ${value}`);
+  return `${method} ${target} ${version}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/**
+ * Sends the bytes on a connection of their own and reads until the server closes it. No client's library stands between,
+ * which would refuse or repair what is sent.
+ */
+export function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));
+    socket.setTimeout(patience, () => {
+      socket.destroy();
+      reject(new Error(`The connection stayed open for ${patience} ms after ${JSON.stringify(bytes.slice(0, 200))}`));
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // A server that closes while bytes are on their way resets the connection; what it said before counts.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      resolve(parse(Buffer.concat(chunks).toString('latin1'), bytes.split(' ', 1)[0]!));
+    });
+  });
+}
+
+function parse(text: string, method: string): RawAnswer {
+  const found: RawAnswer = { method, status: 0, headers: {}, body: '', interim: [], answers: 0 };
+  for (let rest = text; rest !== '';) {
+    const end = rest.indexOf('\r\n\r\n');
+    const [line = '', ...fields] = (end < 0 ? rest : rest.slice(0, end)).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1] ?? NaN);
+    if (end < 0 || Number.isNaN(status)) throw new Error(`Not an HTTP answer: ${JSON.stringify(rest.slice(0, 200))}`);
+    rest = rest.slice(end + 4);
+    if (status < 200) {
+      found.interim.push(status);
+      continue;
+    }
+    const headers = headersOf(fields);
+    const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? rest.length);
+    if (++found.answers === 1) {
+      const body = Buffer.from(rest.slice(0, length), 'latin1').toString('utf8');
+      Object.assign(found, { status, headers, body });
+    }
+    rest = rest.slice(length);
+  }
+  return found;
+}
+
+function headersOf(fields: string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const field of fields) {
+    const colon = field.indexOf(':');
+    const name = field.slice(0, colon).toLowerCase();
+    const value = field.slice(colon + 1).trim();
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  return headers;
+}

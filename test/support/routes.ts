@@ -1,0 +1,117 @@
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type Route, RouteTable } from '../../apps/api/src/http/routing/route-table.js';
+import type { TestApi } from './api.js';
+import { pathOf, type School } from './world.js';
+
+export type { Route };
+
+/** Every route of the application. */
+export const allRoutes = (api: TestApi): Route[] => api.app.get(RouteTable).routes();
+
+/** Those that need a key. */
+export const keyedRoutes = (api: TestApi): Route[] => allRoutes(api).filter((route) => route.access?.public !== true);
+
+/** The reads among them. */
+export const keyedReads = (api: TestApi): Route[] => keyedRoutes(api).filter(({ method }) => method === 'GET');
+
+/** As the OpenAPI document writes the path. */
+export const templateOf = (route: Route): string => route.path.replaceAll(/:([^/]+)/g, '{$1}');
+
+/** As the catalogue writes the operation: `GET /v1/parents/{parent_id}`. */
+export const nameOf = (route: Route): string => `${route.method} ${templateOf(route)}`;
+
+export type Schema = Record<string, unknown> & {
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, Schema>;
+};
+
+export interface Parameter {
+  name: string;
+  in: string;
+  schema: Schema;
+}
+
+export interface DocumentedOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  parameters: Parameter[];
+  responses: Record<string, { content: { 'application/json': { schema: Schema; example?: unknown } } }>;
+  'x-required-scopes': string[];
+}
+
+/** The OpenAPI document as clients get it. */
+export interface ApiDocument extends Omit<OpenAPIObject, 'paths' | 'components'> {
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+export async function documentOf(api: TestApi): Promise<ApiDocument> {
+  return (await api.get('/openapi.json')).body as ApiDocument;
+}
+
+/** What the document says of the route. */
+export function operationAt(document: ApiDocument, route: Route): DocumentedOperation {
+  const operation = document.paths[templateOf(route)]?.[route.method.toLowerCase()];
+  if (!operation) throw new Error(`${nameOf(route)} is not in the OpenAPI document: give it @Documented`);
+  return operation;
+}
+
+/** The query parameters of the route, by name. */
+export function queryOf(document: ApiDocument, route: Route): Map<string, Schema> {
+  const parameters = operationAt(document, route).parameters.filter((parameter) => parameter.in === 'query');
+  return new Map(parameters.map(({ name, schema }) => [name, schema]));
+}
+
+const PAGING = ['limit', 'offset', 'cursor'];
+
+/** Those of them that are no paging. */
+export function filtersOf(document: ApiDocument, route: Route): Map<string, Schema> {
+  return new Map([...queryOf(document, route)].filter(([name]) => !PAGING.includes(name)));
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** A request exactly as given: any method, the path not normalised. */
+export function send(
+  api: TestApi,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { port } = api.server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => (text += part));
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, headers: response.headers as Record<string, string>, text });
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** The route with the ids of the school and its key, or another one; null sends none. */
+export function call(
+  api: TestApi,
+  route: Route,
+  school: School,
+  { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
+): Promise<Answer> {
+  const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
+  return send(api, route.method, pathOf(route, school) + query, headers);
+}

@@ -1,0 +1,116 @@
+import { Process, Processor } from '@nestjs/bull';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import pg from 'pg';
+import { loadEnv } from '@app/config';
+import { QUEUES } from '@app/jobs';
+import { WorkerModule } from '../../apps/worker/src/worker.module.js';
+import { Processors } from '../../apps/worker/src/drivers/processors.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TestRedis } from '../support/redis.js';
+
+@Processor('housekeeping')
+class SecondProcessor {
+  @Process('round')
+  round(): void {
+    return;
+  }
+}
+
+@Processor('forgotten')
+class StrayProcessor {
+  @Process('anything')
+  anything(): void {
+    return;
+  }
+}
+
+describe('the worker', () => {
+  let database: TestDatabase;
+  let admin: pg.Client;
+  const started: INestApplicationContext[] = [];
+
+  const compile = async (settings: Record<string, string> = {}, ...more: Type[]) => {
+    const env = loadEnv(
+      { NODE_ENV: 'test', DATABASE_URL: database.applicationUrl, LOG_LEVEL: 'silent', ...settings },
+      {},
+    );
+    const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env)], providers: more }).compile();
+    started.push(module);
+    return module;
+  };
+  const heartbeats = async () => (await admin.query<{ seen_at: Date }>('SELECT seen_at FROM worker_heartbeats')).rows;
+  const untilHeartbeat = () =>
+    vi.waitFor(async () => expect(await heartbeats()).toHaveLength(1), { timeout: 10_000, interval: 50 });
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+  });
+  afterEach(async () => {
+    for (const module of started.splice(0)) await module.close();
+    await admin.end();
+    await database.drop();
+  });
+
+  it('without Redis runs its recurring jobs by a timer, at once after the start', async () => {
+    await (await compile()).init();
+    await untilHeartbeat();
+  });
+
+  it('with Redis runs them through Bull, shared by two workers', async () => {
+    const redis = await TestRedis.start();
+    try {
+      const workers = await Promise.all([compile({ REDIS_URL: redis.url }), compile({ REDIS_URL: redis.url })]);
+      for (const worker of workers) await worker.init();
+      await vi.waitFor(async () => expect(await heartbeats()).not.toEqual([]), { timeout: 10_000, interval: 100 });
+      for (const module of started.splice(0)) await module.close();
+    } finally {
+      await redis.stop();
+    }
+  }, 40_000);
+
+  it('lets a running round finish before it ends', async () => {
+    const worker = await compile();
+    await admin.query('BEGIN; LOCK TABLE worker_heartbeats IN EXCLUSIVE MODE');
+    await worker.init();
+    await vi.waitFor(async () => {
+      const { rowCount } = await admin.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      expect(rowCount).toBe(1);
+    });
+    const closed = worker.close();
+    await admin.query('COMMIT');
+    await closed;
+    started.length = 0;
+    expect(await heartbeats()).toHaveLength(1);
+  });
+
+  it('does not start with two processors for a queue, nor with one for a queue that nobody fills', async () => {
+    const worker = await compile({}, SecondProcessor, StrayProcessor);
+    await expect(worker.init()).rejects.toThrow(
+      /queue "housekeeping" has 2 processors.*StrayProcessor waits for a queue "forgotten" that nobody fills/,
+    );
+  });
+
+  it('finds the handler of every recurring job by its decorators', async () => {
+    const worker = await compile();
+    const handlers = worker.get(Processors).handlers();
+    expect(handlers.map(({ queue, job }) => [queue, job])).toEqual(
+      Object.entries(QUEUES).map(([queue, { job }]) => [queue, job]),
+    );
+  });
+
+  it('forgets workers that are long gone', async () => {
+    await admin.query(`INSERT INTO worker_heartbeats VALUES ('gone', now() - interval '2 days')`);
+    await (await compile()).init();
+    const known = async () =>
+      (await admin.query<{ worker_id: string }>('SELECT worker_id FROM worker_heartbeats')).rows;
+    await vi.waitFor(async () => {
+      expect((await known()).map(({ worker_id }) => worker_id)).not.toContain('gone');
+    });
+    expect(await known()).toHaveLength(1);
+  });
+});
