@@ -58,7 +58,7 @@ export class Organizations {
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
         ON CONFLICT (email_normalized) DO NOTHING`);
       // The login may be another organization's so far: its row is not in sight, its id can be asked for.
-      const [login] = await this.db.query<{ id: string }>(sql`SELECT login_by_email(${normalized}) AS id`);
+      const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
       const member = await manager.findOneBy(Member, { organizationId, userId });
       if (member && member.role !== 'owner') {
