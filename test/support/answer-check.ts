@@ -17,7 +17,7 @@ export interface Answer {
 const INTERNALS: Record<string, RegExp> = {
   stack: /\n\s*at |\bat \S+ \(|node:internal|\.[cm]?[jt]s:\d+/,
   sql: /\bselect\b.*\bfrom\b|insert into|\bupdate \w+ set\b|delete from|\brelation "|\bcolumn "|syntax error|duplicate key|violates|SQLSTATE|current_setting|row-level/is,
-  sqlstate: /\b(?:0[A-Z0-9]|2[0-9BDF]|3[0-9BDF]|4[0-9]|5[0-9]|P0|XX)[0-9A-Z]{3}\b(?!-)/,
+  sqlstate: /(?<!-)\b(?:0[A-Z0-9]|2[0-9BDF]|3[0-9BDF]|4[0-9]|5[0-9]|P0|XX)[0-9A-Z]{3}\b(?!-)/,
   path: /(?:^|[\s"'(=])\/(?:home|root|usr|var|tmp|srv|opt|app|etc)\/|node_modules|\bdist\/|\b[A-Z]:\\/,
   product: /\b(?:express|nest(?:js)?|typeorm|postgres(?:ql)?|node(?:\.?js)?|ioredis|redis|llhttp|HPE_\w+)\b/i,
   errorName:

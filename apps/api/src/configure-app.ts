@@ -9,9 +9,11 @@ import { answerClientErrors } from './http/errors/client-error.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { accessLog } from './http/request/access-log.js';
+import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { parseQuery } from './http/validation/query-parser.js';
+import { serveMedia } from './media/serve-media.js';
 
 /** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
 const HEADERS_TIMEOUT = 10_000;
@@ -53,6 +55,7 @@ export function configureApp(app: NestExpressApplication): void {
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   serveDocs(app);
+  serveMedia(app);
   app.enableShutdownHooks();
   configureServer(app.getHttpServer());
 }
@@ -65,5 +68,6 @@ function configureServer(server: Server): void {
   Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
   answerClientErrors(server);
   admitMalformed(server);
+  holdContinue(server);
   drainOnClose(server);
 }

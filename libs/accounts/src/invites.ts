@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env } from '@app/config';
+import { Env, Vault } from '@app/config';
 import { Database, type Invite } from '@app/database';
 
 /** What an invite is for. */
@@ -27,6 +27,10 @@ export interface MintedInvite extends NewInvite {
   createdAt: Date;
 }
 
+/** Whom the two standing join codes of an organization let in. */
+const STANDING_ROLES = ['student', 'tutor'] as const;
+export type StandingRole = (typeof STANDING_ROLES)[number];
+
 /** Without 0 O 1 I L: a code is read aloud and typed. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 10;
@@ -39,6 +43,7 @@ export class Invites {
   constructor(
     private readonly db: Database,
     private readonly env: Env,
+    private readonly vault: Vault,
   ) {}
 
   /** Makes invites inside the ambient transaction, in one statement however many. */
@@ -67,9 +72,60 @@ export class Invites {
     return minted;
   }
 
+  /** {@link addStandingCodes} in a transaction of its own. Returns whether there was anything to make. */
+  ensureStandingCodes(organizationId: string): Promise<boolean> {
+    return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
+  }
+
+  /**
+   * Makes the codes that always let students and tutors in, as far as they are not there yet, inside the ambient
+   * transaction. Without an ENCRYPTION_KEY nothing is made: a command on a machine that does not hold the key leaves it
+   * to the worker, which does.
+   *
+   * @returns whether one was made
+   */
+  async addStandingCodes(organizationId: string): Promise<boolean> {
+    if (!this.env.get('ENCRYPTION_KEY')) return false;
+    const codes = STANDING_ROLES.map((role) => ({ role, code: newCode() }));
+    const made = await this.db.query(sql`
+      INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, standing, sealed)
+      SELECT id, ${organizationId}, 'organization', role, ${organizationId}, secret_hash, true, sealed
+      FROM unnest(
+        ${codes.map(() => uuidv7())}::uuid[], ${codes.map(({ role }) => role)}::text[],
+        ${codes.map(({ code }) => hashOf(code))}::bytea[],
+        ${codes.map(({ code }) => this.vault.seal('join codes', code))}::bytea[]
+      ) AS c (id, role, secret_hash, sealed)
+      ON CONFLICT DO NOTHING RETURNING id`);
+    return made.length > 0;
+  }
+
+  /** The organization's standing codes; null for one that is not there (yet). Reads only. */
+  async standingCodes(organizationId: string): Promise<Record<StandingRole, string | null>> {
+    const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
+      { organizationId },
+      sql`SELECT role, sealed FROM invites
+        WHERE organization_id = ${organizationId} AND standing AND revoked_at IS NULL`,
+    );
+    const sealed = new Map(rows.map((row) => [row.role, row.sealed]));
+    const open = (role: StandingRole) => {
+      const code = sealed.get(role);
+      return code ? this.vault.open('join codes', code) : null;
+    };
+    return { student: open('student'), tutor: open('tutor') };
+  }
+
+  /** Takes back what was mailed to a person for their account: the address was not theirs, or is no more. */
+  async revokeForAccount(organizationId: string, userId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE invites SET revoked_at = now()
+      WHERE organization_id = ${organizationId} AND scope = 'account' AND target_id = ${userId}
+        AND accepted_at IS NULL AND revoked_at IS NULL`);
+  }
+
   /** Where a person opens a token or code. */
   joinUrl(secret: string): string {
-    return `${this.env.get('APP_URL') ?? this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`}/join/${secret}`;
+    const base = this.env.get('APP_URL') ?? this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
+    return `${base}/join/${secret}`;
   }
 
   private lifetimeDays({ email }: NewInvite): number {

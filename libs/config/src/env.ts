@@ -35,6 +35,7 @@ const settings = {
   STORAGE: oneOf('disk', ['disk', 's3']),
   S3_BUCKET: text(null),
   S3_ENDPOINT: url(['http', 'https']),
+  S3_PUBLIC_URL: url(['http', 'https']),
   S3_REGION: text('us-east-1'),
   S3_ACCESS_KEY_ID: text(null),
   S3_SECRET_ACCESS_KEY: text(null),

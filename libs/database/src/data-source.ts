@@ -47,6 +47,9 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
       pipeline: true,
       keepAlive: true,
       onConnect: async (client: ClientBase) => {
+        // A connection that breaks tells whoever is using it by failing their queries. It says so in an event too, and one
+        // that nobody listens to would end the process.
+        client.on('error', () => undefined);
         if (timeouts) await client.query(SET_TIMEOUTS, [JSON.stringify(TIMEOUTS)]);
       },
     },

@@ -15,16 +15,21 @@ const DOORS = [
   'organization_by_slug',
   'organization_of_api_key',
   'logins_by_email',
+  'seen_elsewhere',
   'claim_outbox',
   'finish_outbox',
+  'release_outbox',
+  'closed_invites',
   'due_posts',
   'rebuild_hook',
+  'list_rebuild_hooks',
   'organizations_without_codes',
   'purge_expired',
   'list_outbox',
   'retry_outbox',
   'suppressed_addresses',
   'suppress_address',
+  'unsuppress_address',
 ];
 
 /**

@@ -33,6 +33,11 @@ export class Outbox {
     private readonly env: Env,
   ) {}
 
+  /** Whether this service sends mail at all; without, nothing is queued. */
+  get sendsMail(): boolean {
+    return this.env.get('SMTP_URL') !== null;
+  }
+
   /**
    * Queues mails in two statements, however many. Nothing is queued without SMTP_URL, nor for an address that a server
    * refused for good.
@@ -40,7 +45,7 @@ export class Outbox {
    * @returns the addresses (normalized) that were queued
    */
   async addEmails(organizationId: string, emails: Email[]): Promise<Set<string>> {
-    if (emails.length === 0 || !this.env.get('SMTP_URL')) return new Set();
+    if (emails.length === 0 || !this.sendsMail) return new Set();
     const addresses = emails.map(({ to }) => to.trim().toLowerCase());
     const refused = await this.db.query<{ address: string }>(
       sql`SELECT suppressed_addresses AS address FROM suppressed_addresses(${addresses})`,

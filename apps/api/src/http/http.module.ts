@@ -5,7 +5,7 @@ import { AccountsModule } from '@app/accounts';
 import { Env } from '@app/config';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { KeyUsage } from './auth/key-usage.js';
-import { ScopesGuard } from './auth/scopes.guard.js';
+import { BodyScopesGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
@@ -27,6 +27,7 @@ const pipeline = [
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
+  { provide: APP_GUARD, useClass: BodyScopesGuard }, // 403 again, where only the body tells which scopes
   { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409
   { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
   { provide: APP_FILTER, useClass: ErrorFilter },

@@ -87,7 +87,7 @@ export class Writes1763600000007 implements MigrationInterface {
       );
       CREATE INDEX outbox_due ON outbox (topic, due_at) WHERE status IN ('queued', 'failed');
       CREATE INDEX outbox_organization ON outbox (organization_id, created_at);
-      CREATE INDEX outbox_finished ON outbox (finished_at) WHERE payload IS NOT NULL;
+      CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
 
       -- Addresses that a mail server refused for good: nothing is sent there any more, by anybody.
       CREATE TABLE suppressions (
@@ -98,11 +98,12 @@ export class Writes1763600000007 implements MigrationInterface {
 
       -- Whom to tell that a site has to be built anew: of an organization, or of a brand of the platform.
       CREATE TABLE rebuild_hooks (
-        target text PRIMARY KEY CHECK (target ~ '^(organization|brand):'),
+        target text PRIMARY KEY,
         organization_id uuid REFERENCES organizations,
         url text NOT NULL,
         secret bytea NOT NULL,
-        created_at timestamptz(3) NOT NULL DEFAULT now()
+        created_at timestamptz(3) NOT NULL DEFAULT now(),
+        CHECK (CASE WHEN organization_id IS NULL THEN target ~ '^brand:.' ELSE target = 'organization:' || organization_id END)
       );
     `);
     const platform = `organization_id IS NULL AND current_setting('app.platform_blog', true) = 'on'`;
@@ -128,6 +129,16 @@ export class Writes1763600000007 implements MigrationInterface {
         SELECT u.email_normalized, u.id FROM users u WHERE u.email_normalized = ANY (addresses)
       $$;
 
+      -- Which of these people other organizations see: their names and addresses are not this one's alone to change. A
+      -- pending membership elsewhere does not count: it shows what that organization supplied, and tells nothing here.
+      CREATE FUNCTION seen_elsewhere(people uuid[]) RETURNS SETOF uuid LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
+        SELECT user_id FROM members WHERE user_id = ANY (people) AND status <> 'pending'
+          AND organization_id <> current_organization_id()
+        UNION
+        SELECT user_id FROM parents WHERE user_id = ANY (people) AND status <> 'pending'
+          AND organization_id <> current_organization_id()
+      $$;
+
       -- Whether mail to an address is pointless; of the addresses asked for only, the list itself is nobody's.
       CREATE FUNCTION suppressed_addresses(addresses text[]) RETURNS SETOF text LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
         SELECT email_normalized FROM suppressions WHERE email_normalized = ANY (addresses)
@@ -135,27 +146,46 @@ export class Writes1763600000007 implements MigrationInterface {
       CREATE FUNCTION suppress_address(address text, why text) RETURNS void LANGUAGE sql VOLATILE ${AS_MAINTENANCE} AS $$
         INSERT INTO suppressions (email_normalized, reason) VALUES (address, why) ON CONFLICT DO NOTHING
       $$;
+      -- The operator's word that an address takes mail again: false when nothing was held back from it.
+      CREATE FUNCTION unsuppress_address(address text) RETURNS boolean LANGUAGE plpgsql VOLATILE ${AS_MAINTENANCE} AS $$
+      BEGIN
+        DELETE FROM suppressions WHERE email_normalized = address;
+        RETURN FOUND;
+      END $$;
 
       -- The worker serves every organization: these are its doors, each as narrow as its work.
-      -- Takes due messages for a while. Who dies with some in hand loses them to the next one when the lease is over.
+      -- Takes due messages for a while: they are due again when the lease is over, behind what waits by then. Who dies with
+      -- some in hand loses them to the next one. Materialized: a join must not look for due rows once more.
       CREATE FUNCTION claim_outbox(wanted text, worker text, most integer, lease interval) RETURNS SETOF outbox
         LANGUAGE sql VOLATILE ${AS_MAINTENANCE} AS $$
-        UPDATE outbox o SET leased_by = worker, leased_until = now() + lease, attempts = o.attempts + 1
-        FROM (SELECT id FROM outbox WHERE topic = wanted AND status IN ('queued', 'failed') AND due_at <= now()
-            AND (leased_until IS NULL OR leased_until < now())
-          ORDER BY due_at LIMIT most FOR UPDATE SKIP LOCKED) due
-        WHERE o.id = due.id RETURNING o.*
+        WITH due AS MATERIALIZED (
+          SELECT id FROM outbox WHERE topic = wanted AND status IN ('queued', 'failed') AND due_at <= now()
+          ORDER BY due_at LIMIT most FOR UPDATE SKIP LOCKED)
+        UPDATE outbox o SET leased_by = worker, leased_until = now() + lease, due_at = now() + lease,
+          attempts = o.attempts + 1
+        FROM due WHERE o.id = due.id RETURNING o.*
       $$;
-      -- Ends a try: false when the lease was lost meanwhile, and with it the right to say how it ended.
-      CREATE FUNCTION finish_outbox(message uuid, worker text, outcome text, problem text, again_at timestamptz)
+      -- Ends a try: false when the lease was lost to another worker, and with it the right to say how it ended.
+      CREATE FUNCTION finish_outbox(message uuid, worker text, outcome text, problem text, again_in interval)
         RETURNS boolean LANGUAGE plpgsql VOLATILE ${AS_MAINTENANCE} AS $$
       BEGIN
-        UPDATE outbox SET status = outcome, last_error = problem, due_at = coalesce(again_at, due_at),
+        UPDATE outbox SET status = outcome, last_error = problem, due_at = coalesce(now() + again_in, due_at),
           leased_by = NULL, leased_until = NULL,
           finished_at = CASE WHEN outcome IN ('sent', 'dead', 'suppressed') THEN now() END
         WHERE id = message AND leased_by = worker;
         RETURN FOUND;
       END $$;
+      -- Gives back what was claimed and not tried: it is due at once, and the try does not count.
+      CREATE FUNCTION release_outbox(messages uuid[], worker text) RETURNS void
+        LANGUAGE sql VOLATILE ${AS_MAINTENANCE} AS $$
+        UPDATE outbox SET leased_by = NULL, leased_until = NULL, due_at = now(), attempts = attempts - 1
+        WHERE id = ANY (messages) AND leased_by = worker
+      $$;
+      -- Of these invites (by the hash of their secret) those that open nothing any more.
+      CREATE FUNCTION closed_invites(hashes bytea[]) RETURNS SETOF bytea LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
+        SELECT secret_hash FROM invites WHERE secret_hash = ANY (hashes)
+          AND (revoked_at IS NOT NULL OR accepted_at IS NOT NULL OR expires_at <= now())
+      $$;
       -- Posts whose time has come, with their organization (null: the platform's).
       CREATE FUNCTION due_posts(most integer) RETURNS TABLE (id uuid, organization_id uuid)
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
@@ -166,36 +196,46 @@ export class Writes1763600000007 implements MigrationInterface {
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
         SELECT h.url, h.secret FROM rebuild_hooks h WHERE h.target = wanted
       $$;
+      CREATE FUNCTION list_rebuild_hooks() RETURNS TABLE (target text, url text, created_at timestamptz)
+        LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
+        SELECT h.target, h.url, h.created_at FROM rebuild_hooks h ORDER BY h.target
+      $$;
       -- Organizations whose two standing join codes are not made yet.
       CREATE FUNCTION organizations_without_codes(most integer) RETURNS SETOF uuid
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
         SELECT o.id FROM organizations o WHERE (SELECT count(*) FROM invites i
           WHERE i.organization_id = o.id AND i.standing AND i.revoked_at IS NULL) < 2 LIMIT most
       $$;
-      -- What is kept no longer: answers past their time, the bodies of mails sent long ago, invites long expired.
-      CREATE FUNCTION purge_expired(mail_kept interval, invites_kept interval) RETURNS TABLE (what text, rows bigint)
-        LANGUAGE sql VOLATILE ${AS_MAINTENANCE} AS $$
-        WITH keys AS (DELETE FROM idempotency_keys WHERE expires_at < now() RETURNING 1),
-          mails AS (UPDATE outbox SET payload = NULL
-            WHERE payload IS NOT NULL AND finished_at < now() - mail_kept RETURNING 1),
-          old AS (DELETE FROM invites WHERE NOT standing AND expires_at < now() - invites_kept RETURNING 1)
-        SELECT 'idempotency_keys', count(*) FROM keys UNION ALL SELECT 'outbox', count(*) FROM mails
+      -- What is kept no longer: answers past their time, messages finished long ago, invites long expired. A bounded number
+      -- of each, so that no call takes long; rows that somebody is at are left for the next one.
+      CREATE FUNCTION purge_expired(messages_kept interval, invites_kept interval, most integer)
+        RETURNS TABLE (what text, rows bigint) LANGUAGE sql VOLATILE ${AS_MAINTENANCE} AS $$
+        WITH keys AS (DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_keys
+            WHERE expires_at < now() LIMIT most FOR UPDATE SKIP LOCKED)) RETURNING 1),
+          messages AS (DELETE FROM outbox WHERE ctid = ANY (ARRAY(SELECT ctid FROM outbox
+            WHERE finished_at < now() - messages_kept LIMIT most FOR UPDATE SKIP LOCKED)) RETURNING 1),
+          old AS (DELETE FROM invites WHERE ctid = ANY (ARRAY(SELECT ctid FROM invites
+            WHERE NOT standing AND expires_at < now() - invites_kept LIMIT most FOR UPDATE SKIP LOCKED)) RETURNING 1)
+        SELECT 'idempotency_keys', count(*) FROM keys UNION ALL SELECT 'outbox', count(*) FROM messages
         UNION ALL SELECT 'invites', count(*) FROM old
       $$;
-      -- The operator's view of the outbox.
-      CREATE FUNCTION list_outbox(wanted text, most integer) RETURNS SETOF outbox
+      -- The operator's view of the outbox: the newest of a status, or the one that was named.
+      CREATE FUNCTION list_outbox(wanted text, named uuid, most integer) RETURNS SETOF outbox
         LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
-        SELECT * FROM outbox WHERE wanted IS NULL OR status = wanted ORDER BY created_at DESC, id DESC LIMIT most
+        SELECT * FROM outbox WHERE (wanted IS NULL OR status = wanted) AND (named IS NULL OR id = named)
+        ORDER BY created_at DESC, id DESC LIMIT most
       $$;
+      -- Only what nobody is trying at the moment.
       CREATE FUNCTION retry_outbox(message uuid) RETURNS boolean LANGUAGE plpgsql VOLATILE ${AS_MAINTENANCE} AS $$
       BEGIN
         UPDATE outbox SET status = 'queued', attempts = 0, due_at = now(), finished_at = NULL, leased_by = NULL,
           leased_until = NULL
-        WHERE id = message AND status IN ('failed', 'dead') AND payload IS NOT NULL;
+        WHERE id = message AND status IN ('failed', 'dead') AND (leased_until IS NULL OR leased_until < now());
         RETURN FOUND;
       END $$;
-      REVOKE ALL ON FUNCTION logins_by_email, claim_outbox, finish_outbox, due_posts, rebuild_hook,
-        organizations_without_codes, purge_expired, list_outbox, retry_outbox, suppressed_addresses, suppress_address
+      REVOKE ALL ON FUNCTION logins_by_email, seen_elsewhere, claim_outbox, finish_outbox, release_outbox, closed_invites,
+        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, retry_outbox,
+        suppressed_addresses, suppress_address, unsuppress_address
         FROM PUBLIC;
       DROP FUNCTION login_by_email;
     `);
@@ -203,8 +243,9 @@ export class Writes1763600000007 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `
-      DROP FUNCTION logins_by_email, claim_outbox, finish_outbox, due_posts, rebuild_hook, organizations_without_codes,
-        purge_expired, list_outbox, retry_outbox, suppressed_addresses, suppress_address;
+      DROP FUNCTION logins_by_email, seen_elsewhere, claim_outbox, finish_outbox, release_outbox, closed_invites,
+        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, retry_outbox,
+        suppressed_addresses, suppress_address, unsuppress_address;
       DROP TABLE rebuild_hooks, suppressions, outbox, invites, audit_log, idempotency_keys;
       ALTER TABLE members DROP COLUMN invited_at;
       CREATE FUNCTION login_by_email(address text) RETURNS uuid LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$

@@ -12,7 +12,8 @@ export class EnvelopeInterceptor implements NestInterceptor {
       map((answer: unknown) => {
         const text = toText(answer);
         if (text === null) return answer;
-        context.switchToHttp().getResponse<Response>().type('json');
+        const response = context.switchToHttp().getResponse<Response>().type('json');
+        if (answer instanceof JsonText && answer.etag) response.set('ETag', answer.etag);
         return text;
       }),
     );

@@ -49,8 +49,13 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     if (!documented || !operation) continue;
     if (documented.answer) schemas[documented.answer.view.name] = documented.answer.view.schema;
     const scopes = route.access?.public === false ? route.access.scopes : [];
-    operation.description = [documented.description, `Scope: \`${scopes.join('`, `')}\`.`].filter(Boolean).join('\n\n');
+    const byBody = route.access?.public === false && route.access.ofBody !== undefined;
+    const scope = byBody
+      ? `Scope: those that the body needs of \`${scopes.join('`, `')}\`.`
+      : `Scope: \`${scopes.join('`, `')}\`.`;
+    operation.description = [documented.description, scope].filter(Boolean).join('\n\n');
     operation['x-required-scopes'] = scopes;
+    if (byBody) operation['x-scopes-by-body'] = true;
     operation.tags = [path.split('/')[2]];
     operation.parameters = [
       ...(operation.parameters as Parameter[]).map(describeParameter),

@@ -47,6 +47,24 @@ export function jsonEnum<const T extends string>(values: readonly T[]): Parser<T
   return (raw) => values.find((value) => value === raw) ?? new Fault('enum', `Give one of ${values.join(', ')}.`);
 }
 
+/** One of the two brands of the configuration. */
+export const jsonBrand: Parser<string> = (raw, env) => {
+  const brands = env.get('BLOG_BRANDS');
+  return brands.find((brand) => brand === raw) ?? new Fault('enum', `Give one of ${brands.join(', ')}.`);
+};
+
+const LINK = /^https?:\/\/[^\s\p{Cc}]+$/iu;
+
+/** The address of something on the web, kept as it was given. */
+export function jsonLink(max: number): Parser<string> {
+  const text = jsonText({ max });
+  return (raw, env) => {
+    const link = text(raw, env);
+    if (typeof link !== 'string' || (LINK.test(link) && URL.canParse(link))) return link;
+    return new Fault('value_error', 'Give an address that starts with https:// or http://.');
+  };
+}
+
 /** An instant; a date alone is its midnight in UTC. */
 export const jsonInstant: Parser<Date> = (raw) => {
   if (typeof raw !== 'string') return new Fault('string_type', 'Give an ISO 8601 date-time as text.');

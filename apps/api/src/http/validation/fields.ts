@@ -7,9 +7,11 @@ import { BodySchema, schemaOf } from './body-schema.js';
 import type { ReadOptions } from './read-object.js';
 import {
   jsonBoolean,
+  jsonBrand,
   jsonDay,
   jsonEnum,
   jsonInstant,
+  jsonLink,
   jsonList,
   jsonObject,
   jsonText,
@@ -131,6 +133,18 @@ export const Instant = (presence: Presence = {}) =>
   bodyField(jsonInstant, { type: 'string', format: 'date-time' }, presence);
 
 export const Day = (presence: Presence = {}) => bodyField(jsonDay, { type: 'string', format: 'date' }, presence);
+
+/** One of the two brands of the configuration. */
+export const Brand = (presence: Presence = {}) =>
+  bodyField(jsonBrand, { type: 'string', examples: ['primary'] }, presence);
+
+/** An http or https address. */
+export const Link = (max: number, presence: Presence = {}) =>
+  bodyField(
+    jsonLink(max),
+    { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: max },
+    presence,
+  );
 
 export const Texts = (item: TextRule, size: { min?: number; max: number }, presence: Presence = {}) =>
   bodyField(

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
+import { sendContinue } from '../request/continue.js';
 
 /** What a JSON body may hold where a route does not say otherwise. */
 export const JSON_LIMIT = 1_048_576;
@@ -24,6 +25,7 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
     );
   }
   if (Number(length) > limit) throw tooLarge(limit);
+  sendContinue(request);
   const bytes = await readBytes(request, limit);
   return bytes.length === 0 ? undefined : parse(bytes);
 }

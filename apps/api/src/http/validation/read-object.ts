@@ -8,6 +8,14 @@ export interface ReadOptions {
   env: Env;
 }
 
+/** A request class whose fields depend on each other tells here what is wrong with them together. */
+export const TOGETHER = Symbol('what is wrong with the fields together');
+
+export interface Interdependent {
+  /** A field that cannot be read holds its Fault. */
+  [TOGETHER](): Fault[];
+}
+
 /** Reads a raw object into a request class: the instance, and all that is wrong with it, in the caller's own order. */
 export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Fault[] } {
   const options: ReadOptions = { env };
@@ -22,6 +30,10 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
   // class-transformer passes over some names in silence: __proto__, constructor, those of Object's own methods.
   const lost = names.filter((name) => !Object.hasOwn(value, name)).map(unknown);
   const faults = [...errors.flatMap(describe), ...lost];
+  if (TOGETHER in value) {
+    const told = new Set(faults.map(({ at }) => at[0]));
+    faults.push(...(value as Interdependent)[TOGETHER]().filter(({ at }) => !told.has(at[0])));
+  }
   return { value, faults: faults.length > 1 ? inOrderOf(names, faults) : faults };
 }
 

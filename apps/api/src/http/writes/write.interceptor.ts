@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
@@ -6,13 +8,25 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
 import { type Attempt, attemptOf, Audit, isWrite } from './audit.js';
 import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
-import { type Claim, IdempotencyStore, type KeyUse, type StoredAnswer } from './idempotency.store.js';
+import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
 
 /** How long a duplicate waits for the first request's answer (ms); then it is told to come back. */
 const DUPLICATE_PATIENCE_MS = 2_000;
 
+/** How often it looks whether another process has that answer (ms). */
+const POLL_MS = 40;
+
+/** Longer paths have no place in an index; whatever they name, it is no record. */
+const LONGEST_PATH = 255;
+
 /** Headers of an answer that are part of it, and are replayed with it. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location'];
+
+/** A request with a key that runs in this process, and its answer; null when it had no effect. */
+interface Running {
+  requestHash: Buffer;
+  ended: Promise<StoredAnswer | null>;
+}
 
 /**
  * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row and
@@ -20,8 +34,8 @@ const KEPT_HEADERS = ['content-type', 'etag', 'location'];
  */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
-  /** Requests with a key that run in this process: duplicates wait here, without a connection of their own. */
-  private readonly running = new Map<string, Promise<unknown>>();
+  /** By use of a key: duplicates wait here for each other, without a connection of their own. */
+  private readonly running = new Map<string, Running>();
 
   constructor(
     private readonly db: Database,
@@ -39,7 +53,7 @@ export class WriteInterceptor implements NestInterceptor {
     if (key === null) return from(this.perform(attempt, response, work));
     const use = {
       organizationId: attempt.caller.organizationId,
-      operation: `${request.method} ${request.path}`,
+      operation: `${request.method} ${shortened(request.path)}`,
       key,
       requestHash: request.contentHash ?? Buffer.alloc(32),
     };
@@ -51,64 +65,77 @@ export class WriteInterceptor implements NestInterceptor {
   }
 
   private async performOnce(use: KeyUse, attempt: Attempt, response: Response, work: () => Promise<unknown>) {
-    const name = JSON.stringify([use.organizationId, use.operation, use.key]);
-    await this.waitForOther(name);
-    const running = this.claimAndPerform(use, attempt, response, work);
-    this.running.set(name, running);
-    try {
-      const answer = await running;
-      return send(response, answer);
-    } finally {
-      if (this.running.get(name) === running) this.running.delete(name);
-    }
-  }
-
-  /** Waits for a duplicate of this process; whatever became of it, the claim finds out. */
-  private async waitForOther(name: string): Promise<void> {
+    const name = nameOf(use);
     const deadline = Date.now() + DUPLICATE_PATIENCE_MS;
     for (let other = this.running.get(name); other; other = this.running.get(name)) {
-      const left = deadline - Date.now();
-      if (left <= 0) throw inUse();
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, left)));
-      await Promise.race([other.then(nothing, nothing), timeout]);
-      clearTimeout(timer);
+      const answer = await before(deadline, other.ended);
+      if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
+      if (answer) return replay(response, answer);
     }
+    // Nothing is awaited since the look: of many that waited for one that failed, one goes on and the others wait for it.
+    const result = this.claimAndPerform(use, attempt, response, work, deadline);
+    const ended = result.then(({ answer }) => answer, nothing);
+    this.running.set(name, { requestHash: use.requestHash, ended });
+    void ended.then(() => this.running.delete(name));
+    const { answer, replayed } = await result;
+    return replayed ? replay(response, answer) : send(response, answer);
   }
 
+  /** While another process has the key, this looks again and again, without a connection in between. */
   private async claimAndPerform(
     use: KeyUse,
     attempt: Attempt,
     response: Response,
     work: () => Promise<unknown>,
-  ): Promise<StoredAnswer & { replayed: boolean }> {
-    return this.db.transaction(attempt.caller, async () => {
-      const claim = await this.claim(use);
-      if (claim.outcome === 'mismatch') throw mismatch();
-      if (claim.outcome === 'answered') return { ...claim.answer, replayed: true };
-      const body = await this.audit.record(attempt, work, () => response.statusCode);
-      const answer = { status: response.statusCode, headers: keptHeaders(response, body), body: toText(body) };
-      await this.store.answer(use, answer);
-      return { ...answer, replayed: false };
-    });
-  }
-
-  private async claim(use: KeyUse): Promise<Claim> {
-    try {
-      return await this.store.claim(use, DUPLICATE_PATIENCE_MS);
-    } catch (error) {
-      throw isLockTimeout(error) ? inUse() : error;
+    deadline: number,
+  ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+    for (;;) {
+      const earlier = await this.store.find(use);
+      if (earlier === 'mismatch') throw mismatch();
+      if (earlier) return { answer: earlier, replayed: true };
+      const answer = await this.db.transaction(attempt.caller, async () => {
+        if (!(await this.store.claim(use))) return null;
+        const body = await this.audit.record(attempt, work, () => response.statusCode);
+        const fresh = { status: response.statusCode, headers: keptHeaders(response, body), body: toText(body) };
+        await this.store.answer(use, fresh);
+        return fresh;
+      });
+      if (answer) return { answer, replayed: false };
+      if (Date.now() >= deadline) throw inUse();
+      await sleep(POLL_MS);
     }
   }
 }
 
-const nothing = () => undefined;
+const nothing = () => null;
+
+/** @throws ApiError 409 when the time is over first */
+async function before<T>(deadline: number, ended: Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const late = sleep(Math.max(0, deadline - Date.now()), undefined, { signal: stop.signal }).then(() => {
+    throw inUse();
+  });
+  late.catch(nothing);
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    stop.abort();
+  }
+}
+
+function shortened(path: string): string {
+  return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
+}
 
 /** Puts an answer on the response, stored or fresh: both take this way, so both are the same bytes. */
-function send(response: Response, answer: StoredAnswer & { replayed: boolean }): string | undefined {
+function send(response: Response, answer: StoredAnswer): string | undefined {
   response.status(answer.status).set(answer.headers);
-  if (answer.replayed) response.set('Idempotency-Replayed', 'true');
   return answer.body === '' ? undefined : answer.body;
+}
+
+function replay(response: Response, answer: StoredAnswer): string | undefined {
+  response.set('Idempotency-Replayed', 'true');
+  return send(response, answer);
 }
 
 function toText(body: unknown): string {
@@ -122,12 +149,6 @@ function keptHeaders(response: Response, body: unknown): Record<string, string> 
   // An object would have become JSON on its way out.
   const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
   return { ...type, ...Object.fromEntries(kept) };
-}
-
-/** A lock that was not to be had in time: here, that of the idempotency key. */
-function isLockTimeout(error: unknown): boolean {
-  const cause: unknown = error instanceof Error && 'driverError' in error ? error.driverError : error;
-  return cause instanceof Error && 'code' in cause && cause.code === '55P03';
 }
 
 function inUse(): ApiError {

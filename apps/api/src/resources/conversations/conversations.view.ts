@@ -3,8 +3,8 @@ import { View } from '../../http/views/view.js';
 
 export const CONVERSATION_TYPES = ['direct', 'triad', 'group', 'classroom_feed'] as const;
 
-const ACTIVE_PARTICIPANTS = `(SELECT coalesce(json_agg(json_build_object('user_id', p.user_id, 'role', p.role)
-  ORDER BY p.joined_at, p.id), '[]') FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL)`;
+const ACTIVE_PARTICIPANTS = `(SELECT coalesce(json_agg(p), '[]') FROM (SELECT a.user_id, a.role
+  FROM conversation_participants a WHERE a.conversation_id = c.id AND a.left_at IS NULL ORDER BY a.joined_at, a.id) p)`;
 
 export const conversationView = new View('Conversation', {
   id: uuid('c.id'),

@@ -36,8 +36,8 @@ export const summaryView = new View('Summary', {
       WHERE i.organization_id = o.id AND i.status = 'open')`,
   ),
   pending_approvals: json(
-    `(SELECT json_build_object('mileage', m.n, 'expenses', e.n, 'total', m.n + e.n)
-      FROM (SELECT ${logged('mileage_trips')} AS n) m, (SELECT ${logged('expense_claims')} AS n) e)`,
+    `(SELECT row_to_json(a) FROM (SELECT m.n AS mileage, e.n AS expenses, m.n + e.n AS total
+      FROM (SELECT ${logged('mileage_trips')} AS n) m, (SELECT ${logged('expense_claims')} AS n) e) a)`,
     {
       type: 'object',
       properties: {
