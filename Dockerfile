@@ -22,4 +22,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The worker: command ["node", "dist/apps/worker/src/main.js"]; the command line: ["node", "dist/apps/cli/src/main.js", …].
 # Bounded memory: V8 would otherwise let the heap grow with the machine.
-CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=256", "dist/apps/api/src/main.js"]
+CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=256", "dist/apps/api/src/main.js"]

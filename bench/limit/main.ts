@@ -1,6 +1,6 @@
 /**
  * The least that can answer: node:http and pg with the API's key lookup, its statements in the same row-secured
- * transaction, and its bytes. No framework, no validation, no limits, no log. What the API costs is measured against it.
+ * transaction, and its bytes, those of its headers too. No framework, no validation, no limits, no log. What the API costs is measured against it.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,12 +9,17 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { Page } from '../pages.js';
 
+/** What the API said to a page besides its rows: the JSON that follows them, and its headers. The same on every request. */
+export interface Said {
+  meta: string;
+  headers: [name: string, value: string][];
+}
+
 /** What the limit is told, in a JSON file. */
 export interface LimitOptions {
   databaseUrl: string;
   poolSize: number;
-  /** `meta`: the JSON that follows the rows. It is the same on every request. */
-  pages: (Page & { meta: string })[];
+  pages: (Page & Said)[];
 }
 
 interface KeyRow {
@@ -42,7 +47,7 @@ const settings = { connectionString: databaseUrl, max: poolSize, pipeline: true,
 const pool = new pg.Pool(settings);
 const answers = new Map(pages.map((page, index) => [page.path, { ...page, prefix: `p${index}_` }]));
 
-type Answer = [status: number, body: string];
+type Answer = [status: number, body: string, headers?: Said['headers']];
 
 async function answer(path: string, authorization = ''): Promise<Answer> {
   const match = AUTHORIZATION.exec(authorization);
@@ -56,7 +61,11 @@ async function answer(path: string, authorization = ''): Promise<Answer> {
   const page = answers.get(path);
   if (!page) return [404, '{}'];
   if (page.statements.length === 0) {
-    return [200, JSON.stringify({ status: 'ok', org_id: key.organization_id, org_name: key.organization_name })];
+    return [
+      200,
+      JSON.stringify({ status: 'ok', org_id: key.organization_id, org_name: key.organization_name }),
+      page.headers,
+    ];
   }
   const client = await pool.connect();
   try {
@@ -68,7 +77,7 @@ async function answer(path: string, authorization = ''): Promise<Answer> {
       ),
       client.query<PageRow>('COMMIT'),
     ]);
-    return [200, `{"data":${rows.rows[0]!.data},"meta":${page.meta}}`];
+    return [200, `{"data":${rows.rows[0]!.data},"meta":${page.meta}}`, page.headers];
   } finally {
     client.release();
   }
@@ -76,11 +85,10 @@ async function answer(path: string, authorization = ''): Promise<Answer> {
 
 const server = createServer((request, response) => {
   answer(request.url!, request.headers.authorization).then(
-    ([status, body]) => {
-      response.writeHead(status, {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Length': Buffer.byteLength(body),
-      });
+    ([status, body, headers = []]) => {
+      for (const [name, value] of headers) response.setHeader(name, value);
+      response.setHeader('Content-Length', Buffer.byteLength(body));
+      response.writeHead(status);
       response.end(body);
     },
     (error: unknown) => {

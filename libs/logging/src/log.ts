@@ -8,6 +8,14 @@ import type { Env } from '@app/config';
  */
 const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email', 'phone', 'first_name', 'last_name'];
 
+/**
+ * Lines are written in blocks of so many bytes, or after so many milliseconds: one call into the system for each line
+ * would be a visible part of every request. The rest is written at exit; kill -9 may take the last moment's lines along,
+ * but writes are in the audit log, in their own transaction.
+ */
+const BUFFER = 4_096;
+const FLUSH_EVERY = 100;
+
 /** JSON lines on standard output: ids and codes, never keys, tokens, names, addresses or message texts. */
 export class Log implements LoggerService {
   readonly pino: Logger;
@@ -21,7 +29,7 @@ export class Log implements LoggerService {
         redact: { paths: [...REDACTED, ...REDACTED.map((name) => `*.${name}`)], censor: '[redacted]' },
         formatters: { level: (label) => ({ level: label }) },
       },
-      destination ?? pino.destination({ fd: 1, sync: true }),
+      destination ?? pino.destination({ fd: 1, sync: false, minLength: BUFFER, periodicFlush: FLUSH_EVERY }),
     );
   }
 

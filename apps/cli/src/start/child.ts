@@ -8,7 +8,7 @@ const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 15_000;
 
 /** Bounds for V8, which would otherwise let the heap grow with the machine: reads stay under 150 MB with them. */
-const MEMORY = ['--max-semi-space-size=4', '--max-old-space-size=256'];
+const MEMORY = ['--max-semi-space-size=8', '--max-old-space-size=256'];
 
 /** A process of the service that the launcher started. */
 export class Child {

@@ -4,6 +4,8 @@ import { map, type Observable } from 'rxjs';
 import { JsonText } from '../views/json-text.js';
 import { Page } from './page.js';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** Puts pages into their envelope; records and arrays that are JSON already go out as they are. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
@@ -12,7 +14,7 @@ export class EnvelopeInterceptor implements NestInterceptor {
       map((answer: unknown) => {
         const text = toText(answer);
         if (text === null) return answer;
-        context.switchToHttp().getResponse<Response>().type('json');
+        context.switchToHttp().getResponse<Response>().setHeader('Content-Type', JSON_TYPE);
         return text;
       }),
     );
