@@ -8,6 +8,9 @@ import type { Usage } from './probe.js';
 /** Longer than any one answer takes: starting Nest, or a round of load. */
 const PATIENCE_MS = 60_000;
 
+/** Longer than all mails take to go out. */
+const DRAIN_PATIENCE_MS = 300_000;
+
 /** A process of this run: one of the servers that are measured, or the load generator. */
 export class Child {
   private readonly process: ChildProcess;
@@ -38,14 +41,29 @@ export class Child {
     closeSync(output);
   }
 
+  get pid(): number {
+    return this.process.pid!;
+  }
+
   /** Where a server listens, once it does. */
-  async listening(): Promise<string> {
-    return `http://127.0.0.1:${await this.answer<number>('listening')}`;
+  async listening(scheme = 'http'): Promise<string> {
+    return `${scheme}://127.0.0.1:${await this.answer<number>('listening')}`;
+  }
+
+  /** Until the worker does. */
+  async working(): Promise<void> {
+    await this.answer('working');
   }
 
   usage(): Promise<Usage> {
     this.process.send('usage');
     return this.answer('usage');
+  }
+
+  /** When the sink has taken so many mails since it was last asked: by the clock of this machine (ms). */
+  taken(mails: number): Promise<number> {
+    this.process.send({ mails });
+    return this.answer('takenAt', DRAIN_PATIENCE_MS);
   }
 
   load(load: Load): Promise<LoadResult> {
@@ -61,7 +79,7 @@ export class Child {
   }
 
   /** The next message that has this field. */
-  private answer<T>(field: string): Promise<T> {
+  private answer<T>(field: string, patienceMs = PATIENCE_MS): Promise<T> {
     return new Promise((resolve, reject) => {
       const fail = (what: string) => {
         settle();
@@ -75,7 +93,7 @@ export class Child {
         settle();
         resolve(message[field]!);
       };
-      const timer = setTimeout(fail, PATIENCE_MS, `did not tell "${field}" in time`);
+      const timer = setTimeout(fail, patienceMs, `did not tell "${field}" in time`);
       const settle = () => {
         clearTimeout(timer);
         this.process.off('exit', onExit).off('message', onMessage);

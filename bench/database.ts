@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { ApiKeys, Organizations } from '@app/accounts';
-import { loadEnv } from '@app/config';
+import { ApiKeys, Invites, Organizations } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
 import { connect, Database, migrate } from '@app/database';
 import { startEmbeddedPostgres } from '../apps/cli/src/postgres/embedded-postgres.js';
 
@@ -22,6 +22,10 @@ export interface BenchDatabase {
   organizationId: string;
   /** With the scope `read`, of that organization. */
   key: string;
+  /** With the scopes that the measured writes need. */
+  writingKey: string;
+  /** Of the writing key. */
+  keyId: string;
   encryptionKey: string;
   /** For whatever else the run writes. */
   folder: string;
@@ -42,9 +46,9 @@ export async function startDatabase(): Promise<BenchDatabase> {
     const adminUrl = Object.assign(new URL(postgres.adminUrl), { pathname: new URL(ownerUrl).pathname }).href;
     await migrate(ownerUrl, applicationUrl);
     const encryptionKey = randomBytes(32).toString('hex');
-    const { organizationId, otherId, key } = await createAccounts(applicationUrl, encryptionKey);
-    await fill(adminUrl, [organizationId, otherId]);
-    return { applicationUrl, adminUrl, organizationId, key, encryptionKey, folder, stop };
+    const { otherId, ...accounts } = await createAccounts(applicationUrl, encryptionKey);
+    await fill(adminUrl, [accounts.organizationId, otherId]);
+    return { ...accounts, applicationUrl, adminUrl, encryptionKey, folder, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -55,12 +59,17 @@ async function createAccounts(url: string, encryptionKey: string) {
   const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring bench' });
   try {
     const db = new Database(dataSource);
-    const organizations = new Organizations(db);
+    const env = loadEnv({ ENCRYPTION_KEY: encryptionKey }, {});
+    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
     const { id: organizationId } = await organizations.create({ name: 'Bench Tutoring', slug: 'bench' });
     const { id: otherId } = await organizations.create({ name: 'Next Door', slug: 'next-door' });
-    const keys = new ApiKeys(db, loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+    const keys = new ApiKeys(db, env);
     const { key } = await keys.create(organizationId, { name: 'bench' });
-    return { organizationId, otherId, key };
+    const writing = await keys.create(organizationId, {
+      name: 'bench',
+      scopes: ['read', 'students:write', 'accounts:write', 'blog:write'],
+    });
+    return { organizationId, otherId, key, keyId: writing.id, writingKey: writing.key };
   } finally {
     await dataSource.destroy();
   }
@@ -94,13 +103,22 @@ const FILL = [
    FROM generate_series(${HOMEWORK_ROWS}, 1, -1) n, unnest($1::uuid[]) o`,
 ];
 
-async function fill(adminUrl: string, organizations: string[]): Promise<void> {
-  const admin = new pg.Client({ connectionString: adminUrl });
+/** Past row-level security, for what the run has to know or to arrange. */
+export async function asAdmin<T>(url: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: url });
+  // An interrupted run ends the server first: that fails what is asked of it, and not this process.
+  admin.on('error', () => undefined);
   await admin.connect();
   try {
-    for (const statement of FILL) await admin.query(statement, [organizations]);
-    await admin.query('VACUUM ANALYZE');
+    return await work(admin);
   } finally {
     await admin.end();
   }
+}
+
+async function fill(adminUrl: string, organizations: string[]): Promise<void> {
+  await asAdmin(adminUrl, async (admin) => {
+    for (const statement of FILL) await admin.query(statement, [organizations]);
+    await admin.query('VACUUM ANALYZE');
+  });
 }

@@ -1,6 +1,5 @@
-import pg from 'pg';
 import type { Sql } from 'sql-template-tag';
-import { loadEnv } from '@app/config';
+import { loadEnv, Vault } from '@app/config';
 import type { Database } from '@app/database';
 import type { Caller } from '../apps/api/src/http/auth/caller.js';
 import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
@@ -10,7 +9,7 @@ import { ListHomework } from '../apps/api/src/resources/homework/homework.dto.js
 import { HomeworkService } from '../apps/api/src/resources/homework/homework.service.js';
 import { homeworkView } from '../apps/api/src/resources/homework/homework.view.js';
 import { StudentsService } from '../apps/api/src/resources/students/students.service.js';
-import { type BenchDatabase, HOMEWORK_ROWS } from './database.js';
+import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 
 /** Something to ask for, and the statements that the API sends to answer it. */
 export interface Page {
@@ -38,9 +37,12 @@ class Recorder {
   }
 }
 
+/** The service as far as its list goes. */
+const ReadingStudents = StudentsService as unknown as new (lists: Lists) => StudentsService;
+
 /** What the bench asks for; the first one is what the targets are about. */
 export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
-  const cursors = new Cursors(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+  const cursors = new Cursors(new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {})));
   const caller = { organizationId } as Caller;
   const record = async (send: (lists: Lists) => Promise<unknown>) => {
     const recorder = new Recorder();
@@ -66,7 +68,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
     {
       name: 'students page, counted',
       path: '/v1/students?limit=20',
-      statements: await record((lists) => new StudentsService(lists).list(caller, new ListQuery())),
+      statements: await record((lists) => new ReadingStudents(lists).list(caller, new ListQuery())),
     },
     { name: 'ping', path: '/v1/ping', statements: [] },
   ];
@@ -78,15 +80,11 @@ async function rowAt(
   organizationId: string,
   offset: number,
 ): Promise<{ createdAt: Date; id: string }> {
-  const admin = new pg.Client({ connectionString: adminUrl });
-  await admin.connect();
-  try {
+  return asAdmin(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ created_at: Date; id: string }>(
       'SELECT created_at, id FROM homework WHERE organization_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $2',
       [organizationId, offset],
     );
     return { createdAt: rows[0]!.created_at, id: rows[0]!.id };
-  } finally {
-    await admin.end();
-  }
+  });
 }

@@ -52,10 +52,12 @@ describe('who may import whom', () => {
   it('libraries never import apps, and know each other in one direction', () => {
     const may: Record<string, string[]> = {
       config: [],
-      jobs: [],
+      jobs: ['config', 'database'],
       logging: ['config'],
       database: ['config'],
       accounts: ['config', 'database', 'jobs'],
+      publishing: ['database', 'jobs'],
+      storage: ['config'],
     };
     expect(Object.keys(may).sort()).toEqual(
       [...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort(),
@@ -77,10 +79,13 @@ describe('who may import whom', () => {
     expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
   });
 
-  it('inside the API: the module imports resources, health and http; resources import http; never back', () => {
+  it('inside the API: the module imports resources, health, media and http; resources import media and http; never back', () => {
     expect(breaches(/^apps\/api\/src\/http\//, (imported) => /^apps\/api\/src\/(?!http\/)/.test(imported))).toEqual([]);
     expect(
-      breaches(/^apps\/api\/src\/(resources|health)\//, (imported) => /^apps\/api\/src\/[^/]+$/.test(imported)),
+      breaches(/^apps\/api\/src\/(resources|health|media)\//, (imported) => /^apps\/api\/src\/[^/]+$/.test(imported)),
+    ).toEqual([]);
+    expect(
+      breaches(/^apps\/api\/src\/media\//, (imported) => /^apps\/api\/src\/(resources|health)\//.test(imported)),
     ).toEqual([]);
     expect(breaches(/^apps\/api\/src\/health\//, (imported) => /^apps\/api\/src\/resources\//.test(imported))).toEqual(
       [],
@@ -137,7 +142,7 @@ describe('one place for one thing', () => {
   });
 
   it('a resource has only the kinds of file that the house lists', () => {
-    const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|service|queries|dto|view)\.ts$/;
+    const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
   });

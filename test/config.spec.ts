@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { EnvError, loadEnv, settingNames } from '@app/config';
 
 const example = readFileSync(fileURLToPath(new URL('../.env.example', import.meta.url)), 'utf8');
-const documented = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => ({
+const documented = [...example.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => ({
   name: name!,
   value: value!,
 }));

@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadEnv } from '@app/config';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
+import { ApiKeys, Invites, Organizations } from '@app/accounts';
 import { Database } from '@app/database';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../libs/database/src/data-source.js';
@@ -33,8 +33,10 @@ async function makeKey(): Promise<string> {
   const options = dataSourceOptions({ url: postgres.urls.applicationUrl, poolSize: 1, applicationName: 'spec' });
   const source = await new DataSource(options).initialize();
   const db = new Database(source);
-  const { id } = await new Organizations(db).create({ name: 'Crash', slug: 'crash' });
-  const { key } = await new ApiKeys(db, loadEnv({}, {})).create(id, { name: 'crash' });
+  const env = loadEnv({}, {});
+  const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
+  const { id } = await organizations.create({ name: 'Crash', slug: 'crash' });
+  const { key } = await new ApiKeys(db, env).create(id, { name: 'crash' });
   await source.destroy();
   return key;
 }

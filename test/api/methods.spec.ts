@@ -72,10 +72,11 @@ describe('every path', () => {
           } else if (method === 'OPTIONS') {
             if (answer.status !== 204 || answer.text !== '') wrong.push(name);
           } else {
-            const body = JSON.parse(answer.text) as { error: object };
             const right = { code: 'method_not_allowed', status: 405, details: { allowed } };
             if (answer.status !== 405 || answer.headers.allow !== allowed.join(', ')) wrong.push(name);
-            expect(body).toEqual({ error: { ...right, message: expect.any(String) as string } });
+            if (method === 'HEAD') expect(answer.text).toBe('');
+            else
+              expect(JSON.parse(answer.text)).toEqual({ error: { ...right, message: expect.any(String) as string } });
           }
         }
       }
@@ -102,7 +103,8 @@ describe('every path', () => {
 
   it('has one spelling', async () => {
     const wrong: string[] = [];
-    for (const { path } of allRoutes(api).map((route) => ({ path: pathOf(route, world.a) }))) {
+    for (const route of allRoutes(api)) {
+      const path = pathOf(route, world.a);
       const spellings = [
         path.replace('/v1/', '/V1/'),
         path.replace(/[a-z](?=[^/]*$)/, (letter) => letter.toUpperCase()),
@@ -118,7 +120,9 @@ describe('every path', () => {
         const answer = await send(api, 'GET', spelling, authorization);
         // A hexadecimal id is the same in upper case.
         const sameId = spelling.toLowerCase() === path && answer.status === 200 && /[0-9a-f]{12}$/i.test(path);
-        if (!sameId && answer.status !== 404) wrong.push(`${spelling} ${answer.status}`);
+        // Whatever stands where an id belongs is the path of an operation, which may not be a GET.
+        const otherMethod = route.method !== 'GET' && route.path.endsWith('_id') && answer.status === 405;
+        if (!sameId && !otherMethod && answer.status !== 404) wrong.push(`${spelling} ${answer.status}`);
         if (answer.status === 404) expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'not_found' } });
       }
     }

@@ -129,7 +129,7 @@ async function walk(route: Route): Promise<void> {
   await ask(path, 403, route.path, { by: keys.writer });
   for (const by of [keys.revoked, keys.expired, unknown]) await ask(path, 401, route.path, { by });
   await ask(path, 401, route.path, { headers: { Authorization: `Bearer ${SENT}` } });
-  await ask(path, 405, 'none', { method: 'POST' });
+  await ask(path, 405, 'none', { method: 'PROPFIND' });
   await ask(`${path}/a/b/${word}`, 404, 'none');
   if (!route.path.includes(':')) return;
   await ask(pathOf(route, world.b), 404, route.path);

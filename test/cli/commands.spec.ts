@@ -123,12 +123,19 @@ describe('the command line', () => {
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(0);
     const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check as string, status]));
-    expect(byCheck).toMatchObject({ database: 'ok', migrations: 'ok', role: 'ok', redis: 'ok', worker: 'warn' });
+    expect(byCheck).toMatchObject({
+      database: 'ok',
+      migrations: 'ok',
+      role: 'ok',
+      redis: 'ok',
+      storage: 'ok',
+      worker: 'warn',
+    });
   });
 
   it('doctor fails on a role that row-level security does not hold, and on a database that is not there', async () => {
     const asOwner = await runCli(['--json', 'doctor'], { DATABASE_URL: database.ownerUrl });
-    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 7 checks failed\n' });
+    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 8 checks failed\n' });
     expect(results(asOwner.stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'fail' });
     const asSuperuser = await runCli(['--json', 'doctor'], { DATABASE_URL: database.adminUrl });
     expect(results(asSuperuser.stdout).find(({ check }) => check === 'role')?.message).toMatch(/superuser/);

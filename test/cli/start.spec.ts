@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +95,31 @@ describe('npm start', () => {
     expect(Number(/Ready in ([\d.]+) s/.exec(again.output)![1])).toBeLessThan(15);
     expect(await again.stop('SIGTERM')).toBe(0);
     expect(processesOf(folder)).toEqual([]);
+  }, 120_000);
+
+  it('writes mails into the data folder when there is no mail server', async () => {
+    const service = new Service(data);
+    const base = await service.ready();
+    expect(service.output).toContain(join(data, 'mail'));
+    const args = ['--json', 'key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
+    const { key } = results((await runCli(args, { DATA_DIR: data })).stdout)[0] as { key: string };
+    const response = await fetch(`${base}/v1/invites`, {
+      method: 'POST',
+      headers: { Authorization: `Token token=${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ scope: 'organization', email: 'new.tutor@example.org' }),
+    });
+    const invite = (await response.json()) as { emailed: boolean; join_url: string };
+    expect(invite.emailed).toBe(true);
+    const mails = () => readdirSync(join(data, 'mail')).filter((name) => name.endsWith('.eml'));
+    await vi.waitFor(() => expect(mails()).toHaveLength(1), { timeout: 10_000 });
+    const [file] = mails();
+    const mail = readFileSync(join(data, 'mail', file!), 'utf8').replaceAll('=\r\n', '');
+    expect(mail).toContain('To: new.tutor@example.org');
+    expect(mail).toContain(invite.join_url);
+    const log = () => readFileSync(join(data, 'log', 'worker.log'), 'utf8');
+    await vi.waitFor(() => expect(log()).toContain(file));
+    expect(log()).not.toMatch(/new\.tutor|\/join\//);
+    expect(await service.stop()).toBe(0);
   }, 120_000);
 
   it('DEMO=false starts empty', async () => {

@@ -5,6 +5,8 @@ const DENIED = { code: '42501' };
 
 /** They are never written by hand, or their organization is not the writer's choice. */
 const KEPT_BY_DATABASE = ['session_students', 'organization_results', 'organization_conversations'];
+/** Rows that stay as they were written. */
+const APPEND_ONLY = ['audit_log'];
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
 describe('row security', () => {
@@ -121,6 +123,11 @@ describe('row security', () => {
       const before = await everything(table);
       const keys = others.map((row) => row.key);
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
+      if (APPEND_ONLY.includes(table)) {
+        await expect(world.as(mine, change, [keys]), table).rejects.toMatchObject(DENIED);
+        await expect(world.as(mine, `DELETE FROM ${table}`), table).rejects.toMatchObject(DENIED);
+        continue;
+      }
       expect(await world.as(mine, change, [keys]), table).toEqual([]);
       expect(await world.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
         [],
@@ -135,6 +142,30 @@ describe('row security', () => {
         await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
       }
     }
+  });
+
+  it('keeps what happened: nobody changes or removes an entry of the audit log, the writer neither', async () => {
+    const before = await everything('audit_log');
+    for (const sql of [`UPDATE audit_log SET result = 'other'`, 'DELETE FROM audit_log', 'TRUNCATE audit_log']) {
+      await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
+    }
+    expect(await everything('audit_log')).toEqual(before);
+  });
+
+  it('hides whose mail is refused: the application asks about addresses, and never for them', async () => {
+    await world.as(mine, `SELECT suppress_address('gone@example.org', '550')`);
+    for (const sql of [
+      'SELECT * FROM suppressions',
+      'DELETE FROM suppressions',
+      `UPDATE suppressions SET reason = ''`,
+      `INSERT INTO suppressions (email_normalized, reason) VALUES ('a@example.org', '')`,
+    ]) {
+      await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
+    }
+    const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
+    expect(await world.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
+    expect(await world.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
+    expect(await world.as(mine, asked)).toEqual([]);
   });
 
   it('adds to a conversation that nobody sees yet, but not to one that only others see', async () => {
@@ -188,5 +219,8 @@ describe('row security', () => {
     expect(await world.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
     expect(await world.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
     expect(await world.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
+    const [login] = await world.as(mine, 'SELECT id, email_normalized AS email FROM users LIMIT 1');
+    const addresses = [login?.email, 'nobody@example.org'];
+    expect(await world.as(null, 'SELECT * FROM logins_by_email($1)', [addresses])).toEqual([login]);
   });
 });

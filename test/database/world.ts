@@ -177,6 +177,32 @@ export function feedbackRow(tutor_id: string, more: Row = {}): Row {
   return { id: randomUUID(), tutor_id, rating: 5, ...more };
 }
 
+export function inviteRow(organization_id: string, more: Row = {}): Row {
+  const purpose = { scope: 'organization', role: 'student', target_id: organization_id };
+  return {
+    id: randomUUID(),
+    organization_id,
+    ...purpose,
+    secret_hash: randomBytes(32),
+    expires_at: '2100-01-01',
+    ...more,
+  };
+}
+
+export function messageToSend(organization_id: string, more: Row = {}): Row {
+  const mail = { topic: 'email', kind: 'organization_invite', recipient: 'ada@example.org', payload: randomBytes(40) };
+  return { id: randomUUID(), organization_id, ...mail, ...more };
+}
+
+export function hookRow(organization_id: string): Row {
+  return {
+    target: `organization:${organization_id}`,
+    organization_id,
+    url: 'https://example.org',
+    secret: randomBytes(40),
+  };
+}
+
 /** One row at least in every table that belongs to an organization. */
 export async function fill(world: World, organization_id: string): Promise<void> {
   const own = (table: string, row: Row): Promise<string> => world.insert(organization_id, table, row);
@@ -213,4 +239,11 @@ export async function fill(world: World, organization_id: string): Promise<void>
   await own('blog_posts', { id: id(), organization_id, brand: 'primary', title: 'News', slug: 'news' });
   const key = { key_hash: randomBytes(32), first_four: '0123', last_four: 'cdef' };
   await own('api_keys', { id: id(), organization_id, name: 'Site', ...key });
+  const use = { operation: 'POST /v1/invites', key: 'again', request_hash: randomBytes(32), expires_at: '2100-01-01' };
+  await own('idempotency_keys', { organization_id, ...use });
+  const write = { operation: 'POST /v1/invites', request_id: 'r', status: 201, result: 'done' };
+  await own('audit_log', { id: id(), organization_id, ...write });
+  await own('invites', inviteRow(organization_id));
+  await own('outbox', messageToSend(organization_id));
+  await own('rebuild_hooks', hookRow(organization_id));
 }

@@ -17,7 +17,7 @@ export interface Answer {
 const INTERNALS: Record<string, RegExp> = {
   stack: /\n\s*at |\bat \S+ \(|node:internal|\.[cm]?[jt]s:\d+/,
   sql: /\bselect\b.*\bfrom\b|insert into|\bupdate \w+ set\b|delete from|\brelation "|\bcolumn "|syntax error|duplicate key|violates|SQLSTATE|current_setting|row-level/is,
-  sqlstate: /\b(?:0[A-Z0-9]|2[0-9BDF]|3[0-9BDF]|4[0-9]|5[0-9]|P0|XX)[0-9A-Z]{3}\b(?!-)/,
+  sqlstate: /(?<!-)\b(?:0[A-Z0-9]|2[0-9BDF]|3[0-9BDF]|4[0-9]|5[0-9]|P0|XX)[0-9A-Z]{3}\b(?!-)/,
   path: /(?:^|[\s"'(=])\/(?:home|root|usr|var|tmp|srv|opt|app|etc)\/|node_modules|\bdist\/|\b[A-Z]:\\/,
   product: /\b(?:express|nest(?:js)?|typeorm|postgres(?:ql)?|node(?:\.?js)?|ioredis|redis|llhttp|HPE_\w+)\b/i,
   errorName:
@@ -44,23 +44,23 @@ const OWED: Record<number, [name: string, value: RegExp]> = {
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly errors: { name: string; fits: ValidateFunction }[];
-  /** By the path of a route. */
+  /** By method and path of a route. */
   private readonly successes = new Map<string, ValidateFunction>();
 
   /** @param routes whose successes are held against what they document */
   constructor(routes: Route[] = []) {
     formats.default(this.ajv);
     this.errors = Object.entries(errorSchemas).map(([name, schema]) => ({ name, fits: this.ajv.compile(schema) }));
-    for (const { path, handler } of routes) {
+    for (const { method, path, handler } of routes) {
       const answer = operationOf(handler)?.answer;
       if (!answer) continue;
       const components = { schemas: { [answer.view.name]: answer.view.schema } };
-      this.successes.set(path, this.ajv.compile({ ...answer.schema, components }));
+      this.successes.set(`${method} ${path}`, this.ajv.compile({ ...answer.schema, components }));
     }
   }
 
-  /** What is wrong with the answer; nothing, mostly. @param path of the route that gave it, for the shape of a success */
-  faults({ status, headers, body, method }: Answer, path?: string): string[] {
+  /** What is wrong with the answer; nothing, mostly. @param route that gave it (method and path), for the shape of a success */
+  faults({ status, headers, body, method }: Answer, route?: string): string[] {
     const header = (name: string) => String(headers[name] ?? '');
     const faults: string[] = [];
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(header('x-request-id'))) faults.push('no request id');
@@ -76,7 +76,7 @@ export class AnswerCheck {
       return [...faults, 'a body that is not JSON'];
     }
     if (status >= 400) return [...faults, ...this.errorFaults(status, header, parsed)];
-    const fits = path && this.successes.get(path);
+    const fits = route && this.successes.get(route);
     if (fits && !fits(parsed)) faults.push(`not the documented answer: ${this.ajv.errorsText(fits.errors)}`);
     return faults;
   }

@@ -82,6 +82,10 @@ export class ApiProcess {
     return new ApiProcess(child, message.listening);
   }
 
+  get pid(): number {
+    return this.process.pid!;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.process.kill(name);
   }

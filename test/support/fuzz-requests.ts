@@ -1,3 +1,5 @@
+import { BODIES, MORE_BODIES } from './bodies.js';
+import { spoilBody, toBytes } from './fuzz-bodies.js';
 import { badValues, goodValues, type Parameter } from './query-values.js';
 import type { Random } from './random.js';
 import type { Route } from './routes.js';
@@ -5,7 +7,7 @@ import { pathOf, type School } from './world.js';
 
 /** A request in parts, so that a failing one can be shrunk. Every character of it is one byte on the wire. */
 export interface FuzzRequest {
-  /** The path of the route that it was made for. */
+  /** Method and path of the route that it was made for. */
   route: string;
   method: string;
   path: string;
@@ -63,9 +65,12 @@ export class FuzzRequests {
     private readonly random: Random,
     private readonly routes: Route[],
     parameters: Parameter[],
+    /** With a key that holds every scope. */
     private readonly schools: School[],
     /** Keys of all kinds, the revoked and the expired ones too. */
     private readonly keys: string[],
+    /** Records of the first school that may be deleted, one by one. */
+    private readonly spare: string[],
   ) {
     this.byRoute = new Map(routes.map((route) => [route, parameters.filter((parameter) => parameter.route === route)]));
   }
@@ -86,35 +91,61 @@ export class FuzzRequests {
     const route = random.pick(this.routes);
     const school = random.chance(0.9) ? this.schools[0]! : random.pick(this.schools);
     const parameters = this.byRoute.get(route)!.filter(() => random.chance(0.4));
+    const body = this.bodyOf(route, school);
     return {
-      route: route.path,
-      method: 'GET',
-      path: pathOf(route, school),
+      route: `${route.method} ${route.path}`,
+      method: route.method,
+      path: route.method === 'DELETE' ? this.pathOfSpare(route, school) : pathOf(route, school),
       query: parameters.map((parameter) => `${parameter.name}=${random.pick(goodValues(parameter))}`),
-      headers: [['Authorization', `Token token=${random.chance(0.9) ? school.key : random.pick(this.keys)}`]],
-      body: '',
+      headers: [
+        ['Authorization', `Token token=${random.chance(0.9) ? school.key : random.pick(this.keys)}`],
+        ...(body === '' ? [] : [['Content-Type', 'application/json'] as [string, string]]),
+        // Few keys for many requests: replays, other bodies, and duplicates at the same time.
+        ...(route.method === 'POST' && random.chance(0.3) ? [['Idempotency-Key', `k${random.integer(40)}`] as [string, string]] : []),
+      ],
+      body,
       raw: null,
-    };
+    }; // prettier-ignore
+  }
+
+  private bodyOf(route: Route, school: School): string {
+    const operation = `${route.method} ${route.path}`;
+    const sample = BODIES[operation];
+    if (!sample) return '';
+    const make = this.random.pick([sample, ...(MORE_BODIES[operation] ?? [])]);
+    const text = JSON.stringify(make({ ...school.query, ...school.path })) as string | undefined;
+    // Other people and posts each time, or all would be there after the first request.
+    if (text === undefined) return '';
+    const number = this.random.integer(1_000_000);
+    return toBytes(
+      text.replaceAll('@canary', `${number}@canary`).replace('"slug":"canary"', `"slug":"canary-${number}"`),
+    );
+  }
+
+  private pathOfSpare(route: Route, school: School): string {
+    const id = this.spare.pop();
+    return id ? route.path.replace(/:[^/]+/, id) : pathOf(route, school);
   }
 
   private mutate(request: FuzzRequest): void {
     const { random } = this;
     const kinds = ['value', 'value', 'value', 'value', 'twice', 'name', 'pair', 'path', 'path', 'method', 'header', 'header', 'auth', 'body', 'havoc']; // prettier-ignore
-    const kind = random.pick(kinds);
+    const kind = request.body !== '' && random.chance(0.6) ? 'body' : random.pick(kinds);
     if (kind === 'value') this.spoilValue(request);
     else if (kind === 'twice' && request.query.length > 0) request.query.push(random.pick(request.query));
     else if (kind === 'path') request.path = this.spoilPath(request.path);
     else if (kind === 'method') request.method = random.pick(METHODS);
     else if (kind === 'header') request.headers.push(random.pick(HEADERS));
     else if (kind === 'auth') this.spoilAuthorization(request);
-    else if (kind === 'body') request.body = random.pick(['{}', '{"limit":', '\x00', 'a'.repeat(5_000)]);
+    else if (kind === 'body')
+      request.body = spoilBody(random, request.body, (text) => this.havoc(text, 1 + random.integer(3)));
     else if (kind === 'havoc') request.query = [this.havoc(request.query.join('&'), 1 + random.integer(8))];
     else request.query.push(`${random.pick(NAMES)}${kind === 'name' ? '' : `=${this.noise()}`}`);
   }
 
   private spoilValue(request: FuzzRequest): void {
     const parameters = [...this.byRoute.values()].flat();
-    const own = parameters.filter(({ route }) => route.path === request.route);
+    const own = parameters.filter(({ route }) => `${route.method} ${route.path}` === request.route);
     if (parameters.length === 0) return;
     const parameter = this.random.pick(own.length > 0 ? own : parameters);
     const value = this.random.chance(0.8) ? this.random.pick(badValues(parameter)) : this.noise();

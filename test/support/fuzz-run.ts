@@ -13,7 +13,7 @@ export interface FuzzReport {
   sent: number;
   /** Answers by status; 0 where the connection ended without one. */
   statuses: Map<number, number>;
-  /** Paths of routes that gave a success. */
+  /** Method and path of routes that gave a success. */
   succeeded: Set<string>;
   failures: Failure[];
 }
@@ -33,7 +33,8 @@ export async function fuzz(port: number, count: number, next: () => FuzzRequest,
   const complaints = async (request: FuzzRequest): Promise<string[]> => {
     const answer = await answerTo(port, request, agent);
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
-    if (answer.status >= 200 && answer.status < 300 && request.method === 'GET') report.succeeded.add(request.route);
+    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `))
+      report.succeeded.add(request.route);
     // Bytes that are no request may end in silence; a request may not.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
@@ -77,8 +78,30 @@ function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
     return;
   }
   if (request.body !== '') yield { ...request, body: '' };
+  for (const body of smallerBodies(request.body)) yield { ...request, body };
   for (const index of request.query.keys()) yield { ...request, query: request.query.toSpliced(index, 1) };
   for (const index of request.headers.keys()) yield { ...request, headers: request.headers.toSpliced(index, 1) };
+}
+
+/** Without one of its fields, or one of its rows without one of theirs. */
+function* smallerBodies(body: string): Generator<string> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(body, 'latin1').toString('utf8'));
+  } catch {
+    return;
+  }
+  const without = function* (value: unknown): Generator {
+    if (typeof value !== 'object' || value === null) return;
+    const parts = Object.entries(value);
+    const join = (entries: [string, unknown][]): unknown =>
+      Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries);
+    for (const [index, [name, part]] of parts.entries()) {
+      yield join(parts.toSpliced(index, 1));
+      for (const smaller of without(part)) yield join(parts.toSpliced(index, 1, [name, smaller]));
+    }
+  };
+  for (const smaller of without(parsed)) yield Buffer.from(JSON.stringify(smaller)).toString('latin1');
 }
 
 async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {

@@ -21,9 +21,10 @@ export class OwnPostgres {
     private readonly options: string,
   ) {}
 
-  static async start(): Promise<OwnPostgres> {
+  /** @param different settings of the server; as it is, a crash forgets what was committed just before it */
+  static async start(different: Record<string, string> = {}): Promise<OwnPostgres> {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-own-'));
-    const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+    const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', ...different };
     const urls = await startEmbeddedPostgres({ dataDir: folder, settings });
     await migrate(urls.ownerUrl, urls.applicationUrl);
     const { uid, gid } = await stat(urls.dataDirectory);
@@ -35,6 +36,11 @@ export class OwnPostgres {
       part === '-c' ? part : `'${part}'`,
     );
     return new OwnPostgres(urls, folder, account, join(binDirectory, 'pg_ctl'), options.join(' '));
+  }
+
+  /** The application's database, as the superuser. */
+  get adminUrl(): string {
+    return Object.assign(new URL(this.urls.adminUrl), { pathname: new URL(this.urls.applicationUrl).pathname }).href;
   }
 
   /** Ends it as a crash does: connections are cut in the middle, nothing is finished. */

@@ -1,55 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-
-const MISSING =
-  'The tests need a redis-server on the PATH: install one first (Debian: apt-get install redis-server, macOS: brew install redis).';
-
-/** Debian asks this file before a package starts its service; 101 means no. */
-const POLICY = '/usr/sbin/policy-rc.d';
-
-/**
- * Makes sure that there is a redis-server on the PATH: installs Debian's package where this process may (root, apt-get).
- *
- * @throws Error with one plain sentence where it may not, or where that fails
- */
-export function ensureRedis(): void {
-  if (found('redis-server')) return;
-  if (process.getuid?.() !== 0 || !found('apt-get')) throw new Error(MISSING);
-  // The tests start servers of their own: the package's service is not wanted.
-  const ours = !existsSync(POLICY);
-  if (ours) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    // Package lists may be missing (containers) or old: fetched only when the first try fails.
-    const failed = install() && (apt('update'), install());
-    if (failed || !found('redis-server')) throw new Error(`${MISSING} Installing it here failed: ${failed}`);
-  } finally {
-    if (ours) rmSync(POLICY, { force: true });
-  }
-}
-
-function found(command: string): boolean {
-  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-/** Returns why it failed; nothing when it did not. */
-function install(): string {
-  return apt('install', '-y', '--no-install-recommends', 'redis-server');
-}
-
-function apt(...args: string[]): string {
-  const { status, stderr, error } = spawnSync('apt-get', ['-o', 'DPkg::Lock::Timeout=120', ...args], {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    encoding: 'utf8',
-    timeout: 300_000,
-  });
-  return status === 0 ? '' : (error?.message ?? stderr.trim().split('\n').at(-1) ?? `exit ${status}`);
-}
+import { findRedis, type RedisBinary } from './redis-binary.js';
 
 /** A real Redis of one spec: empty, noeviction, nothing on disk. It can be killed, brought back and paused. */
 export class TestRedis {
@@ -58,13 +15,14 @@ export class TestRedis {
   private constructor(
     readonly port: number,
     private readonly folder: string,
+    private readonly binary: RedisBinary,
   ) {}
 
   static async start(): Promise<TestRedis> {
-    ensureRedis();
+    const binary = findRedis();
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-redis-'));
     for (let attempt = 1; ; attempt++) {
-      const redis = new TestRedis(await freePort(), folder);
+      const redis = new TestRedis(await freePort(), folder, binary);
       try {
         await redis.restart();
         return redis;
@@ -83,7 +41,8 @@ export class TestRedis {
   async restart(): Promise<void> {
     const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const kept = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
-    const child = spawn('redis-server', [...settings, ...kept], { stdio: 'ignore' });
+    const { program, env } = this.binary;
+    const child = spawn(program, [...settings, ...kept], { stdio: 'ignore', env: { ...process.env, ...env } });
     this.process = child;
     const client = this.client();
     try {

@@ -43,6 +43,7 @@ export interface DocumentedOperation {
   summary: string;
   description: string;
   parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content: { 'application/json': { schema: Schema; example?: unknown } } }>;
   'x-required-scopes': string[];
 }
@@ -68,6 +69,12 @@ export function operationAt(document: ApiDocument, route: Route): DocumentedOper
 export function queryOf(document: ApiDocument, route: Route): Map<string, Schema> {
   const parameters = operationAt(document, route).parameters.filter((parameter) => parameter.in === 'query');
   return new Map(parameters.map(({ name, schema }) => [name, schema]));
+}
+
+/** The name of the schema of the route's JSON body; null when it takes none. */
+export function requestOf(document: ApiDocument, route: Route): string | null {
+  const schema = operationAt(document, route).requestBody?.content['application/json']?.schema;
+  return schema ? String(schema.$ref).split('/').at(-1)! : null;
 }
 
 const PAGING = ['limit', 'offset', 'cursor'];

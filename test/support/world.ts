@@ -1,3 +1,4 @@
+import { Invites } from '@app/accounts';
 import type { Route } from '../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { Organization } from '@app/database';
@@ -54,6 +55,7 @@ export function parametersOf(route: Route): string[] {
 async function createSchool(api: TestApi, make: Factories): Promise<School> {
   const known = new Set(make.made);
   const organization = await make.organization();
+  await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
   return {
     organization,

@@ -32,7 +32,13 @@ describe('the worker', () => {
 
   const compile = async (settings: Record<string, string> = {}, ...more: Type[]) => {
     const env = loadEnv(
-      { NODE_ENV: 'test', DATABASE_URL: database.applicationUrl, LOG_LEVEL: 'silent', ...settings },
+      {
+        NODE_ENV: 'test',
+        DATABASE_URL: database.applicationUrl,
+        ENCRYPTION_KEY: '00'.repeat(32),
+        LOG_LEVEL: 'silent',
+        ...settings,
+      },
       {},
     );
     const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env)], providers: more }).compile();
@@ -75,12 +81,17 @@ describe('the worker', () => {
     const worker = await compile();
     await admin.query('BEGIN; LOCK TABLE worker_heartbeats IN EXCLUSIVE MODE');
     await worker.init();
-    await vi.waitFor(async () => {
-      const { rowCount } = await admin.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      );
-      expect(rowCount).toBe(1);
-    });
+    await vi.waitFor(
+      async () => {
+        // Inside a transaction a first look would be the last: what it saw is kept.
+        await admin.query('SELECT pg_stat_clear_snapshot()');
+        const { rowCount } = await admin.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        expect(rowCount).toBe(1);
+      },
+      { timeout: 10_000 },
+    );
     const closed = worker.close();
     await admin.query('COMMIT');
     await closed;
@@ -95,11 +106,17 @@ describe('the worker', () => {
     );
   });
 
+  it('does not start without the key to what the outbox holds', async () => {
+    await expect(compile({ ENCRYPTION_KEY: '' })).rejects.toThrow('ENCRYPTION_KEY is not set');
+  });
+
   it('finds the handler of every recurring job by its decorators', async () => {
     const worker = await compile();
     const handlers = worker.get(Processors).handlers();
-    expect(handlers.map(({ queue, job }) => [queue, job])).toEqual(
-      Object.entries(QUEUES).map(([queue, { job }]) => [queue, job]),
+    expect(handlers.map(({ queue, job }) => [queue, job]).sort()).toEqual(
+      Object.entries(QUEUES)
+        .map(([queue, { job }]) => [queue, job])
+        .sort(),
     );
   });
 

@@ -5,11 +5,15 @@ import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { BlogImagesModule } from './resources/blog-images/blog-images.module.js';
 import { BlogModule } from './resources/blog/blog.module.js';
+import { BulkInviteModule } from './resources/bulk-invite/bulk-invite.module.js';
+import { ClassroomsModule } from './resources/classrooms/classrooms.module.js';
 import { ConversationsModule } from './resources/conversations/conversations.module.js';
 import { FeedbackModule } from './resources/feedback/feedback.module.js';
 import { GroupsModule } from './resources/groups/groups.module.js';
 import { HomeworkModule } from './resources/homework/homework.module.js';
+import { InvitesModule } from './resources/invites/invites.module.js';
 import { OrganizationModule } from './resources/organization/organization.module.js';
 import { ParentsModule } from './resources/parents/parents.module.js';
 import { PaymentsModule } from './resources/payments/payments.module.js';
@@ -39,11 +43,15 @@ export class ApiModule {
         DatabaseModule.forRoot('tutoring api', connected),
         HttpModule,
         HealthModule,
+        BlogImagesModule,
         BlogModule,
+        BulkInviteModule,
+        ClassroomsModule,
         ConversationsModule,
         FeedbackModule,
         GroupsModule,
         HomeworkModule,
+        InvitesModule,
         OrganizationModule,
         ParentsModule,
         PaymentsModule,

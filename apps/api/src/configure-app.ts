@@ -9,9 +9,11 @@ import { answerClientErrors } from './http/errors/client-error.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { accessLog } from './http/request/access-log.js';
+import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { parseQuery } from './http/validation/query-parser.js';
+import { serveMedia } from './media/serve-media.js';
 
 /** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
 const HEADERS_TIMEOUT = 10_000;
@@ -35,13 +37,16 @@ const SECURITY_HEADERS = helmet({
 /** Headers that a browser's code may read besides the plain ones. */
 const EXPOSED = [
   'X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy',
-  'Retry-After', 'WWW-Authenticate', 'Allow', 'ETag',
+  'Retry-After', 'WWW-Authenticate', 'Allow', 'ETag', 'Idempotency-Replayed',
 ]; // prettier-ignore
 
-/** Answers that are JSON text already go out as they are, past what Express would look up, convert and measure again. */
+/**
+ * Answers that are JSON text already go out as they are, past what Express would look up, convert and measure again. Of
+ * one with an ETag Express tells whether the client has it already.
+ */
 class JsonTextAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
-    if (typeof body !== 'string') return super.reply(response, body, status) as unknown;
+    if (typeof body !== 'string' || response.hasHeader('ETag')) return super.reply(response, body, status) as unknown;
     if (status !== undefined) response.statusCode = status;
     response.setHeader('Content-Length', Buffer.byteLength(body));
     return response.end(body);
@@ -70,6 +75,7 @@ export function configureApp(app: NestExpressApplication): void {
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   serveDocs(app);
+  serveMedia(app);
   app.enableShutdownHooks();
   configureServer(app.getHttpServer(), app.get(Log));
 }
@@ -83,5 +89,6 @@ function configureServer(server: Server, log: Log): void {
   Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
   answerClientErrors(server, log);
   admitMalformed(server);
+  holdContinue(server);
   drainOnClose(server);
 }

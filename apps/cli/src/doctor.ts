@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Env } from '@app/config';
 import { connect, pendingMigrations, roleFaults } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
+import { storageOf } from '@app/storage';
 
 export interface Finding {
   check: string;
@@ -12,7 +13,7 @@ export interface Finding {
 
 /** Looks at everything that the service leans on. Never throws: what cannot be looked at is a finding. */
 export async function examine(env: Env): Promise<Finding[]> {
-  return [...(await examineDatabase(env)), await examineRedis(env), ...examineSettings(env)];
+  return [...(await examineDatabase(env)), await examineRedis(env), await examineStorage(env), ...examineSettings(env)];
 }
 
 async function examineDatabase(env: Env): Promise<Finding[]> {
@@ -76,6 +77,21 @@ async function examineRedis(env: Env): Promise<Finding> {
     return { check: 'redis', status: 'fail', message: `REDIS_URL does not answer: ${(error as Error).message}` };
   } finally {
     redis.disconnect();
+  }
+}
+
+async function examineStorage(env: Env): Promise<Finding> {
+  const where = env.get('STORAGE') === 's3' ? `the bucket ${env.get('S3_BUCKET') ?? ''}` : 'the disk (DATA_DIR)';
+  try {
+    const storage = await storageOf(env);
+    await storage.check();
+    return { check: 'storage', status: 'ok', message: `images are kept on ${where}` };
+  } catch (error) {
+    return {
+      check: 'storage',
+      status: 'fail',
+      message: `images cannot be kept on ${where}: ${(error as Error).message}`,
+    };
   }
 }
 

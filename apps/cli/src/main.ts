@@ -2,8 +2,10 @@ import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { addDatabaseCommands } from './commands/database.js';
 import { addDataCommands } from './commands/data.js';
+import { addHookCommands } from './commands/hooks.js';
 import { addKeyCommands } from './commands/keys.js';
 import { addOrganizationCommands } from './commands/organizations.js';
+import { addOutboxCommands } from './commands/outbox.js';
 import { addStartCommand } from './commands/start.js';
 import { Failure } from './output.js';
 
@@ -15,6 +17,8 @@ const program = new Command('tutoring')
 
 addOrganizationCommands(program);
 addKeyCommands(program);
+addOutboxCommands(program);
+addHookCommands(program);
 addDataCommands(program);
 addDatabaseCommands(program);
 addStartCommand(program);

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { AccountError, ApiKeys, Organizations } from '@app/accounts';
-import { type Env, loadEnv } from '@app/config';
+import { AccountError, ApiKeys, Invites, Organizations } from '@app/accounts';
+import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, migrate } from '@app/database';
 import { Failure } from './output.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.js';
+import { encryptionKeyOf } from './start/encryption-key.js';
 
 /** What a command works with. */
 export interface Workplace {
@@ -18,13 +19,17 @@ export interface Workplace {
 
 /**
  * The configuration with a database in it: the one of DATABASE_URL, else an embedded PostgreSQL in DATA_DIR, started when
- * it does not run and brought up to date.
+ * it does not run and brought up to date. The embedded one, and whoever runs the service here (`adopt`), has the data
+ * folder's encryption key where the environment has none.
  */
 export async function openDatabase(
   options: { adopt?: boolean } = {},
 ): Promise<{ env: Env; stop: () => Promise<void> }> {
   const env = loadEnv();
-  if (env.get('DATABASE_URL')) return { env, stop: () => Promise.resolve() };
+  const withKey = () => ({ ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? encryptionKeyOf(env.get('DATA_DIR')) });
+  if (env.get('DATABASE_URL')) {
+    return { env: options.adopt ? loadEnv(withKey()) : env, stop: () => Promise.resolve() };
+  }
   const postgres = await startEmbeddedPostgres({
     dataDir: env.get('DATA_DIR'),
     ...options,
@@ -33,7 +38,7 @@ export async function openDatabase(
   });
   const urls = { DATABASE_URL: postgres.applicationUrl, MIGRATION_DATABASE_URL: postgres.ownerUrl };
   await migrate(postgres.ownerUrl, postgres.applicationUrl);
-  return { env: loadEnv(urls), stop: () => stopUnlessUsed(postgres, options.adopt ?? false) };
+  return { env: loadEnv({ ...urls, ...withKey() }), stop: () => stopUnlessUsed(postgres, options.adopt ?? false) };
 }
 
 /** Runs a command on a database, and leaves everything as it was found. */
@@ -49,7 +54,7 @@ export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T
     });
     try {
       const db = new Database(dataSource);
-      const organizations = new Organizations(db);
+      const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
       return await work({
         env,
         db,

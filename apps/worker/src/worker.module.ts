@@ -4,14 +4,19 @@ import type { DestinationStream } from 'pino';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
+import { EmailModule } from './email/email.module.js';
 import { HousekeepingModule } from './housekeeping/housekeeping.module.js';
+import { PublishingWorkModule } from './publishing/publishing-work.module.js';
 import { QueuesModule } from './queues.module.js';
+import { RebuildsModule } from './rebuilds/rebuilds.module.js';
 
 /** The Bull processor app: no HTTP. */
 @Module({})
 export class WorkerModule {
   /** @param logDestination instead of standard output */
   static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
+    // It opens what the outbox holds: better not to start than to find out with the first mail.
+    env.need('ENCRYPTION_KEY');
     return {
       module: WorkerModule,
       imports: [
@@ -20,6 +25,9 @@ export class WorkerModule {
         DatabaseModule.forRoot('tutoring worker'),
         DiscoveryModule,
         QueuesModule.forRoot(env),
+        EmailModule,
+        RebuildsModule,
+        PublishingWorkModule,
         HousekeepingModule,
       ],
     };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, Member, Organization } from '@app/database';
+import { Invites } from './invites.js';
 
 export interface NewOrganization {
   name: string;
@@ -16,9 +17,16 @@ export class AccountError extends Error {}
 /** Organizations and their owners, as an operator makes them. */
 @Injectable()
 export class Organizations {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+  ) {}
 
-  /** @throws AccountError when the slug is taken or a value does not fit */
+  /**
+   * Makes an organization and its standing join codes.
+   *
+   * @throws AccountError when the slug is taken or a value does not fit
+   */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { name, slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
@@ -28,9 +36,10 @@ export class Organizations {
     if (!/^[A-Z]{3}$/.test(currency)) throw new AccountError(`"${currency}" is not an ISO 4217 currency code`);
     if (await this.idBySlug(slug)) throw new AccountError(`There is an organization "${slug}" already`);
     const id = uuidv7();
-    await this.db.transaction({ organizationId: id }, () =>
-      this.db.manager.insert(Organization, { id, name, slug, timeZone, currency }),
-    );
+    await this.db.transaction({ organizationId: id }, async () => {
+      await this.db.manager.insert(Organization, { id, name, slug, timeZone, currency });
+      await this.invites.addStandingCodes(id);
+    });
     return { id };
   }
 
@@ -59,7 +68,7 @@ export class Organizations {
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
         ON CONFLICT DO NOTHING`);
       // The login may be another organization's so far: its row is not in sight, its id can be asked for.
-      const [login] = await this.db.query<{ id: string }>(sql`SELECT login_by_email(${normalized}) AS id`);
+      const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
       const member = await manager.findOneBy(Member, { organizationId, userId });
       if (member && member.role !== 'owner') {

@@ -7,6 +7,7 @@ const settings = {
   HOST: text(null),
   PORT: integer(3000, 0, 65535),
   PUBLIC_URL: url(['http', 'https']),
+  APP_URL: url(['http', 'https']),
   TRUST_PROXY: flag(false),
   CORS_ORIGINS: list(['*']),
   LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -24,6 +25,20 @@ const settings = {
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
+  IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
+  INVITE_TTL_DAYS: integer(14, 1, 3650),
+  LINK_TTL_DAYS: integer(90, 1, 3650),
+
+  SMTP_URL: url(['smtp', 'smtps', 'file']),
+  MAIL_FROM: text('Tutoring <no-reply@localhost>'),
+
+  STORAGE: oneOf('disk', ['disk', 's3']),
+  S3_BUCKET: text(null),
+  S3_ENDPOINT: url(['http', 'https']),
+  S3_PUBLIC_URL: url(['http', 'https']),
+  S3_REGION: text('us-east-1'),
+  S3_ACCESS_KEY_ID: text(null),
+  S3_SECRET_ACCESS_KEY: text(null),
 } satisfies Record<string, Setting<unknown>>;
 
 type Values = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> };

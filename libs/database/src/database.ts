@@ -12,6 +12,12 @@ export interface Tenant {
   platformBlog?: boolean;
 }
 
+/** What is ambient: the transaction, and how to undo what it did elsewhere. */
+interface UnitOfWork {
+  manager: EntityManager;
+  undo: (() => Promise<void>)[];
+}
+
 const SET_TENANT = {
   name: 'set_tenant',
   text: `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`,
@@ -27,7 +33,7 @@ const ATTEMPTS = 4;
  */
 @Injectable()
 export class Database {
-  private readonly ambient = new AsyncLocalStorage<EntityManager>();
+  private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
   private readonly names = new Map<string, string>();
 
   constructor(private readonly dataSource: DataSource) {}
@@ -71,7 +77,7 @@ export class Database {
       try {
         return await this.dataSource.transaction(async (manager) => {
           await manager.query(SET_TENANT.text, tenantSettings(tenant));
-          return this.ambient.run(manager, work);
+          return this.run(manager, work);
         });
       } catch (error) {
         const code = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
@@ -80,11 +86,31 @@ export class Database {
     }
   }
 
+  private async run<T>(manager: EntityManager, work: () => Promise<T>): Promise<T> {
+    const undo: UnitOfWork['undo'] = [];
+    try {
+      return await this.ambient.run({ manager, undo }, work);
+    } catch (error) {
+      // Not after a failed COMMIT: when its connection is lost nobody knows what became of it.
+      await Promise.allSettled(undo.map((step) => step()));
+      throw error;
+    }
+  }
+
   /** The ambient transaction's entity manager. */
   get manager(): EntityManager {
-    const manager = this.ambient.getStore();
-    if (!manager) throw new Error('No transaction is open: wrap the unit of work in Database.transaction');
-    return manager;
+    return this.unit.manager;
+  }
+
+  /** What the ambient unit of work did outside the database is undone by `step` when it fails before its commit. */
+  onRollback(step: () => Promise<void>): void {
+    this.unit.undo.push(step);
+  }
+
+  private get unit(): UnitOfWork {
+    const unit = this.ambient.getStore();
+    if (!unit) throw new Error('No transaction is open: wrap the unit of work in Database.transaction');
+    return unit;
   }
 
   /** Rows of a statement inside the ambient transaction. */

@@ -6,8 +6,31 @@ const { escapeIdentifier, escapeLiteral } = pg;
 /** Tables that the database keeps by itself: the application reads them. */
 const READ_ONLY = ['session_students', 'organization_results', 'organization_conversations', 'migrations'];
 
-/** The only doors to data before an organization is known. */
-const LOOK_UPS = ['api_key_by_hash', 'organization_by_slug', 'organization_of_api_key', 'login_by_email'];
+/** What happened stays. */
+const APPEND_ONLY = ['audit_log'];
+
+/** The only doors to data that no organization was named for: before one is known, and for the worker. */
+const DOORS = [
+  'api_key_by_hash',
+  'organization_by_slug',
+  'organization_of_api_key',
+  'logins_by_email',
+  'seen_elsewhere',
+  'claim_outbox',
+  'finish_outbox',
+  'release_outbox',
+  'closed_invites',
+  'due_posts',
+  'rebuild_hook',
+  'list_rebuild_hooks',
+  'organizations_without_codes',
+  'purge_expired',
+  'list_outbox',
+  'retry_outbox',
+  'suppressed_addresses',
+  'suppress_address',
+  'unsuppress_address',
+];
 
 /**
  * Gives the application's role what it needs and no more: rows, never structure. Run by the owner after the migrations.
@@ -30,7 +53,9 @@ export async function grantApplication(owner: DataSource, applicationUrl: string
     GRANT USAGE ON SCHEMA public TO ${name};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${name};
     REVOKE INSERT, UPDATE, DELETE ON ${READ_ONLY.join(', ')} FROM ${name};
-    GRANT EXECUTE ON FUNCTION ${LOOK_UPS.join(', ')} TO ${name};
+    REVOKE ALL ON suppressions FROM ${name};
+    REVOKE UPDATE, DELETE ON ${APPEND_ONLY.join(', ')} FROM ${name};
+    GRANT EXECUTE ON FUNCTION ${DOORS.join(', ')} TO ${name};
   `);
 }
 

@@ -1,1 +1,4 @@
+export { EMAIL_KINDS, type EmailKind, type EmailPayload } from './emails.js';
+export { JobsModule } from './jobs.module.js';
+export { type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
 export { type QueueName, queueNames, QUEUES, type Recurring, WORKER_SILENCE_MS } from './queues.js';

@@ -6,9 +6,15 @@ export interface Recurring {
 
 /**
  * Every queue, by name, with its recurring job. The worker refuses to start when one of them has no processor, or two.
- * housekeeping: often enough that readiness (which waits for three missed rounds) notices a dead worker within a minute.
  */
 export const QUEUES = {
+  /** The drain's cadence; a commit that queues a mail nudges it besides. */
+  email: { job: 'drain', everyMs: 60_000 },
+  /** Short: a rebuild waits a few seconds for others to join it, and nobody nudges when its time has come. */
+  rebuilds: { job: 'drain', everyMs: 2_000 },
+  /** A post goes out within five seconds of its time. */
+  publishing: { job: 'publish-due', everyMs: 2_000 },
+  /** Often enough that readiness (which waits for three missed rounds) notices a dead worker within a minute. */
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 

@@ -5,7 +5,7 @@ import { AccountsModule } from '@app/accounts';
 import { Env } from '@app/config';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { KeyUsage } from './auth/key-usage.js';
-import { ScopesGuard } from './auth/scopes.guard.js';
+import { BodyScopesGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
@@ -17,6 +17,8 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { RateLimitStorage } from './rate-limit/rate-limit.storage.js';
 import { WINDOW_SECONDS } from './rate-limit/sliding-window.js';
 import { RouteTable } from './routing/route-table.js';
+import { WriteInterceptor } from './writes/write.interceptor.js';
+import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
 /** The pipeline of every request, in this order: who asks, how often, whether they may, whether it makes sense. */
@@ -25,6 +27,8 @@ const pipeline = [
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
+  { provide: APP_GUARD, useClass: BodyScopesGuard }, // 403 again, where only the body tells which scopes
+  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409
   { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
@@ -35,6 +39,7 @@ const pipeline = [
     DiscoveryModule,
     MetricsModule,
     RateLimitModule,
+    WritesModule,
     ThrottlerModule.forRootAsync({
       imports: [RateLimitModule],
       inject: [Env, RateLimitStorage],
@@ -45,6 +50,6 @@ const pipeline = [
     }),
   ],
   providers: [...pipeline, AuthFailureLimit, Cursors, KeyUsage, Lists, RouteTable],
-  exports: [Lists, RouteTable, RateLimitModule],
+  exports: [Lists, RouteTable, RateLimitModule, WritesModule],
 })
 export class HttpModule {}

@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { type Env, loadEnv } from '@app/config';
 import { migrate } from '@app/database';
 import { Failure } from '../output.js';
 import { openDatabase } from '../workplace.js';
 import { Child } from '../start/child.js';
-import { encryptionKeyOf } from '../start/encryption-key.js';
 import { type Demo, DEMO_SLUG, ensureDemo } from '../start/first-start.js';
 
 /** `start`: the whole service on one machine. */
@@ -58,15 +57,22 @@ function childEnvironment(env: Env): Record<string, string> {
     NODE_ENV: 'production',
     DATABASE_URL: env.need('DATABASE_URL'),
     MIGRATION_DATABASE_URL: env.migrationUrl,
-    ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? encryptionKeyOf(env.get('DATA_DIR')),
+    ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     // A laptop's demo is not the network's business unless that is said.
     HOST: env.get('HOST') ?? '127.0.0.1',
+    // Mails can be looked at without a mail server; API and worker agree that they go somewhere.
+    SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });
 }
 
 function startChild(app: 'api' | 'worker', settings: Record<string, string>, env: Env): Promise<Child> {
   const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
   return Child.start(main, settings, join(logFolder(env), `${app}.log`));
+}
+
+/** Where mails are written when there is no SMTP server. */
+function mailFolder(env: Env): string {
+  return resolve(env.get('DATA_DIR'), 'mail');
 }
 
 function logFolder(env: Env): string {
@@ -81,6 +87,7 @@ function greeting(env: Env, port: number, demo: Demo | null, embedded: boolean, 
     `  Docs           ${base}/docs`,
     `  Data           ${embedded ? resolve(env.get('DATA_DIR')) : 'the database of DATABASE_URL'}`,
     `  Logs           ${logFolder(env)}`,
+    `  Mail           ${env.get('SMTP_URL') ? 'the server of SMTP_URL' : mailFolder(env)}`,
     '',
   ];
   if (demo) {

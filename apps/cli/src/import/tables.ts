@@ -66,6 +66,7 @@ export interface Peculiarity {
   ownedThrough?: string;
 }
 
+const LOGIN = '(SELECT l.id FROM logins_by_email(ARRAY[s.email_normalized]) l)';
 const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)';
 /** Such a participant would bring the conversation into sight. */
 const SEEING = `s.left_at IS NULL
@@ -78,8 +79,8 @@ export const PECULIARITIES: Record<string, Peculiarity> = {
     derived: { email_normalized: (row) => (typeof row.email === 'string' ? row.email.toLowerCase() : null) },
     fieldOf: { email_normalized: 'email' },
     // A login of another organization is the same person if both its id and its address are known.
-    taken: 'login_by_email(s.email_normalized) IS DISTINCT FROM s.id',
-    takenField: `CASE WHEN login_by_email(s.email_normalized) IS NULL THEN 'id' ELSE 'email' END`,
+    taken: `${LOGIN} IS DISTINCT FROM s.id`,
+    takenField: `CASE WHEN ${LOGIN} IS NULL THEN 'id' ELSE 'email' END`,
   },
   student_groups: {
     extraFields: { owned: 'boolean' },

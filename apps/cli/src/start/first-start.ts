@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiKeys, Organizations } from '@app/accounts';
-import type { Env } from '@app/config';
+import { ApiKeys, Invites, Organizations } from '@app/accounts';
+import { type Env, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { sizeOf } from '../demo/demo.js';
 import { loadDemo } from '../load-demo.js';
@@ -23,7 +23,7 @@ export async function ensureDemo(env: Env): Promise<Demo | null> {
   try {
     const db = new Database(dataSource);
     const keys = new ApiKeys(db, env);
-    const organizations = new Organizations(db);
+    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
     const known = await organizations.idBySlug(DEMO_SLUG);
     if (known && (await keys.list(known)).length > 0) return null;
     const workplace = { env, db, keys, organizations, organizationId: () => Promise.reject(new Error('unused')) };

@@ -1,56 +1,87 @@
+import { randomBytes } from 'node:crypto';
 import { getQueueToken } from '@nestjs/bull';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { JobOptions, Queue } from 'bull';
 import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
+import { Nudges } from './nudges.js';
 
 /** A Redis that was wiped has lost its recurring jobs: they are added again this often (ms). Adding twice changes nothing. */
 const READD_INTERVAL_MS = 30_000;
 
-/** With Redis: sees to it that every recurring job is there. Bull hands each round to one of the workers. */
+/**
+ * With Redis: sees to it that every recurring job is there, and turns nudges into jobs. Bull hands each to one of the
+ * workers.
+ */
 @Injectable()
 export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdown {
-  private queues: Queue[] = [];
+  /**
+   * The id of this process' nudge jobs: one that waits already stands for all that come meanwhile. Not one id for all
+   * processes, since the job of one that was killed is stuck for a while.
+   */
+  private readonly nudgeId = `nudge-${randomBytes(4).toString('hex')}`;
+  private queues = new Map<QueueName, Queue>();
+  /** Queues whose jobs run in this process, and those of them that were nudged meanwhile: the job may have looked already. */
+  private readonly active = new Set<string>();
+  private readonly again = new Set<string>();
+  /** What is being added, for as long as Redis is away: once is enough. */
+  private readonly adding = new Set<string>();
   private timer: NodeJS.Timeout;
 
   constructor(
     private readonly modules: ModuleRef,
     private readonly log: Log,
-  ) {}
+    nudges: Nudges,
+  ) {
+    nudges.subscribe((queue) => this.nudge(queue));
+  }
 
   onApplicationBootstrap(): void {
-    this.queues = queueNames.map((name) => this.modules.get<Queue>(getQueueToken(name), { strict: false }));
-    for (const queue of this.queues) {
-      queue.on('error', (error) => {
-        this.log.failure(error, null, 'queue_error');
-      });
+    for (const name of queueNames) {
+      const queue = this.modules.get<Queue>(getQueueToken(name), { strict: false });
+      this.queues.set(name, queue);
+      queue.on('error', (error) => this.log.failure(error, null, 'queue_error'));
+      queue.on('active', () => this.active.add(name));
+      queue.on('completed', () => this.ended(name));
       queue.on('failed', (_job, error) => {
-        this.log.failure(error, null, `${queue.name}_failed`);
+        this.log.failure(error, null, `${name}_failed`);
+        this.ended(name);
       });
     }
-    void this.addRecurring();
+    this.addRecurring();
     // The first round comes only when its time is up: one more at once, so that a start shows.
-    for (const queue of this.queues) void this.add(queue, QUEUES[queue.name as QueueName].job, {});
-    this.timer = setInterval(() => void this.addRecurring(), READD_INTERVAL_MS);
+    for (const name of queueNames) this.nudge(name);
+    this.timer = setInterval(() => this.addRecurring(), READD_INTERVAL_MS);
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 
-  private async addRecurring(): Promise<void> {
-    for (const queue of this.queues) {
-      const { job, everyMs } = QUEUES[queue.name as QueueName];
-      await this.add(queue, job, { jobId: job, repeat: { every: everyMs } });
-    }
+  private nudge(name: QueueName): void {
+    if (this.active.has(name)) this.again.add(name);
+    // Gone from Redis however it ends, or its id would keep later ones out.
+    this.add(name, { jobId: this.nudgeId, removeOnComplete: true, removeOnFail: true });
   }
 
-  private async add(queue: Queue, job: string, options: JobOptions): Promise<void> {
-    try {
-      await queue.add(job, {}, options);
-    } catch (error) {
-      this.log.failure(error, null, 'job_not_added');
-    }
+  private ended(name: QueueName): void {
+    this.active.delete(name);
+    if (this.again.delete(name)) this.nudge(name);
+  }
+
+  private addRecurring(): void {
+    for (const name of queueNames) this.add(name, { jobId: QUEUES[name].job, repeat: { every: QUEUES[name].everyMs } });
+  }
+
+  private add(name: QueueName, options: JobOptions): void {
+    const queue = this.queues.get(name);
+    const what = `${name} ${String(options.jobId)}`;
+    if (!queue || this.adding.has(what)) return;
+    this.adding.add(what);
+    queue
+      .add(QUEUES[name].job, {}, options)
+      .catch((error: unknown) => this.log.failure(error, null, 'job_not_added'))
+      .finally(() => this.adding.delete(what));
   }
 }

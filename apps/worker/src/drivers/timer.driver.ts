@@ -1,19 +1,28 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { queueNames, QUEUES } from '@app/jobs';
+import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
+import { Nudges } from './nudges.js';
 import { Processors } from './processors.js';
 
 /** Without Redis: the recurring jobs of this one process, each after its pause. A round is never run twice at once. */
 @Injectable()
 export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly timers = new Map<string, NodeJS.Timeout>();
-  private readonly running = new Set<Promise<void>>();
+  private readonly timers = new Map<QueueName, NodeJS.Timeout>();
+  private readonly running = new Map<QueueName, Promise<void>>();
+  /** Nudged while their round ran, which may have looked already: one more follows at once. */
+  private readonly again = new Set<QueueName>();
   private stopped = false;
 
   constructor(
     private readonly processors: Processors,
     private readonly log: Log,
-  ) {}
+    nudges: Nudges,
+  ) {
+    nudges.subscribe((queue) => {
+      if (this.running.has(queue)) this.again.add(queue);
+      else this.schedule(queue, 0);
+    });
+  }
 
   onApplicationBootstrap(): void {
     for (const queue of queueNames) this.schedule(queue, 0);
@@ -23,23 +32,25 @@ export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
-    await Promise.all(this.running);
+    await Promise.all(this.running.values());
   }
 
-  private schedule(queue: keyof typeof QUEUES, afterMs: number): void {
+  /** In place of the round that was scheduled before. */
+  private schedule(queue: QueueName, afterMs: number): void {
     if (this.stopped) return;
-    const { job, everyMs } = QUEUES[queue];
+    clearTimeout(this.timers.get(queue));
     const timer = setTimeout(() => {
-      const round = this.run(queue, job).finally(() => {
-        this.running.delete(round);
-        this.schedule(queue, everyMs);
+      const round = this.run(queue).finally(() => {
+        this.running.delete(queue);
+        this.schedule(queue, this.again.delete(queue) ? 0 : QUEUES[queue].everyMs);
       });
-      this.running.add(round);
+      this.running.set(queue, round);
     }, afterMs);
     this.timers.set(queue, timer);
   }
 
-  private async run(queue: string, job: string): Promise<void> {
+  private async run(queue: QueueName): Promise<void> {
+    const { job } = QUEUES[queue];
     try {
       await this.processors
         .handlers()

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { HousekeepingProcessor } from './housekeeping.processor.js';
 import { HousekeepingService } from './housekeeping.service.js';
 
-@Module({ providers: [HousekeepingProcessor, HousekeepingService] })
+@Module({ imports: [AccountsModule], providers: [HousekeepingProcessor, HousekeepingService] })
 export class HousekeepingModule {}

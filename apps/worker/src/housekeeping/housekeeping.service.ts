@@ -1,24 +1,79 @@
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import sql from 'sql-template-tag';
+import { Invites } from '@app/accounts';
+import { Database } from '@app/database';
+import { Log } from '@app/logging';
 
 /** Rows of workers that are gone say nothing any more. */
 const FORGET_AFTER = '1 day';
+
+/**
+ * How long finished messages are kept, with their address and text: for questions about a mail that did not arrive. What is
+ * dead by then carries a link that has expired.
+ */
+const MESSAGES_KEPT = '30 days';
+
+/** How long an invite is kept after its time, so that whoever opens it late is told so. */
+const INVITES_KEPT = '30 days';
+
+/** Rows of each kind that one statement deletes: well within the time that a statement has. */
+const PURGED_AT_ONCE = 5_000;
+
+/** How often there is something to purge, at most (ms). What is past its time is refused from the moment on, purged or not. */
+const PURGE_EVERY_MS = 10 * 60_000;
+
+/** Organizations that get their codes in one round. */
+const CODES_AT_ONCE = 200;
 
 /** What has to be done regularly, whatever else happens. */
 @Injectable()
 export class HousekeepingService {
   private readonly workerId = `${hostname()}:${process.pid}`;
+  private purgedAt = -PURGE_EVERY_MS;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+    private readonly log: Log,
+  ) {}
 
-  /** One round: tells that this worker lives, and forgets those that do not. */
+  /** One round. */
   async runOnce(): Promise<void> {
-    await this.dataSource.query(
-      `WITH gone AS (DELETE FROM worker_heartbeats WHERE seen_at < now() - $2::interval AND worker_id <> $1)
-       INSERT INTO worker_heartbeats (worker_id, seen_at) VALUES ($1, now())
-       ON CONFLICT (worker_id) DO UPDATE SET seen_at = excluded.seen_at`,
-      [this.workerId, FORGET_AFTER],
+    await this.beat();
+    await this.makeCodes();
+    if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
+    await this.purge();
+    this.purgedAt = performance.now();
+  }
+
+  /** Tells that this worker lives, and forgets those that do not. */
+  private async beat(): Promise<void> {
+    await this.db.lookUp(sql`
+      WITH gone AS (DELETE FROM worker_heartbeats
+        WHERE seen_at < now() - ${FORGET_AFTER}::interval AND worker_id <> ${this.workerId})
+      INSERT INTO worker_heartbeats (worker_id, seen_at) VALUES (${this.workerId}, now())
+      ON CONFLICT (worker_id) DO UPDATE SET seen_at = excluded.seen_at`);
+  }
+
+  /** Deletes what is kept no longer, a bounded number of rows at a time. @returns rows of each kind */
+  async purge(): Promise<Record<string, number>> {
+    const purged: Record<string, number> = {};
+    for (;;) {
+      const rows = await this.db.lookUp<{ what: string; rows: string }>(sql`
+        SELECT what, rows FROM purge_expired(${MESSAGES_KEPT}::interval, ${INVITES_KEPT}::interval, ${PURGED_AT_ONCE})`);
+      for (const { what, rows: count } of rows) purged[what] = (purged[what] ?? 0) + Number(count);
+      if (rows.every(({ rows: count }) => Number(count) < PURGED_AT_ONCE)) break;
+    }
+    if (Object.values(purged).some((count) => count > 0)) this.log.pino.info({ purged }, 'purged');
+    return purged;
+  }
+
+  /** Organizations that were made where no encryption key was at hand get their standing join codes here. */
+  private async makeCodes(): Promise<void> {
+    const waiting = await this.db.lookUp<{ id: string }>(
+      sql`SELECT organizations_without_codes AS id FROM organizations_without_codes(${CODES_AT_ONCE})`,
     );
+    for (const { id } of waiting) await this.invites.ensureStandingCodes(id);
   }
 }

@@ -1,5 +1,6 @@
 import { Adjustment } from './adjustment.entity.js';
 import { ApiKey } from './api-key.entity.js';
+import { AuditEntry } from './audit-entry.entity.js';
 import { BlogPost } from './blog-post.entity.js';
 import { Classroom } from './classroom.entity.js';
 import { ClassroomMember } from './classroom-member.entity.js';
@@ -7,6 +8,8 @@ import { Conversation } from './conversation.entity.js';
 import { ConversationParticipant } from './conversation-participant.entity.js';
 import { ExpenseClaim } from './expense-claim.entity.js';
 import { Homework } from './homework.entity.js';
+import { IdempotencyKey } from './idempotency-key.entity.js';
+import { Invite } from './invite.entity.js';
 import { Invoice } from './invoice.entity.js';
 import { InvoiceLine } from './invoice-line.entity.js';
 import { Member } from './member.entity.js';
@@ -15,9 +18,11 @@ import { MileageTrip } from './mileage-trip.entity.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationConversation } from './organization-conversation.entity.js';
 import { OrganizationResult } from './organization-result.entity.js';
+import { OutboxMessage } from './outbox-message.entity.js';
 import { Parent } from './parent.entity.js';
 import { ParentStudent } from './parent-student.entity.js';
 import { Payment } from './payment.entity.js';
+import { RebuildHook } from './rebuild-hook.entity.js';
 import { Result } from './result.entity.js';
 import { Session } from './session.entity.js';
 import { SessionFeedback } from './session-feedback.entity.js';
@@ -26,6 +31,7 @@ import { SessionStudent } from './session-student.entity.js';
 import { StudentGroup } from './student-group.entity.js';
 import { StudentGroupMember } from './student-group-member.entity.js';
 import { Subject } from './subject.entity.js';
+import { Suppression } from './suppression.entity.js';
 import { TutorProfile } from './tutor-profile.entity.js';
 import { TutorStudent } from './tutor-student.entity.js';
 import { TutorSubject } from './tutor-subject.entity.js';
@@ -35,6 +41,7 @@ import { WorkerHeartbeat } from './worker-heartbeat.entity.js';
 export {
   Adjustment,
   ApiKey,
+  AuditEntry,
   BlogPost,
   Classroom,
   ClassroomMember,
@@ -42,6 +49,8 @@ export {
   ConversationParticipant,
   ExpenseClaim,
   Homework,
+  IdempotencyKey,
+  Invite,
   Invoice,
   InvoiceLine,
   Member,
@@ -50,9 +59,11 @@ export {
   Organization,
   OrganizationConversation,
   OrganizationResult,
+  OutboxMessage,
   Parent,
   ParentStudent,
   Payment,
+  RebuildHook,
   Result,
   Session,
   SessionFeedback,
@@ -61,6 +72,7 @@ export {
   StudentGroup,
   StudentGroupMember,
   Subject,
+  Suppression,
   TutorProfile,
   TutorStudent,
   TutorSubject,
@@ -70,37 +82,43 @@ export {
 
 /** Every entity, one per table. Listed by hand: a glob would read whatever lies in the build's folder. */
 export const entities = [
-  Organization,
-  User,
-  Member,
+  Adjustment,
   ApiKey,
-  WorkerHeartbeat,
-  Subject,
-  TutorProfile,
-  TutorSubject,
-  TutorStudent,
-  Parent,
-  ParentStudent,
+  AuditEntry,
+  BlogPost,
   Classroom,
   ClassroomMember,
-  StudentGroup,
-  StudentGroupMember,
-  Session,
-  SessionParticipant,
-  Homework,
-  SessionFeedback,
-  Result,
   Conversation,
   ConversationParticipant,
-  Message,
-  Adjustment,
+  ExpenseClaim,
+  Homework,
+  IdempotencyKey,
+  Invite,
   Invoice,
   InvoiceLine,
-  Payment,
+  Member,
+  Message,
   MileageTrip,
-  ExpenseClaim,
-  BlogPost,
-  SessionStudent,
-  OrganizationResult,
+  Organization,
   OrganizationConversation,
+  OrganizationResult,
+  OutboxMessage,
+  Parent,
+  ParentStudent,
+  Payment,
+  RebuildHook,
+  Result,
+  Session,
+  SessionFeedback,
+  SessionParticipant,
+  SessionStudent,
+  StudentGroup,
+  StudentGroupMember,
+  Subject,
+  Suppression,
+  TutorProfile,
+  TutorStudent,
+  TutorSubject,
+  User,
+  WorkerHeartbeat,
 ];

@@ -33,6 +33,9 @@ export class Member {
   @Column({ name: 'supplied_phone', type: 'text', nullable: true })
   suppliedPhone: string | null;
 
+  @Column({ name: 'invited_at', type: 'timestamp with time zone', precision: 3, nullable: true })
+  invitedAt: Date | null;
+
   @Column({ name: 'accepted_at', type: 'timestamp with time zone', precision: 3, nullable: true })
   acceptedAt: Date | null;
 

@@ -4,6 +4,7 @@ import { Teaching1763600000003 } from './1763600000003-teaching.js';
 import { Business1763600000004 } from './1763600000004-business.js';
 import { Derived1763600000005 } from './1763600000005-derived.js';
 import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
+import { Writes1763600000007 } from './1763600000007-writes.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Business1763600000004,
   Derived1763600000005,
   RowSecurity1763600000006,
+  Writes1763600000007,
 ];

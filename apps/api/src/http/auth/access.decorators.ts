@@ -6,10 +6,20 @@ import type { Caller } from './caller.js';
 const ACCESS = 'access';
 
 /** What a route asks of whoever calls it. */
-export type Access = { public: true } | { public: false; scopes: Scope[] };
+export type Access = { public: true } | { public: false; scopes: Scope[]; ofBody?: ScopesOfBody };
+
+/** Which scopes a body, once it is valid, needs. The body is an instance of the handler's own request class. */
+export type ScopesOfBody = (body: never) => Scope[];
 
 /** The route needs a key that holds every one of these scopes, directly or through the umbrella. */
 export const RequireScopes = (...scopes: [Scope, ...Scope[]]) => SetMetadata(ACCESS, { public: false, scopes });
+
+/**
+ * The route needs some of these scopes; which, only its body tells. A key with none of them is refused before the body
+ * is read, one that lacks any of those needed before anything is done.
+ */
+export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: ScopesOfBody) =>
+  SetMetadata<string, Access>(ACCESS, { public: false, scopes, ofBody });
 
 /** The route needs no key. */
 export const Public = () => SetMetadata(ACCESS, { public: true });

@@ -65,4 +65,9 @@ export class ValidationFailed extends ApiError {
   constructor(readonly faults: FaultDetail[]) {
     super('validation_failed', 'The request is not valid.');
   }
+
+  /** A request whose shape is right and whose values are not: `value_error` at each of these places. */
+  static values(faults: { loc: (string | number)[]; msg: string }[]): ValidationFailed {
+    return new ValidationFailed(faults.map((fault) => ({ ...fault, type: 'value_error' })));
+  }
 }

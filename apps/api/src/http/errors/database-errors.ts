@@ -14,6 +14,9 @@ const CONNECTION_MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
+  // TypeORM's words for a transaction whose connection broke between two of its statements.
+  'Database connection provided by a query runner was already released',
+  'Query runner already released',
 ];
 
 /** What a failure of the database is to the caller; null when the error has nothing to do with it. */

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injecta
 import type { Request, Response } from 'express';
 import { RouteTable } from '../routing/route-table.js';
 import { Log } from '@app/logging';
+import { attemptOf, Audit, isWrite } from '../writes/audit.js';
 import { ApiError } from './api-error.js';
 import { fromDatabase } from './database-errors.js';
 import { errorBody } from './error-formats.js';
@@ -13,19 +14,32 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly routes: RouteTable,
     private readonly log: Log,
+    private readonly audit: Audit,
   ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const error = this.toApiError(thrown, request);
     if (error.status >= 500) this.log.failure(thrown, request.id, error.code);
+    await this.auditRefusal(request, error);
     if (response.headersSent) {
       response.destroy();
       return;
     }
     response.set(error.headers).status(error.status).json(errorBody(error));
+  }
+
+  /** A refused write leaves its row too; one that came too often does not, or refusing would cost more than doing. */
+  private async auditRefusal(request: Request, error: ApiError): Promise<void> {
+    const attempt = isWrite(request.method) && error.status !== 429 ? attemptOf(request) : null;
+    if (!attempt) return;
+    try {
+      await this.audit.recordRefusal(attempt, error.status, error.code);
+    } catch (failure) {
+      this.log.failure(failure, request.id, 'refusal_not_audited');
+    }
   }
 
   private toApiError(thrown: unknown, request: Request): ApiError {

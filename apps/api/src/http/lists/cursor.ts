@@ -1,6 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Env } from '@app/config';
+import { Vault } from '@app/config';
 import { ValidationFailed } from '../errors/api-error.js';
 import { canonicalUuid } from '../validation/parsers.js';
 
@@ -31,8 +31,8 @@ export interface CursorUse {
 export class Cursors {
   private readonly key: Buffer;
 
-  constructor(env: Env) {
-    this.key = Buffer.from(hkdfSync('sha256', env.need('ENCRYPTION_KEY'), '', 'list cursors', 32));
+  constructor(vault: Vault) {
+    this.key = vault.derive('list cursors');
   }
 
   encode(position: Position, use: CursorUse): string {

@@ -14,7 +14,8 @@ export class EnvelopeInterceptor implements NestInterceptor {
       map((answer: unknown) => {
         const text = toText(answer);
         if (text === null) return answer;
-        context.switchToHttp().getResponse<Response>().setHeader('Content-Type', JSON_TYPE);
+        const response = context.switchToHttp().getResponse<Response>().setHeader('Content-Type', JSON_TYPE);
+        if (answer instanceof JsonText && answer.etag) response.setHeader('ETag', answer.etag);
         return text;
       }),
     );

@@ -83,13 +83,21 @@ export class Lists {
 
   /** One record as JSON. @throws ApiError 404 */
   async record(caller: Caller, view: View, from: Sql, where: [organization: Sql, ...rest: Sql[]]): Promise<JsonText> {
-    const [[row]] = await this.db.read<[{ data: string }]>(
-      caller,
-      sql`SELECT ${view.json} AS data FROM ${from} WHERE ${join(where, ' AND ')}`,
-    );
+    const [[row]] = await this.db.read<[{ data: string }]>(caller, recordOf(view, from, where));
     if (!row) throw ApiError.notFound();
     return new JsonText(row.data);
   }
+
+  /** The same inside the ambient transaction: the record as the write leaves it. @throws ApiError 404 */
+  async written(_caller: Caller, view: View, from: Sql, where: [organization: Sql, ...rest: Sql[]]): Promise<JsonText> {
+    const [row] = await this.db.query<{ data: string }>(recordOf(view, from, where));
+    if (!row) throw ApiError.notFound();
+    return new JsonText(row.data);
+  }
+}
+
+function recordOf(view: View, from: Sql, where: Sql[]): Sql {
+  return sql`SELECT ${view.json} AS data FROM ${from} WHERE ${join(where, ' AND ')}`;
 }
 
 function filtersOf(query: OffsetQuery): Record<string, unknown> {

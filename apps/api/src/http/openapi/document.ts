@@ -1,11 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
+import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { Env } from '@app/config';
-import { RouteTable } from '../routing/route-table.js';
+import { type Route, RouteTable } from '../routing/route-table.js';
+import { schemaOf } from '../validation/body-schema.js';
+import { bodyKindOf, declaredType } from '../validation/declared.js';
 import type { Schema } from '../views/columns.js';
+import { isWrite } from '../writes/audit.js';
+import { isIdempotent } from '../writes/idempotency-key.js';
 import { errorResponses, errorSchemas } from './errors.js';
 import { exampleOf } from './examples.js';
-import { operationOf } from './operation.decorator.js';
+import { type Operation, operationOf } from './operation.decorator.js';
 
 /** The interface's version, not the service's: additions raise its minor number, nothing is removed under /v1. */
 const INTERFACE_VERSION = '1.0.0';
@@ -41,24 +47,69 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     const path = route.path.replaceAll(/:([^/]+)/g, '{$1}');
     const operation = paths[path]?.[route.method.toLowerCase()];
     if (!documented || !operation) continue;
-    const { view, schema } = documented.answer;
-    schemas[view.name] = view.schema;
+    if (documented.answer) schemas[documented.answer.view.name] = documented.answer.view.schema;
     const scopes = route.access?.public === false ? route.access.scopes : [];
-    operation.description = [documented.description, `Scope: \`${scopes.join('`, `')}\`.`].filter(Boolean).join('\n\n');
+    const byBody = route.access?.public === false && route.access.ofBody !== undefined;
+    const scope = byBody
+      ? `Scope: those that the body needs of \`${scopes.join('`, `')}\`.`
+      : `Scope: \`${scopes.join('`, `')}\`.`;
+    operation.description = [documented.description, scope].filter(Boolean).join('\n\n');
     operation['x-required-scopes'] = scopes;
+    if (byBody) operation['x-scopes-by-body'] = true;
     operation.tags = [path.split('/')[2]];
-    operation.parameters = (operation.parameters as Parameter[]).map(describeParameter);
-    operation.responses = {
-      200: {
-        description: 'OK',
-        headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-        content: { 'application/json': { schema, example: exampleOf(schema, schemas) } },
-      },
-      ...errorsOf(path),
-    };
+    operation.parameters = [
+      ...(operation.parameters as Parameter[]).map(describeParameter),
+      ...(isIdempotent(route.handler) ? [IDEMPOTENCY_KEY] : []),
+      ...(documented.conditional ? [IF_MATCH] : []),
+    ];
+    delete operation.requestBody;
+    const body = requestBodyOf(route, documented, schemas);
+    if (body) operation.requestBody = body;
+    operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
   }
   return { ...document, components: { ...document.components, schemas: schemas } };
 }
+
+/** The status that Nest answers a success with: declared, else by the method. */
+function success({ method, handler }: Route, { answer }: Operation, schemas: Record<string, Schema>): object {
+  const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
+  const headers = { 'X-Request-Id': { schema: { type: 'string' } } };
+  const content = answer && {
+    'application/json': { schema: answer.schema, example: exampleOf(answer.schema, schemas) },
+  };
+  const status = declared ?? (method === 'POST' ? 201 : 200);
+  const description = !answer ? 'Done; there is no body.' : status === 201 ? 'Created' : 'OK';
+  return { [status]: { description, headers, ...(content && { content }) } };
+}
+
+function requestBodyOf({ controller, handler }: Route, { example }: Operation, schemas: Record<string, Schema>) {
+  if (bodyKindOf(handler) === 'upload') {
+    const file = { type: 'string', contentMediaType: 'application/octet-stream' };
+    const schema = { type: 'object', properties: { file }, required: ['file'] };
+    return { required: true, content: { 'multipart/form-data': { schema } } };
+  }
+  const shape = declaredType(controller, handler.name, RouteParamtypes.BODY);
+  if (!shape) return null;
+  schemas[shape.name] = schemaOf(shape);
+  const schema = { $ref: `#/components/schemas/${shape.name}` };
+  return { required: true, content: { 'application/json': { schema, ...(example && { example }) } } };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A retry with the same key and the same body gets the first answer again, and has no second effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
+};
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that is changed; with another one nothing is (412).',
+  schema: { type: 'string' },
+};
 
 interface Parameter {
   in: string;
@@ -77,8 +128,18 @@ function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
-function errorsOf(path: string): object {
-  const entries = Object.entries(errorResponses).filter(([status]) => status !== '404' || path.includes('{'));
+function errorsOf(path: string, { method, handler }: Route, { conditional }: Operation): object {
+  const upload = bodyKindOf(handler) === 'upload';
+  const write = isWrite(method);
+  const applies: Record<number, boolean> = {
+    400: isIdempotent(handler),
+    404: path.includes('{') || write,
+    409: isIdempotent(handler),
+    412: conditional ?? false,
+    413: write,
+    415: write || upload,
+  };
+  const entries = Object.entries(errorResponses).filter(([status]) => applies[Number(status)] ?? true);
   return Object.fromEntries(
     entries.map(([status, { description, schema }]) => [
       status,

@@ -62,6 +62,14 @@ export const errorResponses: Record<number, { description: string; schema: Schem
     schema: { oneOf: [standard, { $ref: '#/components/schemas/ExpiredKeyError' }] },
   },
   403: { description: 'The key lacks a scope; `details` names those required and granted.', schema: standard },
+  400: { description: 'A header is malformed.', schema: standard },
+  409: {
+    description: 'The first request with this `Idempotency-Key` still runs, or the record’s state forbids it.',
+    schema: standard,
+  },
+  412: { description: 'The record is not the version that `If-Match` names.', schema: standard },
+  413: { description: 'The body is too large.', schema: standard },
+  415: { description: 'The body is of a type that is not taken here.', schema: standard },
   404: { description: 'No such record, or one of another organization.', schema: standard },
   422: {
     description: 'The request is not valid; every fault is listed.',

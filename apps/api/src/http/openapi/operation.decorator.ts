@@ -5,9 +5,12 @@ import type { View } from '../views/view.js';
 
 const OPERATION = 'operation';
 
+/** A schema with a name in the document: a view, or the shape of what a service builds by itself. */
+export type Shape = Pick<View, 'name' | 'schema'>;
+
 /** What an operation answers with. */
 export interface Answer {
-  view: View;
+  view: Shape;
   schema: Schema;
 }
 
@@ -17,7 +20,12 @@ export interface Operation {
   summary: string;
   /** Order, visibility and whatever else a caller must know. Markdown. */
   description?: string;
-  answer: Answer;
+  /** What the body of a success is; null for none (204). */
+  answer: Answer | null;
+  /** An example of the request's body. */
+  example?: object;
+  /** Whether `If-Match` is honoured. */
+  conditional?: boolean;
 }
 
 /** Documents a route. The scope it needs is added from its access. */
@@ -32,16 +40,19 @@ export function operationOf(handler: object): Operation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as Operation | undefined;
 }
 
-const ref = (view: View): Schema => ({ $ref: `#/components/schemas/${view.name}` });
+const ref = (view: Shape): Schema => ({ $ref: `#/components/schemas/${view.name}` });
 
 /** One record. */
-export const one = (view: View): Answer => ({ view, schema: ref(view) });
+export const one = (view: Shape): Answer => ({ view, schema: ref(view) });
 
 /** A bare array. */
-export const array = (view: View): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
+export const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
 
 /** A page in its envelope: by offset, by cursor too where the list has cursors, with a total where it tells one. */
-export function page(view: View, { cursor = true, total = false }: { cursor?: boolean; total?: boolean } = {}): Answer {
+export function page(
+  view: Shape,
+  { cursor = true, total = false }: { cursor?: boolean; total?: boolean } = {},
+): Answer {
   const meta = { limit: { type: 'integer' }, count: { type: 'integer' } };
   const byOffset = {
     type: 'object',

@@ -34,8 +34,20 @@ export class Fault {
     readonly type: FaultType,
     /** A plain sentence that tells the caller what to change. */
     readonly msg: string,
+    /** Where, seen from the value that was read. */
+    readonly at: readonly (string | number)[] = [],
   ) {}
+
+  /** The same fault, seen from the object or list around it. */
+  under(place: string | number): Fault {
+    return new Fault(this.type, this.msg, [place, ...this.at]);
+  }
+}
+
+/** What is wrong inside one value: a list's items, an object's fields. */
+export class Faults {
+  constructor(readonly list: readonly Fault[]) {}
 }
 
 /** Reads a raw value: the value itself, or what is wrong with it. Some values depend on the configuration. */
-export type Parser<T> = (raw: unknown, env: Env) => T | Fault;
+export type Parser<T> = (raw: unknown, env: Env) => T | Fault | Faults;

@@ -1,15 +1,26 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { type ClassTransformOptions, Transform } from 'class-transformer';
-import { IsOptional, ValidateBy } from 'class-validator';
-import type { Env } from '@app/config';
-import { Fault, type Parser } from './fault.js';
+import { Transform } from 'class-transformer';
+import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
+import { Fault, Faults, type Parser } from './fault.js';
+import { BodySchema, schemaOf } from './body-schema.js';
+import type { ReadOptions } from './read-object.js';
+import {
+  jsonBoolean,
+  jsonBrand,
+  jsonDay,
+  jsonEnum,
+  jsonInstant,
+  jsonLink,
+  jsonList,
+  jsonObject,
+  jsonText,
+  jsonUnion,
+  jsonUuid,
+  orNull,
+  type TextRule,
+} from './body-parsers.js';
 import { booleanText, brandText, dateText, enumText, integerText, tokenText, uuidText } from './parsers.js';
-
-/** What the validation guard hands to class-transformer besides its own options. */
-export interface ReadOptions extends ClassTransformOptions {
-  env: Env;
-}
 
 /**
  * The house's vocabulary of request fields: each decorator is the reading, the check and the documentation of one field.
@@ -17,8 +28,15 @@ export interface ReadOptions extends ClassTransformOptions {
  */
 function field<T>(parse: Parser<T>, schema: ApiPropertyOptions, required: boolean): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value, options }) => (value === undefined ? undefined : parse(value, (options as ReadOptions).env))),
-    ValidateBy({ name: 'field', validator: { validate: (value) => value !== undefined && !(value instanceof Fault) } }),
+    Transform(({ value, options }) =>
+      value === undefined ? undefined : parse(value, (options as unknown as ReadOptions).env),
+    ),
+    ValidateBy({
+      name: 'field',
+      validator: {
+        validate: (value) => value !== undefined && !(value instanceof Fault) && !(value instanceof Faults),
+      },
+    }),
     ...(required ? [] : [IsOptional()]),
     // The property's own type is what the handler gets; the schema is what goes over the wire.
     ApiProperty({ type: String, required, ...schema } as ApiPropertyOptions),
@@ -55,3 +73,113 @@ export const QueryToken = (pattern: RegExp, message: string, { description }: Do
 
 export const QueryBrand = ({ description }: Documented) =>
   field(brandText, { description, type: String, examples: ['primary'] }, false);
+
+/** How a field of a JSON body may be left out: `required` must be there, `nullable` may be null. */
+interface Presence {
+  description?: string;
+  required?: boolean;
+  nullable?: boolean;
+  default?: unknown;
+}
+
+function bodyField<T>(parse: Parser<T>, schema: Record<string, unknown>, presence: Presence): PropertyDecorator {
+  const { description, required = false, nullable = false, default: fallback } = presence;
+  const type = nullable && typeof schema.type === 'string' ? [schema.type, 'null'] : schema.type;
+  const values = nullable && Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {};
+  const documented = {
+    ...(description && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+    ...schema,
+    ...values,
+    ...(type !== undefined && { type }),
+  };
+  return applyDecorators(
+    Transform(({ value, options }) => {
+      if (value === undefined) return undefined;
+      return (nullable ? orNull(parse) : parse)(value, (options as unknown as ReadOptions).env);
+    }),
+    ValidateBy({
+      name: 'field',
+      validator: {
+        validate: (value) => value !== undefined && !(value instanceof Fault) && !(value instanceof Faults),
+      },
+    }),
+    // null has been read already: what is left out here is only what may be missing.
+    ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
+    BodySchema(documented, required),
+  );
+}
+
+export const Text = (rule: TextRule, presence: Presence = {}) =>
+  bodyField(
+    jsonText(rule),
+    {
+      type: 'string',
+      ...(rule.min !== undefined && { minLength: rule.min }),
+      maxLength: rule.max,
+      ...(rule.pattern && { pattern: rule.pattern.shape.source }),
+    },
+    presence,
+  );
+
+export const Uuid = (presence: Presence = {}) => bodyField(jsonUuid, { type: 'string', format: 'uuid' }, presence);
+
+export const Flag = (presence: Presence = {}) => bodyField(jsonBoolean, { type: 'boolean' }, presence);
+
+export const OneOf = (values: readonly string[], presence: Presence = {}) =>
+  bodyField(jsonEnum(values), { type: 'string', enum: [...values] }, presence);
+
+export const Instant = (presence: Presence = {}) =>
+  bodyField(jsonInstant, { type: 'string', format: 'date-time' }, presence);
+
+export const Day = (presence: Presence = {}) => bodyField(jsonDay, { type: 'string', format: 'date' }, presence);
+
+/** One of the two brands of the configuration. */
+export const Brand = (presence: Presence = {}) =>
+  bodyField(jsonBrand, { type: 'string', examples: ['primary'] }, presence);
+
+/** An http or https address. */
+export const Link = (max: number, presence: Presence = {}) =>
+  bodyField(
+    jsonLink(max),
+    { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: max },
+    presence,
+  );
+
+export const Texts = (item: TextRule, size: { min?: number; max: number }, presence: Presence = {}) =>
+  bodyField(
+    jsonList(jsonText(item), size),
+    {
+      type: 'array',
+      items: { type: 'string', ...(item.min !== undefined && { minLength: item.min }), maxLength: item.max },
+      ...(size.min !== undefined && { minItems: size.min }),
+      maxItems: size.max,
+    },
+    presence,
+  );
+
+/** An object of another request class. */
+export const Nested = (shape: new () => object, presence: Presence = {}) =>
+  bodyField(
+    jsonObject(shape),
+    presence.nullable ? { oneOf: [schemaOf(shape), { type: 'null' }] } : schemaOf(shape),
+    presence,
+  );
+
+/** A list of objects of several classes, told apart by a field. */
+export const ListOf = (
+  tag: string,
+  shapes: Record<string, new () => object>,
+  size: { min?: number; max: number },
+  presence: Presence = {},
+) =>
+  bodyField(
+    jsonList(jsonUnion(tag, shapes), size),
+    {
+      type: 'array',
+      items: { oneOf: Object.values(shapes).map(schemaOf) },
+      ...(size.min !== undefined && { minItems: size.min }),
+      maxItems: size.max,
+    },
+    presence,
+  );

@@ -1,28 +1,34 @@
+import { createHash } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { plainToInstance } from 'class-transformer';
-import { validate, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
 import { type FaultDetail, ValidationFailed } from '../errors/api-error.js';
+import { isWrite } from '../writes/audit.js';
+import { bodyKindOf, declaredType } from './declared.js';
 import { Fault } from './fault.js';
-import type { ReadOptions } from './fields.js';
+import { readJson } from './json-body.js';
+import { readObject } from './read-object.js';
 
 /** The request of a route that declares no parameters: whatever is given is too much. */
 class Nothing {}
 
+interface Shapes {
+  query: Type<object>;
+  body: Type<object> | null;
+}
+
 /**
- * Validates the request after the caller is known and admitted, so that 401, 429 and 403 come first. A guard rather
- * than pipes: pipes see one argument each and the first one to fail answers alone, while a caller wants all the faults
- * of a request together.
+ * Validates the request after the caller is known and admitted, so that 401, 429 and 403 come first; the body is not even
+ * read before. A guard rather than pipes: pipes see one argument each and the first one to fail answers alone, while a
+ * caller wants all the faults of a request together.
  *
- * The handler's `@Query()` class is the declaration; the handler receives an instance of it.
+ * The handler's `@Query()` and `@Body()` classes are the declaration; the handler receives instances of them.
  */
 @Injectable()
 export class ValidationGuard implements CanActivate {
-  private readonly shapes = new WeakMap<object, Type>();
+  private readonly shapes = new WeakMap<object, Shapes>();
 
   constructor(private readonly env: Env) {}
 
@@ -30,63 +36,56 @@ export class ValidationGuard implements CanActivate {
     const handler = context.getHandler();
     if (accessOf(handler)?.public) return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const { value, faults } = await this.read(this.queryShape(context.getClass(), handler), request.query, 'query');
+    const shapes = this.shapesOf(context.getClass(), handler);
+    const query = readObject(shapes.query, request.query, this.env);
+    const faults = query.faults.map((fault) => detail('query', fault));
+    if (isWrite(request.method)) faults.push(...(await this.readBody(request, handler, shapes.body)));
     if (faults.length > 0) throw new ValidationFailed(faults);
     // Express' own property is a getter that would parse the text again.
-    Object.defineProperty(request, 'query', { value, configurable: true });
+    Object.defineProperty(request, 'query', { value: query.value, configurable: true });
     return true;
   }
 
-  private async read(shape: Type, raw: object, place: 'query'): Promise<{ value: unknown; faults: FaultDetail[] }> {
-    const options: ReadOptions = { env: this.env };
-    const value = plainToInstance(shape, raw, options) as object;
-    const errors = await validate(value, {
-      whitelist: true,
-      forbidNonWhitelisted: true,
-      forbidUnknownValues: false,
-      stopAtFirstError: true,
-    });
-    const names = Object.keys(raw);
-    // class-transformer passes over some names in silence: __proto__, constructor, those of Object's own methods.
-    const lost = names.filter((name) => !Object.hasOwn(value, name)).map((name) => unknown([place, name]));
-    const faults = [...errors.map((error) => describe(error, place)), ...lost];
-    return { value, faults: faults.length > 1 ? inOrderOf(names, faults) : faults };
-  }
-
-  private queryShape(controller: Type, handler: object & { name?: string }): Type {
-    let shape = this.shapes.get(handler);
-    if (!shape) {
-      shape = declaredType(controller, handler.name!, RouteParamtypes.QUERY) ?? Nothing;
-      this.shapes.set(handler, shape);
+  private async readBody(request: Request, handler: object, shape: Type<object> | null): Promise<FaultDetail[]> {
+    const kind = bodyKindOf(handler);
+    if (kind === 'upload') return [];
+    const raw = await readJson(request, kind.json);
+    request.contentHash = hashOf([request.query, raw ?? null]);
+    if (raw === undefined && !shape) return [];
+    if (raw === undefined) return [detail('body', new Fault('missing', 'Send a JSON object as the body.'))];
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+      return [detail('body', new Fault('dict_type', 'Send a JSON object as the body.'))];
     }
-    return shape;
+    const { value, faults } = readObject(shape ?? Nothing, raw, this.env);
+    request.body = value;
+    return faults.map((fault) => detail('body', fault));
+  }
+
+  private shapesOf(controller: Type, handler: object & { name?: string }): Shapes {
+    let shapes = this.shapes.get(handler);
+    if (!shapes) {
+      shapes = {
+        query: declaredType(controller, handler.name!, RouteParamtypes.QUERY) ?? Nothing,
+        body: declaredType(controller, handler.name!, RouteParamtypes.BODY) ?? null,
+      };
+      this.shapes.set(handler, shapes);
+    }
+    return shapes;
   }
 }
 
-/** The class of a handler's argument of this kind, from what Nest keeps of the parameter decorators. */
-function declaredType(controller: Type, name: string, kind: RouteParamtypes): Type | undefined {
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number }>;
-  const found = Object.entries(args).find(([key]) => key.startsWith(`${kind}:`));
-  if (!found) return undefined;
-  const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) as Type[];
-  return types[found[1].index];
+function detail(place: string, { at, msg, type }: Fault): FaultDetail {
+  return { loc: [place, ...at], msg, type };
 }
 
-function describe(error: ValidationError, place: string): FaultDetail {
-  const loc = [place, error.property];
-  const fault: unknown = error.value;
-  if (fault instanceof Fault) return { loc, msg: fault.msg, type: fault.type };
-  if (error.constraints?.whitelistValidation) return unknown(loc);
-  return { loc, msg: 'This parameter is required.', type: 'missing' };
+/** The same for the same content, whatever the order of its keys: SHA-256 of its canonical JSON. */
+export function hashOf(content: unknown): Buffer {
+  return createHash('sha256').update(canonical(content)).digest();
 }
 
-function unknown(loc: FaultDetail['loc']): FaultDetail {
-  return { loc, msg: 'This parameter is not known here. Check its spelling.', type: 'extra_forbidden' };
-}
-
-/** As the caller wrote them; what is missing comes last. */
-function inOrderOf(names: string[], faults: FaultDetail[]): FaultDetail[] {
-  const places = new Map(names.map((name, index) => [name, index]));
-  const placeOf = ({ loc }: FaultDetail) => places.get(String(loc[1])) ?? names.length;
-  return faults.sort((a, b) => placeOf(a) - placeOf(b));
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`;
 }

@@ -1,4 +1,8 @@
 /** JSON that PostgreSQL wrote: it goes out as it is. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  /** @param etag of a record whose versions are told apart */
+  constructor(
+    readonly text: string,
+    readonly etag?: string,
+  ) {}
 }

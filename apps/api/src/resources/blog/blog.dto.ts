@@ -1,5 +1,17 @@
 import { MOST_OFFSET } from '../../http/lists/list-query.dto.js';
-import { QueryBrand, QueryEnum, QueryInteger } from '../../http/validation/fields.js';
+import {
+  Brand,
+  Day,
+  Flag,
+  Instant,
+  Link,
+  OneOf,
+  QueryBrand,
+  QueryEnum,
+  QueryInteger,
+  Text,
+  Texts,
+} from '../../http/validation/fields.js';
 import { POST_STATUSES, POST_TARGETS } from './blog.view.js';
 
 export class ListPosts {
@@ -17,4 +29,73 @@ export class ListPosts {
 
   @QueryInteger({ description: 'Posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
   offset: number = 0;
+}
+
+const SLUG = {
+  shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+  message: 'Give lower-case letters and digits, in words that single hyphens join.',
+};
+
+/** What a caller may write of a post; all but title and slug can be left out. */
+class WritablePost {
+  @Text({ max: 2000 }, { nullable: true })
+  excerpt?: string | null;
+
+  @Text({ max: 200_000 }, { nullable: true })
+  content?: string | null;
+
+  @Texts({ min: 1, max: 100 }, { max: 50 })
+  tags?: string[];
+
+  @Link(2000, { nullable: true, description: 'A public image, for example one of `POST /v1/blog-images`.' })
+  featured_image?: string | null;
+
+  @Text({ max: 200 }, { nullable: true })
+  author?: string | null;
+
+  @Text({ max: 200 }, { nullable: true })
+  category?: string | null;
+
+  @Day({ nullable: true })
+  date?: string | null;
+
+  @Flag()
+  publish_to_website?: boolean;
+
+  @Flag()
+  publish_to_portal?: boolean;
+
+  @Instant({ nullable: true, description: 'When a draft is to be published; null for not by itself.' })
+  scheduled_at?: Date | null;
+
+  @OneOf(POST_STATUSES)
+  status?: 'draft' | 'published';
+}
+
+export class UpdatePost extends WritablePost {
+  @Text({ min: 1, max: 300 })
+  title?: string;
+
+  @Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { description: 'Unique in the organization; of the platform: in the brand.' },
+  )
+  slug?: string;
+}
+
+export class CreatePost extends WritablePost {
+  @Text({ min: 1, max: 300 }, { required: true })
+  title: string;
+
+  @Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { required: true, description: 'Unique in the organization; of the platform: in the brand.' },
+  )
+  slug: string;
+
+  @OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
+  target?: 'platform' | 'org';
+
+  @Brand({ description: 'Required for `platform`; the first of the two when left out otherwise.' })
+  brand?: string;
 }

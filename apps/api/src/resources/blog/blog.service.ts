@@ -1,15 +1,132 @@
 import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { QueryFailedError } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { type PostState, Publishing } from '@app/publishing';
 import type { Caller } from '../../http/auth/caller.js';
+import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
-import type { JsonText } from '../../http/views/json-text.js';
-import type { ListPosts } from './blog.dto.js';
-import { postsInSight } from './blog.queries.js';
+import { JsonText } from '../../http/views/json-text.js';
+import { Audit } from '../../http/writes/audit.js';
+import { type Expected, requireVersion, tagged } from '../../http/writes/etag.js';
+import type { CreatePost, ListPosts, UpdatePost } from './blog.dto.js';
+import { differences, inSight, insertPost, lockedPost, postsInSight } from './blog.queries.js';
+import { blogPostView } from './blog.view.js';
+
+const POSTS = sql`blog_posts b`;
+
+/** Unique indexes of slugs: in an organization, and in a brand of the platform. */
+const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
+
+/** What is read of a post's view to change it. */
+interface LockedPost extends PostState {
+  record: JsonText;
+  fields: object;
+}
 
 @Injectable()
 export class BlogService {
-  constructor(private readonly lists: Lists) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly db: Database,
+    private readonly publishing: Publishing,
+    private readonly audit: Audit,
+    private readonly env: Env,
+  ) {}
 
   list(caller: Caller, query: ListPosts): Promise<JsonText> {
     return this.lists.array(caller, postsInSight(caller, query));
+  }
+
+  async get(caller: Caller, id: string): Promise<JsonText> {
+    return tagged(await this.lists.record(caller, blogPostView, POSTS, [inSight(caller), sql`b.id = ${id}`]));
+  }
+
+  async create(caller: Caller, { target = 'org', brand, ...fields }: CreatePost): Promise<JsonText> {
+    if (target === 'platform' && !caller.platformBlog) throw platformBlogRequired();
+    if (target === 'platform' && !brand) throw fault('brand', 'missing', 'Posts of the platform need a brand.');
+    const published = fields.status === 'published';
+    refuseSchedule(fields.scheduled_at, published);
+    const post = {
+      id: uuidv7(),
+      organizationId: target === 'platform' ? null : caller.organizationId,
+      brand: brand ?? this.env.get('BLOG_BRANDS')[0]!,
+    };
+    const row = { id: post.id, organization_id: post.organizationId, brand: post.brand, ...fields };
+    await withFreeSlug(
+      this.db.query(insertPost({ ...row, ...(published && { published_at: new Date(), scheduled_at: null }) })),
+    );
+    if (published) await this.publishing.rebuild(post);
+    return this.written(caller, post.id);
+  }
+
+  async update(caller: Caller, id: string, expected: Expected, wanted: UpdatePost): Promise<JsonText> {
+    const post = await this.lock(caller, id, expected);
+    const { status = post.status, scheduled_at, ...fields } = wanted;
+    refuseSchedule(scheduled_at, status === 'published');
+    // Publishing clears the schedule by itself; a published post has none.
+    const schedule = status === 'published' ? {} : { scheduled_at };
+    const columns = differences(post.fields, { ...fields, ...schedule });
+    if (columns.length > 0 || status !== post.status) {
+      await withFreeSlug(this.publishing.change(post, status, columns));
+    }
+    return this.written(caller, id);
+  }
+
+  async remove(caller: Caller, id: string, expected: Expected): Promise<void> {
+    const post = await this.lock(caller, id, expected);
+    await this.db.query(sql`
+      DELETE FROM blog_posts WHERE id = ${id} AND organization_id IS NOT DISTINCT FROM ${post.organizationId}::uuid`);
+    if (post.status === 'published') await this.publishing.rebuild(post);
+    this.audit.note({ post_id: id });
+  }
+
+  /** @throws ApiError 404 outside the caller's sight; 412 when it is not the version that the caller means */
+  private async lock(caller: Caller, id: string, expected: Expected): Promise<LockedPost> {
+    const [row] = await this.db.query<{ data: string }>(lockedPost(caller, id));
+    if (!row) throw ApiError.notFound();
+    const record = new JsonText(row.data);
+    requireVersion(record, expected);
+    const fields = JSON.parse(row.data) as Pick<PostState, 'brand' | 'status'> & { organization_id: string | null };
+    return { id, organizationId: fields.organization_id, brand: fields.brand, status: fields.status, record, fields };
+  }
+
+  private async written(caller: Caller, id: string): Promise<JsonText> {
+    this.audit.note({ post_id: id });
+    return tagged(await this.lists.written(caller, blogPostView, POSTS, [inSight(caller), sql`b.id = ${id}`]));
+  }
+}
+
+function refuseSchedule(scheduledAt: Date | null | undefined, published: boolean): void {
+  if (!scheduledAt || !published) return;
+  throw fault(
+    'scheduled_at',
+    'value_error',
+    'A published post has no schedule. Leave it out, or set the status to draft.',
+  );
+}
+
+function platformBlogRequired(): ApiError {
+  return new ApiError(
+    'platform_blog_required',
+    'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+  );
+}
+
+function fault(field: string, type: string, msg: string): ValidationFailed {
+  return new ValidationFailed([{ loc: ['body', field], msg, type }]);
+}
+
+/** What the unique indexes refuse is a fault of the caller's slug. */
+async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const cause =
+      error instanceof QueryFailedError ? (error.driverError as { code?: string; constraint?: string }) : {};
+    if (cause.code !== '23505' || !SLUG_INDEXES.has(cause.constraint ?? '')) throw error;
+    throw fault('slug', 'value_error', 'Another post has this slug already. Give another one.');
   }
 }

@@ -1,16 +1,20 @@
-import { Controller, Get } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { AddGroupMember } from './groups.dto.js';
 import { GroupsService } from './groups.service.js';
-import { studentGroupView } from './groups.view.js';
+import { groupMemberView, studentGroupView } from './groups.view.js';
 
-@Controller('v1/student-groups')
+const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
+
+@Controller('v1')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
 
-  @Get(':group_id')
+  @Get('student-groups/:group_id')
   @RequireScopes('read')
   @Documented({
     id: 'get_student_group',
@@ -21,5 +25,39 @@ export class GroupsController {
   })
   get(@CurrentCaller() caller: Caller, @PathId('group_id') id: string) {
     return this.groups.get(caller, id);
+  }
+
+  @Post('groups/:group_id/students')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_group_student',
+    summary: 'Adds an accepted student to the group',
+    description:
+      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
+      'accepted member of it is a 404.',
+    answer: one(groupMemberView),
+    example: EXAMPLE,
+  })
+  addStudent(@CurrentCaller() caller: Caller, @PathId('group_id') id: string, @Body() body: AddGroupMember) {
+    return this.groups.addMember(caller, id, body.user_id, 'student');
+  }
+
+  @Post('groups/:group_id/tutors')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_group_tutor',
+    summary: 'Adds an accepted tutor or admin to the group as a tutor',
+    description:
+      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
+      'accepted member of it is a 404. Who is in the group as a student becomes its tutor, with the same `member_id`.',
+    answer: one(groupMemberView),
+    example: EXAMPLE,
+  })
+  addTutor(@CurrentCaller() caller: Caller, @PathId('group_id') id: string, @Body() body: AddGroupMember) {
+    return this.groups.addMember(caller, id, body.user_id, 'tutor');
   }
 }

@@ -17,3 +17,5 @@ export const studentGroupView = new View('StudentGroup', {
   created_at: nullable(instant('g.created_at')),
   updated_at: nullable(instant('g.updated_at')),
 });
+
+export const groupMemberView = new View('MemberAddResult', { member_id: uuid('m.id') });

@@ -1,11 +1,14 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
+import { accountInviteSentShape } from '../../http/views/account-invite.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { CreateParent, LinkStudent } from './parents.dto.js';
 import { ParentsService } from './parents.service.js';
-import { balanceView, parentView } from './parents.view.js';
+import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
 
 @Controller('v1/parents')
 export class ParentsController {
@@ -44,5 +47,54 @@ export class ParentsController {
   })
   getBalance(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
     return this.parents.getBalance(caller, id);
+  }
+
+  @Post()
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_parent',
+    summary: 'Creates a parent, who stays invisible until linked to a student',
+    description:
+      'As a `parent` row of the bulk invite: never mailed by this call. Link the parent to a student, then send the ' +
+      'invite. A parent who is there already is answered as they are. What would be an `error` of the row is a 422 here.',
+    answer: one(parentView),
+    example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
+  })
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateParent) {
+    return this.parents.create(caller, body);
+  }
+
+  @Post(':parent_id/link-student')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'link_student_to_parent',
+    summary: 'Links a parent to a student',
+    description:
+      'The parent is one that is linked here already or that this organization provisioned. Linking again changes ' +
+      'nothing.',
+    answer: one(parentStudentLinkView),
+    example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+  })
+  linkStudent(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string, @Body() body: LinkStudent) {
+    return this.parents.linkStudent(caller, id, body.student_id);
+  }
+
+  @Post(':parent_id/send-invite')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'send_parent_invite',
+    summary: 'Mails a parent the way into their account',
+    description:
+      'The parent must be linked to a student. `sent` tells whether a mail was queued: not so without a mail server, or ' +
+      'when the address refused mail for good. A parent without an address is a 422.',
+    answer: one(accountInviteSentShape),
+  })
+  sendInvite(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
+    return this.parents.sendInvite(caller, id);
   }
 }

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../http/http.module.js';
 import { ParentsController } from './parents.controller.js';
 import { ParentsService } from './parents.service.js';
 
-@Module({ imports: [HttpModule], controllers: [ParentsController], providers: [ParentsService] })
+@Module({ imports: [AccountsModule, HttpModule], controllers: [ParentsController], providers: [ParentsService] })
 export class ParentsModule {}

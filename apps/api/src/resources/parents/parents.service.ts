@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
+import { AccountInvites, Families, Provisioning } from '@app/accounts';
 import type { Caller } from '../../http/auth/caller.js';
 import type { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { refusedPerson, toParent } from '../../http/validation/people.js';
+import { type AccountInviteSent, sentOrRefused } from '../../http/views/account-invite.js';
 import type { JsonText } from '../../http/views/json-text.js';
-import { balanceView, parentView } from './parents.view.js';
+import { Audit } from '../../http/writes/audit.js';
+import type { CreateParent } from './parents.dto.js';
+import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
 
 const PARENTS = sql`parents p JOIN users u ON u.id = p.user_id`;
 
@@ -20,7 +25,13 @@ const INVOICES = sql`CROSS JOIN LATERAL (
 /** Parents with at least one child linked in the organization; without one they are invisible. */
 @Injectable()
 export class ParentsService {
-  constructor(private readonly lists: Lists) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly provisioning: Provisioning,
+    private readonly families: Families,
+    private readonly invites: AccountInvites,
+    private readonly audit: Audit,
+  ) {}
 
   list(caller: Caller, query: ListQuery): Promise<Page> {
     return this.lists.page(
@@ -42,6 +53,36 @@ export class ParentsService {
 
   getBalance(caller: Caller, id: string): Promise<JsonText> {
     return this.lists.record(caller, balanceView, sql`parents p ${INVOICES}`, this.linked(caller, id));
+  }
+
+  /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the values cannot be */
+  async create(caller: Caller, body: CreateParent): Promise<JsonText> {
+    const [outcome] = await this.provisioning.provision(caller, [toParent(body)]);
+    if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
+    const { id, created } = outcome!;
+    this.audit.note({ parent_id: id, created });
+    return this.lists.written(caller, parentView, PARENTS, [
+      sql`p.organization_id = ${caller.organizationId}`,
+      sql`p.user_id = ${id}`,
+    ]);
+  }
+
+  /** @throws ApiError 404 when one of the two is not there */
+  async linkStudent(caller: Caller, id: string, studentId: string): Promise<JsonText> {
+    await this.families.link(caller.organizationId, id, studentId);
+    this.audit.note({ parent_id: id, student_id: studentId });
+    return this.lists.written(caller, parentStudentLinkView, sql`parent_students l`, [
+      sql`l.organization_id = ${caller.organizationId}`,
+      sql`l.parent_id = ${id}`,
+      sql`l.student_id = ${studentId}`,
+    ]);
+  }
+
+  /** @throws ApiError 404; ValidationFailed when no mail can reach the parent */
+  async sendInvite(caller: Caller, id: string): Promise<AccountInviteSent> {
+    const answer = sentOrRefused(await this.invites.sendToParent(caller, id), 'parent_id');
+    this.audit.note({ parent_id: id, sent: answer.sent });
+    return answer;
   }
 
   private linked(caller: Caller, id: string): Parameters<Lists['record']>[3] {

@@ -27,3 +27,10 @@ export const balanceView = new View('ParentBalance', {
   outstanding_cents: cents('i.outstanding'),
   open_invoices_count: integer('i.open', { minimum: 0 }),
 });
+
+/** Needs the link as `l`. */
+export const parentStudentLinkView = new View('ParentStudentLink', {
+  parent_id: uuid('l.parent_id'),
+  student_id: uuid('l.student_id'),
+  linked_at: nullable(instant('l.linked_at')),
+});

@@ -1,8 +1,12 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
-import { Documented, page } from '../../http/openapi/operation.decorator.js';
+import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
+import { PathId } from '../../http/validation/path-id.js';
+import { accountInviteSentShape } from '../../http/views/account-invite.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { CreateStudent, UpdateStudent } from './students.dto.js';
 import { StudentsService } from './students.service.js';
 import { studentView } from './students.view.js';
 
@@ -20,5 +24,53 @@ export class StudentsController {
   })
   list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
     return this.students.list(caller, query);
+  }
+
+  @Post()
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_student',
+    summary: 'Creates or invites a student, with a parent if one is given',
+    description:
+      'As a `student` row of the bulk invite. A student who is there already is answered as they are, with nothing done. ' +
+      'What would be an `error` of the row is a 422 here.',
+    answer: one(studentView),
+    example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
+  })
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateStudent) {
+    return this.students.create(caller, body);
+  }
+
+  @Patch(':student_id')
+  @RequireScopes('students:write')
+  @Documented({
+    id: 'update_student',
+    summary: 'Changes a student’s names, email or phone',
+    description:
+      'What is left out stays. Of a `pending` student this changes what the organization supplied, but not the address ' +
+      'they were invited at. A login that other organizations see too is only the person’s own to change, and an ' +
+      'archived student is not changed: 422.',
+    answer: one(studentView),
+    example: { phone: '+61 400 000 000' },
+  })
+  update(@CurrentCaller() caller: Caller, @PathId('student_id') id: string, @Body() body: UpdateStudent) {
+    return this.students.update(caller, id, body);
+  }
+
+  @Post(':student_id/send-invite')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'send_student_invite',
+    summary: 'Mails a student the way into their account',
+    description:
+      '`sent` tells whether a mail was queued: not so without a mail server, or when the address refused mail for good. ' +
+      'A student without an address, or archived, is a 422.',
+    answer: one(accountInviteSentShape),
+  })
+  sendInvite(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
+    return this.students.sendInvite(caller, id);
   }
 }

@@ -1,8 +1,9 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { Documented, page } from '../../http/openapi/operation.decorator.js';
-import { ListTutors } from './tutors.dto.js';
+import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { CreateTutor, ListTutors } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
 import { tutorView } from './tutors.view.js';
 
@@ -21,5 +22,21 @@ export class TutorsController {
   })
   list(@CurrentCaller() caller: Caller, @Query() query: ListTutors) {
     return this.tutors.list(caller, query);
+  }
+
+  @Post()
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_tutor',
+    summary: 'Creates or invites a tutor',
+    description:
+      'As a `tutor` row of the bulk invite. A tutor who is there already is answered as they are, with nothing done. What ' +
+      'would be an `error` of the row is a 422 here.',
+    answer: one(tutorView),
+    example: { first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
+  })
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateTutor) {
+    return this.tutors.create(caller, body);
   }
 }

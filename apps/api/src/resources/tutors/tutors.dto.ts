@@ -1,7 +1,10 @@
 import { ListQuery } from '../../http/lists/list-query.dto.js';
 import { QueryBoolean } from '../../http/validation/fields.js';
+import { TutorFields } from '../../http/validation/people.js';
 
 export class ListTutors extends ListQuery {
   @QueryBoolean({ description: 'Only tutors whose profile is published, or only those whose profile is not.' })
   is_published?: boolean;
 }
+
+export class CreateTutor extends TutorFields {}

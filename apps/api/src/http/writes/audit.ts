@@ -1,0 +1,79 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import type { Caller } from '../auth/caller.js';
+
+/** Ids and codes of what a write touched. Never names, addresses or texts. */
+export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
+
+/** Who asked for what. */
+export interface Attempt {
+  caller: Caller;
+  /** Method and route template: `POST /v1/invites`. */
+  operation: string;
+  requestId: string;
+}
+
+/** One append-only row for each write, in the write's own transaction; refused writes too, in one of theirs. */
+@Injectable()
+export class Audit {
+  private readonly noted = new AsyncLocalStorage<AuditDetails>();
+
+  constructor(private readonly db: Database) {}
+
+  /** Adds to the row of the write that runs. */
+  note(details: AuditDetails): void {
+    const store = this.noted.getStore();
+    if (!store) throw new Error('Nothing is being written: details are noted inside a write');
+    Object.assign(store, details);
+  }
+
+  /**
+   * Runs a write inside the ambient transaction and leaves its row there.
+   *
+   * @param keep what else is kept of it, in the same round trip
+   */
+  async record<T>(
+    attempt: Attempt,
+    work: () => Promise<T>,
+    statusOf: () => number,
+    keep?: (result: T) => Promise<void>,
+  ): Promise<T> {
+    const details: AuditDetails = {};
+    const result = await this.noted.run(details, work);
+    await Promise.all([this.insert(attempt, statusOf(), 'done', details), keep?.(result)]);
+    return result;
+  }
+
+  /** @param code why it was refused */
+  async recordRefusal(attempt: Attempt, status: number, code: string): Promise<void> {
+    await this.db.transaction(attempt.caller, () => this.insert(attempt, status, code, {}));
+  }
+
+  private async insert(
+    { caller, operation, requestId }: Attempt,
+    status: number,
+    result: string,
+    details: AuditDetails,
+  ) {
+    await this.db.query(sql`
+      INSERT INTO audit_log (id, organization_id, api_key_id, operation, request_id, status, result, details)
+      VALUES (${uuidv7()}, ${caller.organizationId}, ${caller.keyId}, ${operation}, ${requestId}, ${status}, ${result},
+        ${JSON.stringify(details)})`);
+  }
+}
+
+/** The attempt that a request is; null before its caller is known. */
+export function attemptOf(request: Request): Attempt | null {
+  const { caller } = request;
+  const route = (request.route as { path?: string } | undefined)?.path;
+  return caller && route ? { caller, operation: `${request.method} ${route}`, requestId: request.id } : null;
+}
+
+/** Reads change nothing and leave no row. */
+export function isWrite(method: string): boolean {
+  return !['GET', 'HEAD', 'OPTIONS'].includes(method);
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { ApiError } from '../errors/api-error.js';
+import { JsonText } from '../views/json-text.js';
+
+/** The entity tags that a caller accepts; `*` is any; null when the request has no If-Match. */
+export type Expected = string[] | '*' | null;
+
+/** `"…"`, or `W/"…"`, separated by commas: RFC 9110, section 8.8.3. */
+const TAGS = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*|$))+$/;
+
+/** The version that the caller means to change, from `If-Match`. @throws ApiError 400 for what cannot be one */
+export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext): Expected => {
+  const header = context.switchToHttp().getRequest<Request>().headers['if-match'];
+  if (header === undefined) return null;
+  if (header.trim() === '*') return '*';
+  if (TAGS.test(header)) return header.match(/(?:W\/)?"[^"]*"/g);
+  throw new ApiError('bad_request', 'If-Match must be the ETag of an answer, with its quotes, or *.');
+});
+
+/** The record with its strong entity tag: the same bytes, the same tag. */
+export function tagged({ text }: JsonText): JsonText & { etag: string } {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+  return new JsonText(text, etag) as JsonText & { etag: string };
+}
+
+/** @throws ApiError 412 when the record is not, or not any more, the version that the caller means */
+export function requireVersion(record: JsonText, expected: Expected): void {
+  if (expected === null || expected === '*' || expected.includes(tagged(record).etag)) return;
+  throw new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.');
+}

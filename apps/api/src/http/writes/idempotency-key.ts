@@ -1,0 +1,23 @@
+import { SetMetadata } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors/api-error.js';
+
+const IDEMPOTENT = 'idempotent';
+
+/** The route creates something: it honours `Idempotency-Key`. */
+export const Idempotent = () => SetMetadata(IDEMPOTENT, true);
+
+export function isIdempotent(handler: object): boolean {
+  return Reflect.getMetadata(IDEMPOTENT, handler) === true;
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+/** The request's key; null when it has none. @throws ApiError 400 for one that cannot be a key */
+export function idempotencyKeyOf({ headers, headersDistinct }: IncomingMessage): string | null {
+  const given = headers['idempotency-key'];
+  if (given === undefined) return null;
+  const values = headersDistinct['idempotency-key'] ?? [];
+  if (values.length === 1 && typeof given === 'string' && VISIBLE_ASCII.test(given)) return given;
+  throw new ApiError('bad_request', 'Idempotency-Key must be one value of 1 to 255 visible ASCII characters.');
+}

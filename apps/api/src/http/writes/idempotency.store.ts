@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Env, Vault } from '@app/config';
+import { Database } from '@app/database';
+import { ApiError } from '../errors/api-error.js';
+
+/** What a first request was answered with. */
+export interface StoredAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** Byte for byte; empty for none. */
+  body: string;
+}
+
+/** One use of an idempotency key: its scope is the organization, the method and the path. */
+export interface KeyUse {
+  organizationId: string;
+  /** Method and actual path. */
+  operation: string;
+  key: string;
+  /** SHA-256 of what was asked. */
+  requestHash: Buffer;
+}
+
+/** Idempotency keys in the database, claimed and answered in the transaction of the effect. */
+@Injectable()
+export class IdempotencyStore {
+  constructor(
+    private readonly db: Database,
+    private readonly vault: Vault,
+    private readonly env: Env,
+  ) {}
+
+  /**
+   * What the key was used for before: the answer when it was the same request, `mismatch` when it was another one; null
+   * while nobody has committed one. One that is past its time counts as gone, whether it was purged already or not.
+   */
+  async find({ organizationId, operation, key, requestHash }: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+    const [[row]] = await this.db.read<[{ same: boolean; answer: Buffer }]>(
+      { organizationId },
+      sql`SELECT request_hash = ${requestHash} AS same, answer FROM idempotency_keys
+        WHERE organization_id = ${organizationId} AND operation = ${operation} AND key = ${key} AND expires_at > now()`,
+    );
+    if (!row) return null;
+    return row.same ? this.open(row.answer) : 'mismatch';
+  }
+
+  /**
+   * Claims the key inside the ambient transaction, without waiting: false while another transaction has it, or when one
+   * has used it. Who waits would do so with a connection in hand, and a few retries would have them all.
+   */
+  async claim(use: KeyUse): Promise<boolean> {
+    const { organizationId, operation, key, requestHash } = use;
+    const hours = this.env.get('IDEMPOTENCY_TTL_HOURS');
+    const claimed = await this.db.query(sql`
+      WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended(${nameOf(use)}, 0)) AS mine)
+      INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
+      SELECT ${organizationId}, ${operation}, ${key}, ${requestHash}, now() + ${hours} * interval '1 hour'
+      FROM turn WHERE mine
+      ON CONFLICT (organization_id, operation, key) DO UPDATE SET request_hash = excluded.request_hash, status = NULL,
+        answer = NULL, created_at = now(), expires_at = excluded.expires_at
+        WHERE idempotency_keys.expires_at <= now()
+      RETURNING 1`);
+    return claimed.length > 0;
+  }
+
+  /** Keeps the answer to a claim of ours, for as long as the transaction's commit. */
+  async answer({ organizationId, operation, key }: KeyUse, answer: StoredAnswer): Promise<void> {
+    await this.db.query(sql`
+      UPDATE idempotency_keys SET status = ${answer.status},
+        answer = ${this.vault.seal('idempotent answers', JSON.stringify(answer))}
+      WHERE organization_id = ${organizationId} AND operation = ${operation} AND key = ${key}`);
+  }
+
+  private open(sealed: Buffer): StoredAnswer {
+    let text: string;
+    try {
+      text = this.vault.open('idempotent answers', sealed);
+    } catch {
+      // The ENCRYPTION_KEY was changed. What was done must not be done again.
+      throw new ApiError(
+        'invalid_state',
+        'The first request with this Idempotency-Key was carried out, but its answer can no longer be read.',
+      );
+    }
+    return JSON.parse(text) as StoredAnswer;
+  }
+}
+
+/** One text for each use that excludes another one. */
+export function nameOf({ organizationId, operation, key }: KeyUse): string {
+  return JSON.stringify([organizationId, operation, key]);
+}

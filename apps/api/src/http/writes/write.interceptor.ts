@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { Database } from '@app/database';
+import type { Caller } from '../auth/caller.js';
+import { ApiError, ValidationFailed } from '../errors/api-error.js';
+import { type Attempt, attemptOf, Audit, isWrite } from './audit.js';
+import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
+import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
+
+/** How long a duplicate waits for the first request's answer (ms); then it is told to come back. */
+const DUPLICATE_PATIENCE_MS = 2_000;
+
+/** How often it looks whether another process has that answer (ms). */
+const POLL_MS = 40;
+
+/** Longer paths have no place in an index; whatever they name, it is no record. */
+const LONGEST_PATH = 255;
+
+/** Headers of an answer that are part of it, and are replayed with it. */
+const KEPT_HEADERS = ['content-type', 'etag', 'location'];
+
+/** A request with a key that runs in this process, and its answer; null when it had no effect. */
+interface Running {
+  requestHash: Buffer;
+  ended: Promise<StoredAnswer | null>;
+}
+
+/**
+ * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row and
+ * its stored answer commit together or not at all. Reads pass by.
+ */
+@Injectable()
+export class WriteInterceptor implements NestInterceptor {
+  /** By use of a key: duplicates wait here for each other, without a connection of their own. */
+  private readonly running = new Map<string, Running>();
+
+  constructor(
+    private readonly db: Database,
+    private readonly audit: Audit,
+    private readonly store: IdempotencyStore,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const attempt = attemptOf(request);
+    if (!isWrite(request.method) || !attempt) return next.handle();
+    const response = context.switchToHttp().getResponse<Response>();
+    const work = () => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const key = isIdempotent(context.getHandler()) ? idempotencyKeyOf(request) : null;
+    if (key === null) return from(this.perform(attempt, response, work));
+    const use = {
+      organizationId: attempt.caller.organizationId,
+      operation: `${request.method} ${shortened(request.path)}`,
+      key,
+      requestHash: request.contentHash ?? Buffer.alloc(32),
+    };
+    return from(this.performOnce(use, attempt, response, work));
+  }
+
+  private perform(attempt: Attempt, response: Response, work: () => Promise<unknown>): Promise<unknown> {
+    return this.db.transaction(attempt.caller, () => this.audit.record(attempt, work, () => response.statusCode));
+  }
+
+  private async performOnce(use: KeyUse, attempt: Attempt, response: Response, work: () => Promise<unknown>) {
+    const name = nameOf(use);
+    const deadline = Date.now() + DUPLICATE_PATIENCE_MS;
+    for (let other = this.running.get(name); other; other = this.running.get(name)) {
+      const answer = await before(deadline, other.ended);
+      if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
+      if (answer) return replay(response, answer);
+    }
+    // Nothing is awaited since the look: of many that waited for one that failed, one goes on and the others wait for it.
+    const result = this.claimAndPerform(use, attempt, response, work, deadline);
+    const ended = result.then(({ answer }) => answer, nothing);
+    this.running.set(name, { requestHash: use.requestHash, ended });
+    void ended.then(() => this.running.delete(name));
+    const { answer, replayed } = await result;
+    return replayed ? replay(response, answer) : send(response, answer);
+  }
+
+  /** While another process has the key, this looks again and again, without a connection in between. */
+  private async claimAndPerform(
+    use: KeyUse,
+    attempt: Attempt,
+    response: Response,
+    work: () => Promise<unknown>,
+    deadline: number,
+  ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+    const answerOf = async (): Promise<StoredAnswer> => {
+      const body = await work();
+      return { status: response.statusCode, headers: keptHeaders(response, body), body: toText(body) };
+    };
+    for (;;) {
+      const earlier = await this.store.find(use);
+      if (earlier === 'mismatch') throw mismatch();
+      if (earlier) return { answer: earlier, replayed: true };
+      const answer = await this.db.transaction(attempt.caller, async () => {
+        if (!(await this.store.claim(use))) return null;
+        return this.audit.record(
+          attempt,
+          answerOf,
+          () => response.statusCode,
+          (answer) => this.store.answer(use, answer),
+        );
+      });
+      if (answer) return { answer, replayed: false };
+      if (Date.now() >= deadline) throw inUse();
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+const nothing = () => null;
+
+/** @throws ApiError 409 when the time is over first */
+async function before<T>(deadline: number, ended: Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const late = sleep(Math.max(0, deadline - Date.now()), undefined, { signal: stop.signal }).then(() => {
+    throw inUse();
+  });
+  late.catch(nothing);
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    stop.abort();
+  }
+}
+
+function shortened(path: string): string {
+  return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
+}
+
+/** Puts an answer on the response, stored or fresh: both take this way, so both are the same bytes. */
+function send(response: Response, answer: StoredAnswer): string | undefined {
+  response.status(answer.status).set(answer.headers);
+  return answer.body === '' ? undefined : answer.body;
+}
+
+function replay(response: Response, answer: StoredAnswer): string | undefined {
+  response.set('Idempotency-Replayed', 'true');
+  return send(response, answer);
+}
+
+function toText(body: unknown): string {
+  if (body === undefined || body === null) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function keptHeaders(response: Response, body: unknown): Record<string, string> {
+  const headers = KEPT_HEADERS.map((name) => [name, response.getHeader(name)] as const);
+  const kept = headers.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  // An object would have become JSON on its way out.
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
+  return { ...type, ...Object.fromEntries(kept) };
+}
+
+function inUse(): ApiError {
+  return new ApiError(
+    'idempotency_key_in_use',
+    'The first request with this Idempotency-Key is still running. Try again in a moment.',
+    {},
+    { 'Retry-After': '1' },
+  );
+}
+
+function mismatch(): ValidationFailed {
+  const msg = 'This Idempotency-Key was used for another request. Use a new key for a new request.';
+  return new ValidationFailed([{ loc: ['header', 'idempotency-key'], msg, type: 'value_error' }]);
+}
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** SHA-256 of the query and the body, whatever the order of their keys. */
+    contentHash?: Buffer;
+    caller?: Caller;
+  }
+}

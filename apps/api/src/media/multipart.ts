@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Readable, Transform, type Writable } from 'node:stream';
+import type { Request, Response } from 'express';
+import multer from 'multer';
+import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
+import { sendContinue } from '../http/request/continue.js';
+import { discardRest } from './discard.js';
+import { TemporaryFile } from './temporary-file.js';
+
+/** 10 MB, of the file alone. */
+export const MOST_FILE_BYTES = 10_485_760;
+
+/** What may stand around the file: boundaries and the part's headers. */
+const MOST_ENVELOPE_BYTES = 65_536;
+
+/** The name of the one part. */
+const PART = 'file';
+
+/** A file as it was sent. Whoever receives it closes it. */
+export interface Received {
+  file: TemporaryFile;
+  /** The client's; not to be trusted. */
+  name: string;
+  sha256: Buffer;
+}
+
+/**
+ * Receives the one file of a multipart body on disk, never in memory: so much at most, and not a byte more than needed to
+ * know that it is too much.
+ *
+ * @throws ApiError 413, 415; ValidationFailed for another form than one part `file`
+ */
+export async function receiveFile(request: IncomingMessage, response: ServerResponse): Promise<Received> {
+  try {
+    requireMultipart(request);
+    if (Number(request.headers['content-length']) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
+    sendContinue(request);
+    return await parse(request);
+  } catch (error) {
+    discardRest(request, response);
+    throw error;
+  }
+}
+
+function requireMultipart({ headers }: IncomingMessage): void {
+  const [type] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  if (type?.trim() === 'multipart/form-data' && (headers['content-encoding'] ?? 'identity') === 'identity') return;
+  throw new ApiError('unsupported_media_type', 'Send the image as "Content-Type: multipart/form-data", unencoded.');
+}
+
+/** What the storage engine leaves of a part. */
+interface Part {
+  originalname: string;
+  temporary: TemporaryFile;
+  sha256: Buffer;
+}
+
+/** multer reads from this, and not from the request: it would wait for the end of a body that it has refused. */
+class Body extends Transform {
+  private size = 0;
+  /** What multer leaves here. */
+  files?: Part[];
+
+  constructor(readonly headers: IncomingMessage['headers']) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.size += chunk.length;
+    if (this.size > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) done(tooLarge());
+    else done(null, chunk);
+  }
+}
+
+async function parse(request: IncomingMessage): Promise<Received> {
+  // Nothing would ever tell that it ended.
+  if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body did.');
+  const body = new Body(request.headers);
+  const abandon = () => {
+    if (!request.complete) body.destroy();
+  };
+  // The request closes when all of it was read; and when its client is gone, which leaves the body open.
+  request.once('close', abandon).pipe(body);
+  try {
+    await readParts(body);
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    request.off('close', abandon).unpipe(body);
+  }
+  const [part] = body.files ?? [];
+  if (!part) throw notOneFile('missing');
+  return { file: part.temporary, name: part.originalname, sha256: part.sha256 };
+}
+
+function readParts(body: Body): Promise<void> {
+  const abandon = () => body.destroy();
+  const options: multer.Options & { streamHandler: (request: unknown, parser: Writable) => void } = {
+    storage: {
+      _handleFile: (_request, { stream }, done) => {
+        stream.once('limit', abandon);
+        keep(stream).then(
+          (part) => done(null, part as Partial<Express.Multer.File>),
+          (error: unknown) => done(error),
+        );
+      },
+      _removeFile: (_request, part, done) => {
+        // One that was kept before another one was refused.
+        (part as unknown as Part).temporary.close().then(() => done(null), done);
+      },
+    },
+    limits: { files: 1, fields: 0, parts: 1, fileSize: MOST_FILE_BYTES, fieldNameSize: 100, headerPairs: 20 },
+    defParamCharset: 'utf8',
+    // Without this a name that is only a path counts as no file.
+    preservePath: true,
+    fileFilter: (_request, { fieldname }, accept) => {
+      if (fieldname === PART) {
+        accept(null, true);
+        return;
+      }
+      accept(notOneFile('value_error'));
+      abandon();
+    },
+    streamHandler: (_request, parser) => {
+      // multer tells of these only once the body has ended: it ends here.
+      for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit', 'error']) parser.once(event, abandon);
+      body.pipe(parser);
+    },
+  };
+  return new Promise((resolve, reject) => {
+    multer(options).any()(body as unknown as Request, {} as Response, (error?: Error | 'router' | 'route') => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** On disk, and hashed on the way. */
+async function keep(stream: Readable): Promise<Omit<Part, 'originalname'>> {
+  const temporary = await TemporaryFile.create();
+  try {
+    const hash = createHash('sha256');
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      await temporary.append(chunk);
+    }
+    return { temporary, sha256: hash.digest() };
+  } catch (error) {
+    await temporary.close();
+    throw error;
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof ApiError) return error;
+  if (error instanceof multer.MulterError) {
+    return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
+  }
+  // A disk that is full, say.
+  if (error instanceof Error && 'syscall' in error) return error;
+  const msg = 'The body is not whole multipart/form-data. Let your HTTP client write it, boundary and all.';
+  return new ValidationFailed([{ loc: ['body'], msg, type: 'value_error' }]);
+}
+
+function notOneFile(type: 'missing' | 'value_error'): ValidationFailed {
+  const msg = `Send exactly one part, named "${PART}", with the image and its file name.`;
+  return new ValidationFailed([{ loc: ['body', PART], msg, type }]);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('payload_too_large', `The file is over ${MOST_FILE_BYTES} bytes (10 MB).`, {
+    limit: MOST_FILE_BYTES,
+  });
+}

@@ -1,0 +1,69 @@
+import { extname } from 'node:path';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { Env } from '@app/config';
+import { mediaFolder } from '@app/storage';
+import { ApiError } from '../http/errors/api-error.js';
+import { CONTENT_TYPES } from './images/image.js';
+
+const ROUTE = '/media/:target/:owner/:name';
+
+/** What was stored never changes under its name; and whatever it is, a browser shows it and runs nothing. */
+const HEADERS = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'Content-Security-Policy': `default-src 'none'; sandbox`,
+  'Content-Disposition': 'inline',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** One segment of a path that the storage makes: nothing in it leads anywhere else. */
+const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** Serves what STORAGE=disk keeps, to everybody, at the addresses that uploads were answered with. */
+export function serveMedia(app: NestExpressApplication): void {
+  const env = app.get(Env);
+  if (env.get('STORAGE') !== 'disk') return;
+  const root = mediaFolder(env);
+  const serve: RequestHandler = (request, response, next) => {
+    const segments = Object.values(request.params) as string[];
+    const contentType = CONTENT_TYPES.get(extname(request.path).slice(1));
+    if (!contentType || !segments.every((segment) => SEGMENT.test(segment))) {
+      next(notFound());
+      return;
+    }
+    response.sendFile(
+      segments.join('/'),
+      { root, cacheControl: false, acceptRanges: false, headers: { ...HEADERS, 'Content-Type': contentType } },
+      (error) => {
+        if (error) answerFailure(error, response, next);
+      },
+    );
+  };
+  const http = app.getHttpAdapter().getInstance() as unknown as Record<
+    'get' | 'all',
+    (path: string, handler: RequestHandler) => void
+  >;
+  http.get(ROUTE, serve);
+  http.all(ROUTE, (request, _response, next) => next(notAllowed(request)));
+}
+
+/** A client that leaves is no failure of ours. */
+function answerFailure(error: Error & { status?: number }, response: Response, next: NextFunction): void {
+  if (response.headersSent || response.destroyed) response.destroy();
+  else next(error.status === 404 || error.status === 400 || error.status === 403 ? notFound() : error);
+}
+
+function notFound(): ApiError {
+  return new ApiError('not_found', 'There is nothing at this path.');
+}
+
+function notAllowed({ method }: Request): ApiError {
+  const allowed = ['GET', 'HEAD'];
+  return new ApiError(
+    'method_not_allowed',
+    `This path does not answer ${method}. It answers ${allowed.join(', ')}.`,
+    { allowed },
+    { Allow: allowed.join(', ') },
+  );
+}

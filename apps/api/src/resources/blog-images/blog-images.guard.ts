@@ -1,0 +1,21 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ImageUploads } from '../../media/image-uploads.js';
+import { BlogImagesService } from './blog-images.service.js';
+
+/** Reads the body once everything else is found in order: after the key, the rate, the scope, the query, the place. */
+@Injectable()
+export class BlogImagesGuard implements CanActivate {
+  constructor(
+    private readonly images: BlogImagesService,
+    private readonly uploads: ImageUploads,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const folder = this.images.folderOf(request.caller!, request.query);
+    await this.uploads.accept(request, http.getResponse<Response>(), folder);
+    return true;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Shape } from '../../http/openapi/operation.decorator.js';
+import type { Schema } from '../../http/views/columns.js';
+import { uuid } from '../../http/views/columns.js';
+
+/** What became of one row. */
+export interface ResultItem {
+  index: number;
+  type: string;
+  email: string | null;
+  status: 'ok' | 'exists' | 'error';
+  id: string | null;
+  created: boolean | null;
+  invited: boolean | null;
+  error: string | null;
+}
+
+export interface BulkInviteAnswer {
+  results: ResultItem[];
+  summary: { total: number; ok: number; exists: number; errors: number; created: number };
+}
+
+const object = (properties: Record<string, Schema>): Schema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+
+const item = object({
+  index: { type: 'integer', minimum: 0, description: 'Position of the row in the request.' },
+  type: { type: 'string', enum: ['student', 'tutor', 'parent'] },
+  email: { type: ['string', 'null'], examples: ['mia@example.org'] },
+  status: {
+    type: 'string',
+    enum: ['ok', 'exists', 'error'],
+    description:
+      '`ok`: provisioned or invited. `exists`: was there before, nothing was done. `error`: nothing was done.',
+  },
+  id: { ...uuid('').schema, type: ['string', 'null'] },
+  created: { type: ['boolean', 'null'], description: 'Whether a new login was made.' },
+  invited: { type: ['boolean', 'null'], description: 'Whether a mail was queued now.' },
+  error: { type: ['string', 'null'], examples: [null], description: 'What to change about the row.' },
+});
+
+export const bulkInviteShape: Shape = {
+  name: 'BulkInviteResponse',
+  schema: object({
+    results: { type: 'array', items: item, description: 'One for each row, in their order.' },
+    summary: object({
+      total: count('ok + exists + errors'),
+      ok: count('Rows provisioned or invited.'),
+      exists: count('Rows that were there before.'),
+      errors: count('Rows that could not be provisioned.'),
+      created: count('Rows for which a new login was made.'),
+    }),
+  }),
+};

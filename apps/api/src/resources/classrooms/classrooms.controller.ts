@@ -1,0 +1,50 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import type { Caller } from '../../http/auth/caller.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { PathId } from '../../http/validation/path-id.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { AddClassroomMember } from './classrooms.dto.js';
+import { ClassroomsService } from './classrooms.service.js';
+import { classroomMemberView } from './classrooms.view.js';
+
+const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
+
+@Controller('v1/classrooms')
+export class ClassroomsController {
+  constructor(private readonly classrooms: ClassroomsService) {}
+
+  @Post(':classroom_id/tutors')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_classroom_tutor',
+    summary: 'Adds an accepted tutor or admin as a teacher of the classroom',
+    description:
+      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
+      'accepted member of it is a 404. Who sits in the classroom as a student becomes its teacher, with the same `member_id`.',
+    answer: one(classroomMemberView),
+    example: EXAMPLE,
+  })
+  addTutor(@CurrentCaller() caller: Caller, @PathId('classroom_id') id: string, @Body() body: AddClassroomMember) {
+    return this.classrooms.addMember(caller, id, body.user_id, 'teacher');
+  }
+
+  @Post(':classroom_id/students')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_classroom_student',
+    summary: 'Adds an accepted student to the classroom',
+    description:
+      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
+      'accepted member of it is a 404.',
+    answer: one(classroomMemberView),
+    example: EXAMPLE,
+  })
+  addStudent(@CurrentCaller() caller: Caller, @PathId('classroom_id') id: string, @Body() body: AddClassroomMember) {
+    return this.classrooms.addMember(caller, id, body.user_id, 'student');
+  }
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { HttpModule } from '../../http/http.module.js';
+import { ClassroomsController } from './classrooms.controller.js';
+import { ClassroomsService } from './classrooms.service.js';
+
+@Module({ imports: [HttpModule], controllers: [ClassroomsController], providers: [ClassroomsService] })
+export class ClassroomsModule {}

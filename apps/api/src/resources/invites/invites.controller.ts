@@ -1,0 +1,46 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import type { Caller } from '../../http/auth/caller.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { CreateInvite } from './invites.dto.js';
+import { InvitesService } from './invites.service.js';
+import { inviteShape, joinLinkShape } from './invites.view.js';
+
+@Controller('v1')
+export class InvitesController {
+  constructor(private readonly invites: InvitesService) {}
+
+  @Post('invites')
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_invite',
+    summary: 'Makes a join link or code',
+    description:
+      'With `email` it is for one person, serves once and lives 14 days; without, it is shareable and lives 90. A mail is ' +
+      'queued for scope `organization` with `email` and for `tutor_student` with `email`: `emailed` tells whether it was, ' +
+      'not that it arrived, so show `join_url` too. `token` and `join_url` are told this once. Each scope takes its own ' +
+      'target id and no other: `classroom_id`, `group_id`, `tutor_id` (with an optional `subject_id`), or `student_id` for ' +
+      '`parent`; `role` is for `organization`, where `admin` needs an `email`.',
+    answer: one(inviteShape),
+    example: { scope: 'organization', role: 'tutor', email: 'mia@example.org' },
+  })
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateInvite) {
+    return this.invites.create(caller, body);
+  }
+
+  @Get('org/join-link')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_org_join_link',
+    summary: 'Tells the two standing join codes of the organization, for students and for tutors',
+    description:
+      'They do not expire. `null` while they are not there yet: an organization from before they were introduced gets ' +
+      'them within a minute of the worker’s start.',
+    answer: one(joinLinkShape),
+  })
+  getJoinLink(@CurrentCaller() caller: Caller) {
+    return this.invites.getJoinLink(caller);
+  }
+}

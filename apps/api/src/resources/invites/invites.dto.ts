@@ -1,0 +1,70 @@
+import { isEmail } from '@app/accounts';
+import { Fault } from '../../http/validation/fault.js';
+import { OneOf, Text, Uuid } from '../../http/validation/fields.js';
+import { type Interdependent, TOGETHER } from '../../http/validation/read-object.js';
+import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
+
+export type InviteScope = (typeof INVITE_SCOPES)[number];
+type Field = 'role' | 'tutor_id' | 'subject_id' | 'classroom_id' | 'group_id' | 'student_id';
+
+/** The fields that only some scope has: which one, and whether it must be there. */
+const OWN_FIELDS: Record<Field, { scope: InviteScope; required: boolean }> = {
+  role: { scope: 'organization', required: false },
+  tutor_id: { scope: 'tutor_student', required: true },
+  subject_id: { scope: 'tutor_student', required: false },
+  classroom_id: { scope: 'classroom', required: true },
+  group_id: { scope: 'group', required: true },
+  student_id: { scope: 'parent', required: true },
+};
+
+/** null says the same as leaving a field out. */
+export class CreateInvite implements Interdependent {
+  @OneOf(INVITE_SCOPES, { required: true, description: 'What the person joins.' })
+  scope: InviteScope;
+
+  @OneOf(INVITE_ROLES, {
+    nullable: true,
+    default: 'tutor',
+    description: 'Scope `organization` only. `admin` needs an `email`.',
+  })
+  role?: (typeof INVITE_ROLES)[number] | null;
+
+  @Text({ min: 1, max: 254, trim: true }, { nullable: true, description: 'The one person that is invited.' })
+  email?: string | null;
+
+  @Uuid({ nullable: true, description: 'Scope `tutor_student`, required: a tutor of the organization.' })
+  tutor_id?: string | null;
+
+  @Uuid({ nullable: true, description: 'Scope `classroom`, required.' })
+  classroom_id?: string | null;
+
+  @Uuid({ nullable: true, description: 'Scope `group`, required.' })
+  group_id?: string | null;
+
+  @Uuid({ nullable: true, description: 'Scope `parent`, required: the child.' })
+  student_id?: string | null;
+
+  @Uuid({ nullable: true, description: 'Scope `tutor_student` only.' })
+  subject_id?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const faults: Fault[] = [];
+    if (INVITE_SCOPES.includes(this.scope)) {
+      for (const [name, { scope, required }] of Object.entries(OWN_FIELDS)) {
+        const given = (this[name as Field] ?? null) !== null;
+        if (given && scope !== this.scope) {
+          faults.push(new Fault('extra_forbidden', `Leave this out: it belongs to scope ${scope}.`, [name]));
+        } else if (!given && required && scope === this.scope) {
+          faults.push(new Fault('missing', `Scope ${scope} needs this.`, [name]));
+        }
+      }
+    }
+    if (this.role === 'admin' && (this.email ?? null) === null && this.scope === 'organization') {
+      faults.push(new Fault('value_error', 'An admin is invited by "email": a code is shared.', ['role']));
+    }
+    if (typeof this.email === 'string' && !isEmail(this.email)) {
+      faults.push(new Fault('value_error', 'Give one email address, for example mia@example.org.', ['email']));
+    }
+    return faults;
+  }
+}

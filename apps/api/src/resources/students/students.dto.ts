@@ -1,0 +1,19 @@
+import { Text } from '../../http/validation/fields.js';
+import { EMAIL, NAME, PHONE, StudentFields } from '../../http/validation/people.js';
+
+export class CreateStudent extends StudentFields {}
+
+/** What is left out stays as it is. */
+export class UpdateStudent {
+  @Text(NAME)
+  first_name?: string;
+
+  @Text(NAME)
+  last_name?: string;
+
+  @Text(EMAIL, { nullable: true, description: 'Null takes the address away: no mail can reach the account any more.' })
+  email?: string | null;
+
+  @Text(PHONE, { nullable: true })
+  phone?: string | null;
+}

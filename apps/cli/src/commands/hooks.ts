@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { type Command, InvalidArgumentError } from 'commander';
+import sql from 'sql-template-tag';
+import { Vault } from '@app/config';
+import type { Tenant } from '@app/database';
+import { Failure, print } from '../output.js';
+import { withWorkplace, type Workplace } from '../workplace.js';
+
+interface TargetOptions {
+  org?: string;
+  brand?: string;
+}
+
+interface SetOptions extends TargetOptions {
+  url: string;
+  secret?: string;
+}
+
+/** What the hook of a site is kept under, and on whose behalf. */
+interface Target {
+  target: string;
+  organizationId: string | null;
+  tenant: Tenant;
+}
+
+/** No organization has it: a brand's hook is seen through the platform's capability alone. */
+const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
+
+const SHORTEST_SECRET = 16;
+
+/** `hook set`, `hook list`, `hook remove`. */
+export function addHookCommands(program: Command): void {
+  const hook = program.command('hook').description('who is told that a site has to be built anew');
+
+  withTarget(hook.command('set'))
+    .description('set the hook of an organization or a brand; one that is there is replaced')
+    .requiredOption('--url <url>', 'http(s) address that takes the signed POST', parseUrl)
+    .option(
+      '--secret <secret>',
+      `what calls are signed with, ${SHORTEST_SECRET} characters at least (default: made, and shown once)`,
+    )
+    .action(async ({ url, secret, ...options }: SetOptions, command: Command) => {
+      if (secret !== undefined && secret.length < SHORTEST_SECRET) {
+        throw new Failure(`A secret has ${SHORTEST_SECRET} characters at least`);
+      }
+      const key = secret ?? randomBytes(32).toString('hex');
+      const target = await withWorkplace(async (workplace) => {
+        const found = await targetOf(workplace, options);
+        const sealed = new Vault(workplace.env).seal('hook secrets', key);
+        await workplace.db.transaction(found.tenant, () =>
+          workplace.db.query(sql`
+            INSERT INTO rebuild_hooks (target, organization_id, url, secret)
+            VALUES (${found.target}, ${found.organizationId}, ${url}, ${sealed})
+            ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret`),
+        );
+        return found.target;
+      });
+      const made = secret === undefined ? { secret: key } : {};
+      print(
+        command,
+        { target, url, ...made },
+        [
+          `${target} is rebuilt through ${url}`,
+          ...(secret === undefined ? ['', 'Calls are signed with this secret, shown this once:', '', `  ${key}`] : []),
+          '',
+          'X-Signature is sha256= and the HMAC-SHA256 of "<X-Timestamp>.<body>", in hex.',
+        ].join('\n'),
+      );
+    });
+
+  hook
+    .command('list')
+    .description('list the hooks; secrets are not shown')
+    .action(async (_options: object, command: Command) => {
+      const rows = await withWorkplace(({ db }) =>
+        db.lookUp<{ target: string; url: string; created_at: Date }>(sql`SELECT * FROM list_rebuild_hooks()`),
+      );
+      if (rows.length === 0 && !command.optsWithGlobals<{ json?: boolean }>().json) {
+        process.stdout.write('No hook is set: rebuilds are done when nobody has to be told.\n');
+      }
+      for (const row of rows) print(command, row, `${row.target}  ${row.url}`);
+    });
+
+  withTarget(hook.command('remove'))
+    .description('remove the hook of an organization or a brand')
+    .action(async (options: TargetOptions, command: Command) => {
+      const removed = await withWorkplace(async (workplace) => {
+        const { target, tenant } = await targetOf(workplace, options);
+        const rows = await workplace.db.transaction(tenant, () =>
+          workplace.db.manager.query<[unknown[], number]>('DELETE FROM rebuild_hooks WHERE target = $1', [target]),
+        );
+        return rows[1] > 0 ? target : null;
+      });
+      if (!removed) throw new Failure('There is no such hook');
+      print(command, { target: removed, removed: true }, `${removed} has no hook any more`);
+    });
+}
+
+function withTarget(command: Command): Command {
+  return command.option('--org <slug>', "an organization's site").option('--brand <name>', "a brand's site");
+}
+
+async function targetOf({ env, organizationId }: Workplace, { org, brand }: TargetOptions): Promise<Target> {
+  if ((org === undefined) === (brand === undefined)) throw new Failure('Give either --org or --brand');
+  if (org !== undefined) {
+    const id = await organizationId(org);
+    return { target: `organization:${id}`, organizationId: id, tenant: { organizationId: id } };
+  }
+  const brands = env.get('BLOG_BRANDS');
+  if (!brands.includes(brand!)) throw new Failure(`There is no brand "${brand!}". There are: ${brands.join(', ')}`);
+  const tenant = { organizationId: NO_ORGANIZATION, platformBlog: true };
+  return { target: `brand:${brand!}`, organizationId: null, tenant };
+}
+
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new InvalidArgumentError('Give an http(s) address.');
+  return url.href;
+}

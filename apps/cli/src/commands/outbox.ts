@@ -1,0 +1,152 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import sql from 'sql-template-tag';
+import { Vault } from '@app/config';
+import type { EmailPayload } from '@app/jobs';
+import { Failure, print } from '../output.js';
+import { withWorkplace } from '../workplace.js';
+
+const STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const MOST = 10_000;
+
+interface Row {
+  id: string;
+  organization_id: string | null;
+  topic: 'email' | 'rebuild';
+  kind: string;
+  recipient: string;
+  payload: Buffer | null;
+  status: (typeof STATUSES)[number];
+  attempts: number;
+  due_at: Date;
+  last_error: string | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+/** `outbox list`, `outbox show`, `outbox retry`, `outbox unsuppress`. */
+export function addOutboxCommands(program: Command): void {
+  const outbox = program.command('outbox').description('mails and rebuilds: queued, sent, failed and dead');
+
+  outbox
+    .command('list')
+    .description('list messages, the newest first; addresses are masked')
+    .option('--status <status>', STATUSES.join(', '), parseStatus)
+    .option('--limit <number>', 'how many at most', parseLimit, 50)
+    .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
+      const rows = await find(status ?? null, null, limit);
+      if (rows.length === 0 && !command.optsWithGlobals<{ json?: boolean }>().json) {
+        process.stdout.write(status ? `Nothing in the outbox is ${status}.\n` : 'The outbox is empty.\n');
+      }
+      for (const row of rows) {
+        const shown = told(row);
+        const words = [
+          row.id,
+          row.status.padEnd(10),
+          `${row.attempts} ${row.attempts === 1 ? 'try' : 'tries'}`.padEnd(7),
+          row.kind.padEnd(19),
+          shown.recipient,
+        ];
+        print(command, shown, [...words, ...(row.last_error ? [row.last_error] : [])].join('  '));
+      }
+    });
+
+  outbox
+    .command('show')
+    .description('show one message')
+    .argument('<id>', 'its id, as "outbox list" shows it')
+    .option('--reveal', 'the address and the link too: whoever has the link can use it')
+    .action(async (id: string, { reveal }: { reveal?: boolean }, command: Command) => {
+      const [row] = UUID.test(id) ? await find(null, id, 1) : [];
+      if (!row) throw unknown(id);
+      const shown = { ...told(row), ...(reveal && (await revealed(row))) };
+      const words = Object.entries(shown).map(([name, value]) => `${name.padEnd(16)} ${inWords(value)}`);
+      print(command, shown, words.join('\n'));
+    });
+
+  outbox
+    .command('retry')
+    .description('queue a failed or dead message again, with all its tries')
+    .argument('<id>', 'its id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const [row] = UUID.test(id) ? await find(null, id, 1) : [];
+      if (!row) throw unknown(id);
+      const [done] = await withWorkplace(({ db }) =>
+        db.lookUp<{ queued: boolean }>(sql`SELECT retry_outbox(${id}) AS queued`),
+      );
+      if (!done?.queued)
+        throw new Failure(
+          `Message ${id} is ${row.status}, or being tried: only failed and dead ones can be queued again`,
+        );
+      print(command, { id, status: 'queued' }, `Message ${id} is queued again`);
+    });
+
+  outbox
+    .command('unsuppress')
+    .description('let mail go again to an address that a server had refused for good')
+    .argument('<address>', 'the email address')
+    .action(async (address: string, _options: object, command: Command) => {
+      const [done] = await withWorkplace(({ db }) =>
+        db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${address.trim().toLowerCase()}) AS found`),
+      );
+      if (!done?.found) throw new Failure(`No mail is held back from ${address}`);
+      print(command, { address, suppressed: false }, `Mail goes to ${address} again`);
+    });
+}
+
+function find(status: string | null, id: string | null, most: number): Promise<Row[]> {
+  return withWorkplace(({ db }) => db.lookUp<Row>(sql`SELECT * FROM list_outbox(${status}, ${id}::uuid, ${most})`));
+}
+
+/** What may stand in a terminal, a ticket or a log: no address, and never a link. */
+function told({ payload: _payload, recipient, topic, ...row }: Row) {
+  const { id, status, kind, attempts, due_at, last_error, organization_id, created_at, finished_at } = row;
+  const shown = topic === 'email' ? masked(recipient) : recipient;
+  return {
+    id,
+    status,
+    topic,
+    kind,
+    recipient: shown,
+    attempts,
+    due_at,
+    last_error,
+    organization_id,
+    created_at,
+    finished_at,
+  };
+}
+
+async function revealed({ topic, recipient, payload }: Row): Promise<Record<string, string>> {
+  if (topic !== 'email' || !payload) return { recipient };
+  const { joinUrl, expiresAt } = await withWorkplace(({ env }) =>
+    Promise.resolve(JSON.parse(new Vault(env).open('outbox payloads', payload)) as EmailPayload),
+  );
+  return { recipient, join_url: joinUrl, expires_at: expiresAt };
+}
+
+/** `a…@example.org` */
+function masked(address: string): string {
+  const at = address.lastIndexOf('@');
+  return at > 0 ? `${String.fromCodePoint(address.codePointAt(0)!)}…${address.slice(at)}` : '…';
+}
+
+function inWords(value: string | number | Date | null): string {
+  return value instanceof Date ? value.toISOString() : String(value ?? '-');
+}
+
+function unknown(id: string): Failure {
+  return new Failure(`There is no message ${id}`);
+}
+
+function parseStatus(text: string): string {
+  if (!(STATUSES as readonly string[]).includes(text))
+    throw new InvalidArgumentError(`There are: ${STATUSES.join(', ')}.`);
+  return text;
+}
+
+function parseLimit(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > MOST) throw new InvalidArgumentError(`Give a number from 1 to ${MOST}.`);
+  return number;
+}

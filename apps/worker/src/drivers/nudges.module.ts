@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { Nudges } from './nudges.js';
+
+@Module({ providers: [Nudges], exports: [Nudges] })
+export class NudgesModule {}

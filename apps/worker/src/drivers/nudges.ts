@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import pg from 'pg';
+import { Env } from '@app/config';
+import { OUTBOX_CHANNEL, type QueueName, queueNames } from '@app/jobs';
+import { Log } from '@app/logging';
+
+/** What is waited before a connection is tried again (ms), doubled up to the last one. */
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 10_000;
+
+/** A connection that is only listened to does not notice that its other end is gone: it is asked this often (ms). */
+const PULSE_MS = 15_000;
+const PULSE_PATIENCE_MS = 5_000;
+
+/**
+ * Hears of work the moment that it is committed (NOTIFY), over one connection of its own. Whatever is said while that
+ * connection is down is not lost: the queues' own cadence finds it, and a new connection begins with a nudge.
+ */
+@Injectable()
+export class Nudges implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly listeners: ((queue: QueueName) => void)[] = [];
+  private readonly stopping = new AbortController();
+  private listening: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly env: Env,
+    private readonly log: Log,
+  ) {}
+
+  subscribe(listener: (queue: QueueName) => void): void {
+    this.listeners.push(listener);
+  }
+
+  onApplicationBootstrap(): void {
+    this.listening = this.listen();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort();
+    await this.listening;
+  }
+
+  private async listen(): Promise<void> {
+    let pause = FIRST_PAUSE_MS;
+    while (!this.stopping.signal.aborted) {
+      try {
+        await this.listenOnce(() => (pause = FIRST_PAUSE_MS));
+      } catch (error) {
+        this.log.failure(error, null, 'nudges_not_heard');
+      }
+      await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      pause = Math.min(2 * pause, LAST_PAUSE_MS);
+    }
+  }
+
+  /** Until the connection breaks, or this process stops. */
+  private async listenOnce(connected: () => void): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.env.need('DATABASE_URL'),
+      application_name: 'tutoring worker nudges',
+      connectionTimeoutMillis: PULSE_PATIENCE_MS,
+      query_timeout: PULSE_PATIENCE_MS,
+      keepAlive: true,
+    });
+    const { signal } = this.stopping;
+    const over = new AbortController();
+    const end = () => over.abort();
+    client.on('error', end).on('end', end);
+    client.on('notification', ({ payload }) => this.tell(payload ?? ''));
+    signal.addEventListener('abort', end);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${OUTBOX_CHANNEL}`);
+      connected();
+      this.tell('email');
+      const goesOn = () => sleep(PULSE_MS, true, { signal: over.signal }).catch(() => false);
+      while (await goesOn()) await client.query('SELECT 1');
+    } finally {
+      signal.removeEventListener('abort', end);
+      // A broken connection says so in its own time.
+      await Promise.race([client.end().catch(() => undefined), sleep(500)]);
+    }
+  }
+
+  private tell(payload: string): void {
+    const queue = queueNames.find((name) => name === payload);
+    if (queue) for (const listener of this.listeners) listener(queue);
+  }
+}

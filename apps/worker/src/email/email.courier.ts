@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { hashOf } from '@app/accounts';
+import { Env, Vault } from '@app/config';
+import { EMAIL_KINDS, type EmailKind, type EmailPayload } from '@app/jobs';
+import { Log } from '@app/logging';
+import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
+import type { Courier, Outcome } from '../outbox/relay.js';
+import { FileMailer } from './file.mailer.js';
+import { Gate } from './gate.js';
+import type { Mailer } from './mailer.js';
+import { refusalOf } from './refusals.js';
+import { SmtpMailer } from './smtp.mailer.js';
+import { render } from './templates.js';
+
+/** What must be left of a lease when the text of a mail is let go (ms): it takes a moment to get there. */
+const LAST_MOMENT_MS = 1_000;
+
+/** Carries mails: renders them, sends them, and reads what the server says. */
+@Injectable()
+export class EmailCourier implements Courier {
+  readonly topic = 'email';
+  private readonly gate = new Gate();
+  private readonly mailer: Mailer | null;
+  private readonly from: string;
+
+  constructor(
+    private readonly store: OutboxStore,
+    private readonly vault: Vault,
+    env: Env,
+    log: Log,
+  ) {
+    const url = env.get('SMTP_URL');
+    this.mailer = url === null ? null : url.startsWith('file:') ? new FileMailer(url, log) : new SmtpMailer(url);
+    this.from = env.get('MAIL_FROM');
+  }
+
+  /** Without SMTP_URL what is queued stays so: somebody may only have forgotten it. */
+  get able(): boolean {
+    return this.mailer !== null;
+  }
+
+  close(): void {
+    this.mailer?.close();
+  }
+
+  /** Addresses that were refused for good since, and links that open nothing any more, are not worth a mail. */
+  async screen(messages: Claimed[]): Promise<Map<string, Outcome>> {
+    const secrets = new Map(
+      messages.flatMap((message) => {
+        const payload = this.open(message);
+        return payload ? [[message.id, { payload, hash: hashOf(secretOf(payload.joinUrl)) }] as const] : [];
+      }),
+    );
+    const [suppressed, closed] = await Promise.all([
+      this.store.suppressed(messages.map(({ recipient }) => recipient.toLowerCase())),
+      this.store.closedInvites([...secrets.values()].map(({ hash }) => hash)),
+    ]);
+    const decided = new Map<string, Outcome>();
+    for (const { id, recipient } of messages) {
+      const secret = secrets.get(id);
+      if (suppressed.has(recipient.toLowerCase())) {
+        decided.set(id, { status: 'suppressed', problem: 'the address refused mail for good' });
+      } else if (
+        secret &&
+        (closed.has(secret.hash.toString('hex')) || Date.parse(secret.payload.expiresAt) <= Date.now())
+      ) {
+        decided.set(id, { status: 'suppressed', problem: 'its link opens nothing any more' });
+      }
+    }
+    return decided;
+  }
+
+  async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
+    const { id, recipient, kind, createdAt, lease } = message;
+    const payload = this.open(message);
+    if (!payload) return { status: 'failed', problem: 'it cannot be opened: was ENCRYPTION_KEY changed?' };
+    if (!isKind(kind)) return { status: 'failed', problem: `no template for "${kind}"` };
+    let after: () => void = () => undefined;
+    let lost = false as boolean;
+    const ready = async () => {
+      after = await this.gate.enter();
+      lost = lease.leftMs < LAST_MOMENT_MS;
+      if (lost || signal.aborted) throw new Error('too late');
+    };
+    const mail = { id, from: this.from, to: recipient, date: createdAt, ...render(kind, payload) };
+    try {
+      await this.mailer!.send(mail, ready, signal);
+      return { status: 'sent', after: () => after() };
+    } catch (error) {
+      if (lost) return { status: 'lost', after: () => after() };
+      if (signal.aborted) return { status: 'failed', problem: 'the server took too long', after: () => after() };
+      const { permanent, unreachable, problem } = refusalOf(error, recipient);
+      if (permanent) await this.store.suppress(recipient.toLowerCase(), problem);
+      return permanent
+        ? { status: 'suppressed', problem, after: () => after() }
+        : { status: 'failed', problem, unreachable, after: () => after() };
+    }
+  }
+
+  private open({ payload }: Claimed): EmailPayload | null {
+    try {
+      return payload && (JSON.parse(this.vault.open('outbox payloads', payload)) as EmailPayload);
+    } catch {
+      return null;
+    }
+  }
+}
+
+function isKind(kind: string): kind is EmailKind {
+  return (EMAIL_KINDS as readonly string[]).includes(kind);
+}
+
+/** The token or code at the end of a link. */
+function secretOf(joinUrl: string): string {
+  return joinUrl.slice(joinUrl.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,45 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Log } from '@app/logging';
+import { Nudges } from '../drivers/nudges.js';
+import { OutboxStore } from '../outbox/outbox.store.js';
+import { type Drained, type Pace, Relay } from '../outbox/relay.js';
+import { EmailCourier } from './email.courier.js';
+import { CONNECTIONS } from './smtp.mailer.js';
+
+const PACE: Pace = {
+  // One try for each connection: none waits inside nodemailer, where its time would run out.
+  concurrency: CONNECTIONS,
+  batch: 2 * CONNECTIONS,
+  // Longer than a server may be silent, and shorter than one that trickles would like.
+  deadlineMs: 60_000,
+  leaseMs: 90_000,
+};
+
+/** Sends what is queued. */
+@Injectable()
+export class EmailService implements OnModuleDestroy {
+  private readonly relay: Relay;
+
+  constructor(
+    private readonly courier: EmailCourier,
+    store: OutboxStore,
+    nudges: Nudges,
+    log: Log,
+  ) {
+    this.relay = new Relay(store, courier, PACE, log);
+    nudges.subscribe((queue) => {
+      if (queue === 'email') this.relay.wake();
+    });
+    if (!courier.able) log.warn('SMTP_URL is not set: no mail is sent', 'Worker');
+  }
+
+  /** Sends until nothing is due. */
+  runOnce(): Promise<Drained> {
+    return this.courier.able ? this.relay.drain() : Promise.resolve({});
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.relay.stop();
+    this.courier.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTransport } from 'nodemailer';
+import type { Log } from '@app/logging';
+import { type Mail, type Mailer, messageOf } from './mailer.js';
+
+/** Writes mails into a folder instead of sending them: what a laptop has, and every mail program opens. */
+export class FileMailer implements Mailer {
+  private readonly folder: string;
+  private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+
+  /** @param url file:, of the folder */
+  constructor(
+    url: string,
+    private readonly log: Log,
+  ) {
+    this.folder = fileURLToPath(url);
+  }
+
+  async send(mail: Mail, ready: () => Promise<void>): Promise<void> {
+    const { message } = await this.composer.sendMail(messageOf(mail));
+    await mkdir(this.folder, { recursive: true });
+    // Under its own name only when it is whole; a second time is the same file.
+    const file = join(this.folder, `${mail.id}.eml`);
+    await writeFile(`${file}.part`, message as Buffer);
+    await ready();
+    await rename(`${file}.part`, file);
+    this.log.pino.info({ file }, 'mail written');
+  }
+
+  close(): void {
+    this.composer.close();
+  }
+}

@@ -1,0 +1,70 @@
+/** Why a mail did not go out. */
+export interface Refusal {
+  /** The server will never take mail for this recipient. */
+  permanent: boolean;
+  /** No mail at all can go out at the moment. */
+  unreachable: boolean;
+  /** In words, without addresses. */
+  problem: string;
+}
+
+/** What nodemailer's errors carry. */
+interface SmtpError extends Error {
+  code?: string;
+  originalCode?: string;
+  timeoutType?: string;
+  command?: string;
+  responseCode?: number;
+  response?: string;
+}
+
+/** Replies to RCPT TO, without an enhanced code, that speak of the mailbox: gone, elsewhere, full for good, not allowed, failed. */
+const MAILBOX_REPLIES = new Set([550, 551, 552, 553, 554]);
+
+/** Enhanced codes that speak of the address or the mailbox; 5.2.2 (full) and 5.2.3 (this mail is too long) may pass. */
+const MAILBOX_CODES = /^5\.(1\.\d+|2\.(?![23]$)\d+)$/;
+
+/** What servers say when they refuse the sender, not the recipient: that is for the operator to mend. */
+const ABOUT_THE_SENDER = /relay|authenticat|spam|block|policy|reputation|denied by|not permitted|tls required/i;
+
+/** nodemailer's codes, the system's and the timeouts' that tell of the server or of our settings, not of one mail. */
+const SERVER_CODES = new Set(['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EPROTOCOL', 'ECONFIG']);
+const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN']);
+const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
+
+const LONGEST_PROBLEM = 300;
+
+/** Reads what a mailer threw. */
+export function refusalOf(thrown: unknown, recipient: string): Refusal {
+  const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
+  return {
+    permanent: isPermanent(error),
+    unreachable:
+      SERVER_CODES.has(error.code ?? '') ||
+      SYSTEM_CODES.has(error.originalCode ?? error.code ?? '') ||
+      SETUP_TIMEOUTS.has(error.timeoutType ?? ''),
+    problem: inWords(error, recipient),
+  };
+}
+
+function isPermanent({ command, responseCode = 0, response = '' }: SmtpError): boolean {
+  if (command !== 'RCPT TO' || responseCode < 500 || responseCode > 599) return false;
+  const [, enhanced] = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? [];
+  if (enhanced) return MAILBOX_CODES.test(enhanced);
+  return MAILBOX_REPLIES.has(responseCode) && !ABOUT_THE_SENDER.test(response);
+}
+
+/** A server may repeat the address, whole or in part: none of it is written down. */
+function inWords(error: SmtpError, recipient: string): string {
+  const { code, originalCode, timeoutType, command, response } = error;
+  const known = [originalCode ?? code, timeoutType, command && command !== 'API' && `at ${command}`].filter(Boolean);
+  const said = response ?? (known.length === 0 ? error.message : '');
+  const [localPart = '', host = ''] = recipient.toLowerCase().split('@');
+  const parts = [recipient.toLowerCase(), localPart, host].filter((part) => part.length > 1);
+  const hidden = parts.reduce((text, part) => replaceAll(text, part), said.replace(/[^\s<>@"]+@[^\s<>@"]+/g, '…'));
+  return [known.join(' '), hidden.replace(/\s+/g, ' ').trim()].filter(Boolean).join(': ').slice(0, LONGEST_PROBLEM);
+}
+
+function replaceAll(text: string, part: string): string {
+  return text.split(new RegExp(part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i')).join('…');
+}

@@ -1,0 +1,127 @@
+import { Eta } from 'eta';
+import type { EmailKind, EmailPayload } from '@app/jobs';
+
+/** The three parts of a mail that differ. */
+export interface Rendered {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** What one kind of mail says; the frame around it is the same for all. */
+interface Words {
+  subject: string;
+  /** Why the person gets this. */
+  reason: string;
+  /** On the link. */
+  action: string;
+  /** What happens to somebody who does nothing. */
+  otherwise: string;
+}
+
+const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
+
+/** `organization` and `role` are filled in as text; escaping is the frame's. */
+const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = {
+  organization_invite: (organization, role) => ({
+    subject: `Join ${organization}`,
+    reason: `${organization} invites you to join as ${role}.`,
+    action: 'Accept the invitation',
+    otherwise: 'If you did not expect this invitation, you can ignore this mail: nothing happens without you.',
+  }),
+  tutor_invite: (organization, role) => ({
+    subject: `Learn with a tutor of ${organization}`,
+    reason: `A tutor of ${organization} invites you to join as ${role}.`,
+    action: 'Accept the invitation',
+    otherwise: 'If you did not expect this invitation, you can ignore this mail: nothing happens without you.',
+  }),
+  membership_invite: (organization, role) => ({
+    subject: `${organization} wants to add you`,
+    reason: `${organization} wants to add you as ${role}. You have a login already; it stays yours, and nothing of it is shared until you accept.`,
+    action: 'Accept and sign in',
+    otherwise: 'If you do not want this, you can ignore this mail: you are not added without you.',
+  }),
+  account_created: (organization, role) => ({
+    subject: `Your account at ${organization}`,
+    reason: `${organization} has made an account for you as ${role}.`,
+    action: 'Set up your account',
+    otherwise: `If you do not know ${organization}, you can ignore this mail: nobody can use the account without this link.`,
+  }),
+  parent_invite: (organization) => ({
+    subject: `Follow your child's lessons at ${organization}`,
+    reason: `${organization} invites you, as a parent, to follow your child's lessons.`,
+    action: 'Accept the invitation',
+    otherwise: 'If you have no child there, you can ignore this mail: nothing happens without you.',
+  }),
+};
+
+const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,
+
+<%= it.reason %>
+
+<%= it.action %>:
+
+<%= it.joinUrl %>
+
+The link works until <%= it.expires %>.
+
+<%= it.otherwise %>
+
+<%= it.organizationName %>
+`;
+
+/** Tables and inline styles, since mail programs know little else; no image, and nothing that is fetched. */
+const HTML = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title><%= it.subject %></title>
+</head>
+<body style="margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
+<table role="presentation" align="center" style="max-width:34em;width:100%"><tr><td>
+<p>Hello<%= it.firstName ? ' ' + it.firstName : '' %>,</p>
+<p><%= it.reason %></p>
+<p><a href="<%= it.joinUrl %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
+<p>Or copy this link into your browser:<br><a href="<%= it.joinUrl %>" style="word-break:break-all"><%= it.joinUrl %></a></p>
+<p>The link works until <%= it.expires %>.</p>
+<p style="color:#666666"><%= it.otherwise %></p>
+<p><%= it.organizationName %></p>
+</td></tr></table>
+</body>
+</html>
+`;
+
+const html = new Eta({ autoEscape: true, autoTrim: false });
+const text = new Eta({ autoEscape: false, autoTrim: false });
+const renderHtml = html.compile(HTML);
+const renderText = text.compile(TEXT);
+
+const LONGEST_SUBJECT = 200;
+
+/** A mail of this kind. */
+export function render(kind: EmailKind, payload: EmailPayload): Rendered {
+  const organizationName = oneLine(payload.organizationName);
+  const firstName = payload.firstName === null ? '' : oneLine(payload.firstName);
+  const words = WORDS[kind](organizationName, ROLES[payload.role]);
+  const expires = inWords(new Date(payload.expiresAt), payload.timeZone);
+  const values = { ...words, organizationName, firstName, joinUrl: payload.joinUrl, expires };
+  return {
+    subject: words.subject.slice(0, LONGEST_SUBJECT),
+    text: renderText.call(text, values),
+    html: renderHtml.call(html, values),
+  };
+}
+
+/** `Sunday 6 December 2026 at 7:07 am AEDT`. */
+function inWords(time: Date, timeZone: string): string {
+  const day = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  const hour = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+  return new Intl.DateTimeFormat('en-AU', { ...day, ...hour, timeZone }).format(time);
+}
+
+/** Names are one line each, whatever was put into them: a line of its own in a mail would look like ours. */
+function oneLine(name: string): string {
+  return name.replace(/[\s\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').trim();
+}

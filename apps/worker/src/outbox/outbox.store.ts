@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type OutboxMessage } from '@app/database';
+import { Lease } from './lease.js';
+
+/** A message that this worker holds for a while. */
+export interface Claimed {
+  id: string;
+  organizationId: string | null;
+  kind: string;
+  recipient: string;
+  payload: Buffer | null;
+  /** With this one. */
+  attempts: number;
+  createdAt: Date;
+  lease: Lease;
+}
+
+/** How a try ended, as the outbox knows it. */
+export type FinalStatus = Exclude<OutboxMessage['status'], 'queued'>;
+
+interface Row {
+  id: string;
+  organization_id: string | null;
+  kind: string;
+  recipient: string;
+  payload: Buffer | null;
+  attempts: number;
+  created_at: Date;
+}
+
+/** The worker's doors to the outbox: every statement is a transaction of its own, committed when it returns. */
+@Injectable()
+export class OutboxStore {
+  /** Who holds the leases of this process. A process id alone comes round again, and is always 1 in a container. */
+  readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+
+  constructor(private readonly db: Database) {}
+
+  async claim(topic: OutboxMessage['topic'], most: number, leaseMs: number): Promise<Claimed[]> {
+    const lease = new Lease(leaseMs);
+    const rows = await this.db.lookUp<Row>(
+      sql`SELECT * FROM claim_outbox(${topic}, ${this.worker}, ${most}, ${leaseMs} * interval '1 millisecond')`,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      kind: row.kind,
+      recipient: row.recipient,
+      payload: row.payload,
+      attempts: row.attempts,
+      createdAt: row.created_at,
+      lease,
+    }));
+  }
+
+  /**
+   * @param note the last error, or what else is worth knowing; without addresses
+   * @param againInMs when it is due again
+   * @returns false when another worker has it by now
+   */
+  async finish(id: string, status: FinalStatus, note: string | null, againInMs: number | null): Promise<boolean> {
+    const [row] = await this.db.lookUp<{ mine: boolean }>(sql`
+      SELECT finish_outbox(${id}, ${this.worker}, ${status}, ${note},
+        ${againInMs}::double precision * interval '1 millisecond') AS mine`);
+    return row!.mine;
+  }
+
+  /** Gives back what was not tried. */
+  async release(ids: string[]): Promise<void> {
+    if (ids.length > 0) await this.db.lookUp(sql`SELECT release_outbox(${ids}, ${this.worker})`);
+  }
+
+  /** Of these addresses (normalized) those that no mail goes to any more. */
+  async suppressed(addresses: string[]): Promise<Set<string>> {
+    const rows = await this.db.lookUp<{ address: string }>(
+      sql`SELECT suppressed_addresses AS address FROM suppressed_addresses(${addresses})`,
+    );
+    return new Set(rows.map(({ address }) => address));
+  }
+
+  async suppress(address: string, why: string): Promise<void> {
+    await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
+  }
+
+  /** Of these invites, by the hash of their secret (hex), those that open nothing any more. */
+  async closedInvites(hashes: Buffer[]): Promise<Set<string>> {
+    const rows = await this.db.lookUp<{ hash: Buffer }>(
+      sql`SELECT closed_invites AS hash FROM closed_invites(${hashes}::bytea[])`,
+    );
+    return new Set(rows.map(({ hash }) => hash.toString('hex')));
+  }
+
+  /** Where a rebuild is asked for; null when nobody set that up. The secret is sealed. */
+  async rebuildHook(target: string): Promise<{ url: string; secret: Buffer } | null> {
+    const [hook] = await this.db.lookUp<{ url: string; secret: Buffer }>(
+      sql`SELECT url, secret FROM rebuild_hook(${target})`,
+    );
+    return hook ?? null;
+  }
+}

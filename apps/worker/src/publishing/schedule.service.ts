@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { Log } from '@app/logging';
+import { Publishing } from '@app/publishing';
+
+/** Posts of one look; there is another look in two seconds. */
+const MOST_POSTS = 200;
+
+interface DuePost {
+  id: string;
+  organization_id: string | null;
+}
+
+/** Publishes posts whose time has come. */
+@Injectable()
+export class ScheduleService {
+  constructor(
+    private readonly db: Database,
+    private readonly publishing: Publishing,
+    private readonly log: Log,
+  ) {}
+
+  /** Each post in a transaction of its own, so that one that cannot be published keeps none of the others. */
+  async runOnce(): Promise<{ published: number }> {
+    const due = await this.db.lookUp<DuePost>(sql`SELECT id, organization_id FROM due_posts(${MOST_POSTS})`);
+    let published = 0;
+    for (const post of due) {
+      try {
+        if (await this.publish(post)) published++;
+      } catch (error) {
+        this.log.failure(error, null, 'post_not_published');
+      }
+    }
+    if (published > 0) this.log.pino.info({ published }, 'scheduled posts published');
+    return { published };
+  }
+
+  /** @returns false when another worker has it in hand, or it is not due any more */
+  private publish({ id, organization_id: organizationId }: DuePost): Promise<boolean> {
+    return this.db.transaction(Publishing.tenantOf(organizationId), async () => {
+      const published = await this.publishing.publishDue({ id, organizationId });
+      // The audit log is an organization's: the platform's own posts leave their trace in the log above.
+      if (published && organizationId !== null) {
+        await this.db.query(sql`
+          INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)
+          VALUES (${uuidv7()}, ${organizationId}, 'publish scheduled post', ${`worker-${id}`}, 200, 'done',
+            ${JSON.stringify({ post_id: id })})`);
+      }
+      return published;
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Vault } from '@app/config';
+import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
+import type { Courier, Outcome } from '../outbox/relay.js';
+
+/** Calls the build hooks of sites. */
+@Injectable()
+export class RebuildCourier implements Courier {
+  readonly topic = 'rebuild';
+
+  constructor(
+    private readonly store: OutboxStore,
+    private readonly vault: Vault,
+  ) {}
+
+  async deliver({ id, recipient, createdAt }: Claimed, signal: AbortSignal): Promise<Outcome> {
+    const hook = await this.store.rebuildHook(recipient);
+    if (!hook) return { status: 'sent', note: 'no hook is set: nobody to tell' };
+    let secret: string;
+    try {
+      secret = this.vault.open('hook secrets', hook.secret);
+    } catch {
+      return { status: 'failed', problem: 'the secret cannot be opened: was ENCRYPTION_KEY changed?' };
+    }
+    const body = JSON.stringify({ event: 'rebuild', target: recipient, id, occurred_at: createdAt.toISOString() });
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    try {
+      const response = await fetch(hook.url, {
+        method: 'POST',
+        body,
+        headers: {
+          'Content-Type': 'application/json',
+          'User-Agent': 'tutoring-worker',
+          'X-Timestamp': timestamp,
+          'X-Signature': `sha256=${signatureOf(secret, timestamp, body)}`,
+        },
+        // Where the operator said, and nowhere else.
+        redirect: 'manual',
+        signal,
+      });
+      await response.body?.cancel();
+      if (response.ok) return { status: 'sent' };
+      return { status: 'failed', problem: `HTTP ${response.status}` };
+    } catch (error) {
+      return { status: 'failed', problem: signal.aborted ? 'the hook took too long' : codeOf(error) };
+    }
+  }
+}
+
+/** The receiver computes the same over what it got, and refuses a timestamp that is minutes old. */
+export function signatureOf(secret: string, timestamp: string, body: string): string {
+  return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+}
+
+/** fetch hides what happened in the cause. */
+function codeOf(error: unknown): string {
+  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  return 'unknown';
+}

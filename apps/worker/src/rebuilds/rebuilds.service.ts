@@ -1,0 +1,32 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Log } from '@app/logging';
+import { OutboxStore } from '../outbox/outbox.store.js';
+import { type Drained, type Pace, Relay } from '../outbox/relay.js';
+import { RebuildCourier } from './rebuild.courier.js';
+
+const PACE: Pace = {
+  concurrency: 5,
+  batch: 10,
+  // A hook only starts a build: one that has not answered by then does something else.
+  deadlineMs: 10_000,
+  leaseMs: 30_000,
+};
+
+/** Tells sites to build themselves anew. */
+@Injectable()
+export class RebuildsService implements OnModuleDestroy {
+  private readonly relay: Relay;
+
+  constructor(courier: RebuildCourier, store: OutboxStore, log: Log) {
+    this.relay = new Relay(store, courier, PACE, log);
+  }
+
+  /** Calls hooks until no rebuild is due. */
+  runOnce(): Promise<Drained> {
+    return this.relay.drain();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.relay.stop();
+  }
+}

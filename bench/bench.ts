@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { Child } from './children.js';
+import { type BenchDatabase, startDatabase } from './database.js';
+
+/** As `npm run start:prod` and `npm start` run the API. */
+const PRODUCTION_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+
+export const API = '../apps/api/src/main.js';
+export const POOL_SIZE = 10;
+
+export interface Server {
+  child: Child;
+  url: string;
+}
+
+/** One run: its database, and the processes that it has started. */
+export class Bench {
+  private readonly started: { stop(): Promise<void> }[] = [];
+  /** There once {@link prepare} is through. */
+  database: BenchDatabase;
+
+  /** @param quick whether to take less time and tell less */
+  constructor(readonly quick: boolean) {}
+
+  async prepare(): Promise<void> {
+    const preparing = startDatabase();
+    // Told at once, since the run may end before the database is there.
+    this.started.push({ stop: async () => (await preparing).stop() });
+    this.database = await preparing;
+  }
+
+  /** Starts a process, which ends with the run at the latest. */
+  start(module: string, options: ConstructorParameters<typeof Child>[2]): Child {
+    const child = new Child(module, join(this.database.folder, `${this.started.length}.log`), options);
+    this.started.push(child);
+    return child;
+  }
+
+  async serve(module: string, args: string[], env: Record<string, string> = {}): Promise<Server> {
+    const child = this.start(module, { args, env, flags: module === API ? PRODUCTION_FLAGS : [] });
+    return { child, url: await child.listening() };
+  }
+
+  /** This API as it is deployed. */
+  serveApi(env: Record<string, string> = {}): Promise<Server> {
+    const settings = { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000' };
+    return this.serve(API, [], { ...settings, ...this.settings, ...env });
+  }
+
+  /** What the API and the worker have in common. */
+  get settings(): Record<string, string> {
+    const { applicationUrl, encryptionKey } = this.database;
+    return {
+      DATABASE_URL: applicationUrl,
+      DATABASE_POOL_SIZE: String(POOL_SIZE),
+      ENCRYPTION_KEY: encryptionKey,
+      LOG_LEVEL: 'info',
+    };
+  }
+
+  /** Ends what was started, in the reverse order; all but the database when there is more to come. */
+  async stop(all = true): Promise<void> {
+    for (const one of this.started.splice(all ? 0 : 1).reverse()) await one.stop();
+  }
+}
+
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

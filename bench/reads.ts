@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type Bench, POOL_SIZE, say, type Server } from './bench.js';
+import type { Child } from './children.js';
+import type { LimitOptions } from './limit/main.js';
+import { type Page, pages } from './pages.js';
+import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './report.js';
+
+const CONNECTIONS = 16;
+
+/** Seconds of warm-up, rounds and their seconds. */
+interface Plan {
+  warmUp: number;
+  rounds: number;
+  seconds: number;
+}
+
+/** For the page with targets, and for the others. */
+const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
+  quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
+  full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
+};
+
+/** Pages of this API against the two other servers. */
+export async function measureReads(bench: Bench): Promise<void> {
+  const { database } = bench;
+  const plans = PLANS[bench.quick ? 'quick' : 'full'];
+  const [page, ...others] = await pages(database);
+  const api = await bench.serveApi();
+  const limit = await startLimit(bench, api, [page, ...others]);
+  const textbook = await bench.serve('./textbook/main.js', [database.adminUrl, String(POOL_SIZE)]);
+  await compare(database.key, page, api, limit, textbook);
+  for (const other of others) await compare(database.key, other, api, limit);
+
+  const load = bench.start('./load.js', { measured: false });
+  const measure = (at: Server[], what: Page, plan: Plan) => inTurns(load, database.key, at, what, plan);
+  const { rounds, seconds } = plans.main;
+  say(`${page.name}, 20 rows: ${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections\n`);
+  const [ours, least, usual] = await measure([api, limit, textbook], page, plans.main);
+  const rss = {
+    'this API': await megabytes(api),
+    'bench/limit': await megabytes(limit),
+    'bench/textbook': await megabytes(textbook),
+  };
+  say(fullReport(ours!, least!, usual!, rss));
+  say(`\nOther answers: ${plans.others.rounds} rounds of ${plans.others.seconds} s\n\n${BRIEF_HEADING}`);
+  for (const other of others) {
+    const [its, itsLeast] = await measure([api, limit], other, plans.others);
+    say(brief(other.name, its!, itsLeast!));
+  }
+}
+
+/** Headers that Node sends by itself, or that depend on the body. */
+const NODES_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']);
+
+async function startLimit(bench: Bench, api: Server, wanted: Page[]): Promise<Server> {
+  const { key, applicationUrl, folder } = bench.database;
+  const answered = wanted.map(async (page) => {
+    const { body, headers } = await get(api, page, key);
+    const { meta } = JSON.parse(body) as { meta?: object };
+    return {
+      ...page,
+      meta: JSON.stringify(meta ?? null),
+      headers: [...headers].filter(([name]) => !NODES_OWN.has(name)),
+    };
+  });
+  const options: LimitOptions = {
+    databaseUrl: applicationUrl,
+    poolSize: POOL_SIZE,
+    pages: await Promise.all(answered),
+  };
+  const file = join(folder, 'limit.json');
+  writeFileSync(file, JSON.stringify(options));
+  return bench.serve('./limit/main.js', [file]);
+}
+
+/** The limit must send the API's bytes, the textbook the same records. */
+async function compare(key: string, page: Page, api: Server, limit: Server, textbook?: Server): Promise<void> {
+  const { body } = await get(api, page, key);
+  if (body !== (await get(limit, page, key)).body) throw new Error(`The limit's answer differs: ${page.name}`);
+  if (!textbook || isDeepStrictEqual(JSON.parse(body), JSON.parse((await get(textbook, page, key)).body))) return;
+  throw new Error(`The textbook's answer differs: ${page.name}`);
+}
+
+async function get({ url }: Server, page: Page, key: string): Promise<{ body: string; headers: Headers }> {
+  const response = await fetch(url + page.path, { headers: { Authorization: `Token token=${key}` } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${page.path} answered ${response.status}: ${body}`);
+  return { body, headers: response.headers };
+}
+
+/** A, B, C, A, B, C …: whatever else the machine does falls on all of them. */
+async function inTurns(load: Child, key: string, servers: Server[], page: Page, plan: Plan): Promise<Rounds[]> {
+  const run = ({ url }: Server, seconds: number) =>
+    load.load({ url: url + page.path, key, connections: CONNECTIONS, seconds });
+  for (const server of servers) await run(server, plan.warmUp);
+  const rounds: Rounds[] = servers.map(() => []);
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const [index, server] of servers.entries()) {
+      const before = await server.child.usage();
+      const { requests, requestsPerSecond, p50, p99, failures } = await run(server, plan.seconds);
+      const after = await server.child.usage();
+      if (failures > 0) throw new Error(`${server.child.module}: ${failures} requests of ${page.name} failed`);
+      const cpu = ((after.cpuSeconds - before.cpuSeconds) * 1000) / requests;
+      rounds[index]!.push({ requestsPerSecond, p50, p99, cpu } satisfies Round);
+    }
+  }
+  return rounds;
+}
+
+async function megabytes({ child }: Server): Promise<number> {
+  return (await child.usage()).rss / 2 ** 20;
+}

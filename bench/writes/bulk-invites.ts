@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { type Bench, say, type Server } from '../bench.js';
+import { asAdmin } from '../database.js';
+import { atMost, judged, medianOf, ratioRow, row, under } from '../tables.js';
+import { BareInsert, TABLES } from './bare-insert.js';
+import { Client } from './client.js';
+import { inTurns, type Plan, type Times } from './rounds.js';
+import { invite, inviting, newStudents, STUDENTS } from './students.js';
+
+const INVITES: Record<'quick' | 'full', Plan> = {
+  quick: { warmUp: 20, rounds: 3, calls: 15 },
+  full: { warmUp: 30, rounds: 7, calls: 25 },
+};
+const REPLAYS: Record<'quick' | 'full', Plan> = {
+  quick: { warmUp: 50, rounds: 3, calls: 60 },
+  full: { warmUp: 200, rounds: 7, calls: 200 },
+};
+
+const AGAINST_BARE = atMost(4);
+const P50_MS = under(80);
+const AGAINST_404 = atMost(1.5);
+
+/** A bulk invite against its rows alone, and its replay against requests that find nothing. */
+export async function measureBulkInvites(bench: Bench, api: Server): Promise<void> {
+  const client = new Client(api.url, bench.database.writingKey);
+  const bare = new BareInsert(bench.database);
+  await bare.connect();
+  try {
+    await compare(bench, client, bare);
+    const plan = INVITES[bench.quick ? 'quick' : 'full'];
+    say(`\nBulk invite of ${STUDENTS} new students: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
+    const [ours, least] = await inTurns([() => invite(client), () => bare.run()], plan);
+    say(timesTable({ 'this API': ours!, 'bare insert of the rows (pg)': least! }));
+    say(`\n${row('this API against the bare insert', ['ratio', 'rounds', 'target'])}`);
+    say(ratioRow('  p50', ours!.p50, least!.p50, AGAINST_BARE));
+    const p50 = medianOf(ours!.p50);
+    say(row('  p50 ms', [p50.toFixed(1), '', ...judged(p50, P50_MS)]));
+    await measureReplays(client, REPLAYS[bench.quick ? 'quick' : 'full']);
+  } finally {
+    client.close();
+    await bare.end();
+  }
+}
+
+async function measureReplays(client: Client, plan: Plan): Promise<void> {
+  const request = inviting(newStudents());
+  await client.send(request, 200);
+  const replay = async () => {
+    const { replayed, milliseconds } = await client.send(request, 200);
+    if (!replayed) throw new Error('A second request with the same key was not answered from the first');
+    return milliseconds;
+  };
+  const path = `/v1/students/${randomUUID()}/send-invite`;
+  const missedPost = async () => (await client.send({ path, idempotencyKey: randomUUID() }, 404)).milliseconds;
+  const group = { path: `/v1/student-groups/${randomUUID()}`, method: 'GET' };
+  const missedGet = async () => (await client.send(group, 404)).milliseconds;
+  say(`\nThe same request again, same key: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
+  const [replays, posts, gets] = await inTurns([replay, missedPost, missedGet], plan);
+  say(
+    timesTable({
+      'replay of the bulk invite': replays!,
+      '404, POST send-invite with a key': posts!,
+      '404, GET student-groups': gets!,
+    }),
+  );
+  say(`\n${row('the replay against', ['ratio', 'rounds', 'target'])}`);
+  say(ratioRow('  404, POST with a key', replays!.p50, posts!.p50, AGAINST_404));
+  say(ratioRow('  404, GET', replays!.p50, gets!.p50));
+}
+
+function timesTable(ways: Record<string, Times>): string {
+  const lines = Object.entries(ways).map(([name, { p50, p95 }]) =>
+    row(name, [medianOf(p50).toFixed(2), medianOf(p95).toFixed(2)]),
+  );
+  return [row('', ['p50 ms', 'p95 ms']), ...lines].join('\n');
+}
+
+/** Both must write as many rows into the same tables. */
+async function compare({ database }: Bench, client: Client, bare: BareInsert): Promise<void> {
+  await asAdmin(database.adminUrl, async (admin) => {
+    const count = async () => {
+      const { rows } = await admin.query<Record<string, string>>(
+        `SELECT ${TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ')}`,
+      );
+      return TABLES.map((table) => Number(rows[0]![table]));
+    };
+    const counts = [await count()];
+    await invite(client);
+    counts.push(await count());
+    await bare.run();
+    counts.push(await count());
+    const wrote = (step: number) => TABLES.map((_, index) => counts[step]![index]! - counts[step - 1]![index]!);
+    if ([...wrote(1), ...wrote(2)].some((rows) => rows !== STUDENTS)) {
+      throw new Error(`Rows written: ${wrote(1).join()} by the API, ${wrote(2).join()} by the bare insert`);
+    }
+  });
+}

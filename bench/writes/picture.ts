@@ -1,0 +1,27 @@
+import { createCipheriv } from 'node:crypto';
+import { crc32, deflateSync } from 'node:zlib';
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** A square PNG of noise, always the same: its file is as large as its pixels, three bytes each. */
+export function noise(side: number): Buffer {
+  const lines = Buffer.alloc(side * (1 + 3 * side));
+  const random = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(lines);
+  // The first byte of a line says how it is filtered: not at all.
+  for (let line = 0; line < side; line++) random[line * (1 + 3 * side)] = 0;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header.set([8, 2], 8);
+  const data = deflateSync(random, { level: 0 });
+  return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(data.length, 0);
+  body.copy(whole, 4);
+  whole.writeUInt32BE(crc32(body), body.length + 4);
+  return whole;
+}

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Bench, say } from '../bench.js';
+import { judged, medianOf, row, under } from '../tables.js';
+import { Client } from './client.js';
+import { noise } from './picture.js';
+
+const ROUNDS = { quick: 2, full: 5 };
+const SMALL_UPLOADS = 20;
+const LARGE_UPLOADS = 10;
+
+/** Sides in pixels: of an image of 9 MB, and of one of 12 KB. */
+const LARGE_SIDE = 1_772;
+const SMALL_SIDE = 64;
+
+const EXTRA_MB = under(30);
+
+/** How much a process of the API grows, at any moment of it, while it takes a large image. */
+export async function measureUploads(bench: Bench): Promise<void> {
+  const large = formOf(noise(LARGE_SIDE));
+  const small = formOf(noise(SMALL_SIDE));
+  say(
+    `\nAn image of ${(large.body.length / 2 ** 20).toFixed(1)} MB, a new process in each of ${roundsOf(bench)} rounds\n`,
+  );
+  if (!existsSync('/proc/self/clear_refs')) {
+    say('Not measured: only Linux tells how large a process was at its largest.');
+    return;
+  }
+  const one: number[] = [];
+  const many: number[] = [];
+  for (let round = 0; round < roundsOf(bench); round++) {
+    const { child, url } = await bench.serveApi({ DATA_DIR: join(bench.database.folder, 'uploads') });
+    const client = new Client(url, bench.database.writingKey);
+    const upload = (form: Form) => client.send({ path: '/v1/blog-images', ...form }, 201);
+    for (let count = 0; count < SMALL_UPLOADS; count++) await upload(small);
+    const before = sizeOf(child.pid, 'VmRSS');
+    forgetPeak(child.pid);
+    await upload(large);
+    one.push(sizeOf(child.pid, 'VmHWM') - before);
+    for (let count = 1; count < LARGE_UPLOADS; count++) await upload(large);
+    many.push(sizeOf(child.pid, 'VmHWM') - before);
+    client.close();
+    await child.stop();
+  }
+  const line = (name: string, values: number[], ...rest: string[]) =>
+    say(row(name, [medianOf(values).toFixed(1), Math.max(...values).toFixed(1), ...rest]));
+  say(row('extra RSS at its peak', ['median MB', 'highest MB', 'target']));
+  line('  one upload', one, ...judged(Math.max(...one), EXTRA_MB));
+  line(`  ${LARGE_UPLOADS} uploads, one by one`, many);
+}
+
+function roundsOf({ quick }: Bench): number {
+  return ROUNDS[quick ? 'quick' : 'full'];
+}
+
+interface Form {
+  type: string;
+  body: Buffer;
+}
+
+function formOf(image: Buffer): Form {
+  const head =
+    '--bench\r\nContent-Disposition: form-data; name="file"; filename="noise.png"\r\nContent-Type: image/png\r\n\r\n';
+  return {
+    type: 'multipart/form-data; boundary=bench',
+    body: Buffer.concat([Buffer.from(head), image, Buffer.from('\r\n--bench--\r\n')]),
+  };
+}
+
+/** In megabytes. `VmHWM` is the largest size since {@link forgetPeak}. */
+function sizeOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
+  return Number(kilobytes) / 1024;
+}
+
+function forgetPeak(pid: number): void {
+  // As proc(5) says: 5 resets the peak to the present size.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}

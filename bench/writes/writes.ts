@@ -1,0 +1,15 @@
+import type { Bench } from '../bench.js';
+import { measureBulkInvites } from './bulk-invites.js';
+import { measureMailDrain } from './mail-drain.js';
+import { measureUploads } from './uploads.js';
+
+/** What callers send, and what the worker makes of it. */
+export async function measureWrites(bench: Bench): Promise<void> {
+  const sink = bench.start('./writes/sink.js', { measured: false });
+  const smtpUrl = await sink.listening('smtp');
+  const api = await bench.serveApi({ SMTP_URL: smtpUrl });
+  await measureBulkInvites(bench, api);
+  await measureMailDrain(bench, api, sink, smtpUrl);
+  await api.child.stop();
+  await measureUploads(bench);
+}

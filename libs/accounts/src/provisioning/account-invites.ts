@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Member } from '@app/database';
+import { AccountMails } from './account-mails.js';
+import type { Provisioner, Refusal } from './people.js';
+
+/** What became of a wish to invite somebody again: there is no such person, they cannot be mailed, or this. */
+export type AccountInvite =
+  { status: 'absent' } | { status: 'refused'; refusal: Refusal } | { status: 'done'; sent: boolean; email: string };
+
+interface Recipient {
+  status: Member['status'];
+  email: string | null;
+  first_name: string | null;
+}
+
+const NO_ADDRESS = 'This account has no email address yet: give it one first.';
+const ARCHIVED = 'This person is archived: provision them again first.';
+
+/** Mails somebody who is there already the way into their account, whenever the organization asks for it. */
+@Injectable()
+export class AccountInvites {
+  constructor(
+    private readonly db: Database,
+    private readonly mails: AccountMails,
+  ) {}
+
+  async sendToStudent(by: Provisioner, id: string): Promise<AccountInvite> {
+    const [student] = await this.db.query<Recipient>(sql`
+      SELECT m.status, CASE WHEN m.status = 'pending' THEN m.supplied_first_name ELSE u.first_name END AS first_name,
+        CASE WHEN m.status = 'pending' THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
+      FROM members m JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ${by.organizationId} AND m.user_id = ${id} AND m.role = 'student'
+      FOR NO KEY UPDATE OF m`);
+    const invite = await this.send(by, id, 'student', student);
+    if (invite.status === 'done' && invite.sent) {
+      await this.db.query(sql`
+        UPDATE members SET invited_at = now() WHERE organization_id = ${by.organizationId} AND user_id = ${id}`);
+    }
+    return invite;
+  }
+
+  /** A parent who is linked to no child is not there. */
+  async sendToParent(by: Provisioner, id: string): Promise<AccountInvite> {
+    const [parent] = await this.db.query<Recipient>(sql`
+      SELECT p.status, CASE WHEN p.status = 'pending' THEN p.supplied_first_name ELSE u.first_name END AS first_name,
+        CASE WHEN p.status = 'pending' THEN p.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
+      FROM parents p JOIN users u ON u.id = p.user_id
+      WHERE p.organization_id = ${by.organizationId} AND p.user_id = ${id} AND p.enrolled_at IS NOT NULL`);
+    return this.send(by, id, 'parent', parent);
+  }
+
+  private async send(
+    by: Provisioner,
+    id: string,
+    role: 'student' | 'parent',
+    person: Recipient | undefined,
+  ): Promise<AccountInvite> {
+    if (!person) return { status: 'absent' };
+    const { status, email, first_name: firstName } = person;
+    if (status === 'archived') return refused(ARCHIVED);
+    if (email === null) return refused(NO_ADDRESS);
+    const kind = status === 'pending' ? 'membership_invite' : 'account_created';
+    const queued = await this.mails.queue(by, [{ kind, role, id, to: email, firstName }]);
+    return { status: 'done', sent: queued.has(id), email };
+  }
+}
+
+function refused(reason: string): AccountInvite {
+  return { status: 'refused', refusal: { at: [], reason } };
+}

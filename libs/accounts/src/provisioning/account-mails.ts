@@ -1,0 +1,64 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { type EmailKind, Outbox } from '@app/jobs';
+import { normalizeEmail } from '../email.js';
+import { Invites } from '../invites.js';
+import type { Provisioner } from './people.js';
+
+/** A mail with a link into an organization, to somebody whom it provisioned. */
+export interface AccountMail {
+  kind: EmailKind;
+  role: 'student' | 'tutor' | 'parent';
+  /** Of the login. */
+  id: string;
+  to: string;
+  firstName: string | null;
+}
+
+/** Mails with which people learn of their accounts. */
+@Injectable()
+export class AccountMails {
+  constructor(
+    private readonly invites: Invites,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Those of the addresses (normalized) that mail goes to. */
+  reachable(addresses: string[]): Promise<Set<string>> {
+    return this.outbox.reachable(addresses);
+  }
+
+  /** Queues mails inside the ambient transaction. @returns ids of those whose mail was queued */
+  async queue(by: Provisioner, mails: AccountMail[]): Promise<Set<string>> {
+    const reachable = await this.reachable(mails.map(({ to }) => normalizeEmail(to)));
+    const queued = mails.filter(({ to }) => reachable.has(normalizeEmail(to)));
+    await this.queueReachable(by, queued);
+    return new Set(queued.map(({ id }) => id));
+  }
+
+  /** Queues mails to addresses that are known to be {@link reachable}. */
+  async queueReachable(by: Provisioner, mails: AccountMail[]): Promise<void> {
+    if (mails.length === 0) return;
+    // What was asked of the database before leaves first, and is carried out while secrets are made and sealed.
+    await setImmediate();
+    const minted = this.invites.prepare(
+      mails.map(({ role, id, to }) => ({ scope: 'account', role, targetId: id, email: to, apiKeyId: by.keyId })),
+    );
+    const emails = mails.map(({ kind, role, to, firstName }, index) => ({
+      kind,
+      to,
+      payload: {
+        organizationName: by.organization.name,
+        timeZone: by.organization.timeZone,
+        firstName,
+        role,
+        joinUrl: this.invites.joinUrl(minted[index]!.secret),
+        expiresAt: minted[index]!.expiresAt.toISOString(),
+      },
+    }));
+    await Promise.all([
+      this.invites.store(by.organizationId, minted),
+      this.outbox.addReachable(by.organizationId, emails),
+    ]);
+  }
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Member, type Parent } from '@app/database';
+import { normalizeEmail } from '../email.js';
+import { placeholderOf, type Person } from './people.js';
+
+/** What an organization knows of a login that is there already: only what ties that login to itself. */
+export interface Login {
+  id: string;
+  member: {
+    role: Member['role'];
+    status: Member['status'];
+    /** Whether a mail went out within a day. */
+    mailedLately: boolean;
+    /** Whether that person is one whom only this organization brought, or who accepted once. */
+    consented: boolean;
+  } | null;
+  parent: { status: Parent['status']; consented: boolean } | null;
+}
+
+/** A login to be made. */
+export interface NewLogin extends Person {
+  id: string;
+}
+
+interface LoginRow {
+  email: string;
+  id: string;
+  role: Member['role'] | null;
+  status: Member['status'];
+  mailed_lately: boolean;
+  consented: boolean;
+  parent_status: Parent['status'] | null;
+  parent_consented: boolean;
+}
+
+/** A pending person is not mailed again within this time. */
+const PAUSE_BETWEEN_MAILS = '24 hours';
+
+/** Logins of the platform, as far as an organization may know of them. */
+@Injectable()
+export class Logins {
+  constructor(private readonly db: Database) {}
+
+  /**
+   * From here to the end of the ambient transaction nobody else provisions people in this organization: what is
+   * decided on what is known then stays right. Whoever waits here holds nothing that others wait for.
+   */
+  async holdOrganization(organizationId: string): Promise<void> {
+    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`provisioning of ${organizationId}`}, 0))`);
+  }
+
+  /** The logins with these (normalized) addresses, by address. */
+  async find(organizationId: string, addresses: string[]): Promise<Map<string, Login>> {
+    const rows = await this.db.query<LoginRow>(sql`
+      SELECT l.email, l.id, m.role, m.status,
+        coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false) AS mailed_lately,
+        m.supplied_email IS NULL OR m.accepted_at IS NOT NULL AS consented,
+        p.status AS parent_status, p.supplied_email IS NULL AS parent_consented
+      FROM logins_by_email(${addresses}) l
+      LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id
+      LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.id`);
+    return new Map(rows.map((row) => [row.email, toLogin(row)]));
+  }
+
+  /**
+   * Makes logins, in the order of their addresses: of two transactions that make the same ones, in whatever
+   * organization, the later waits for the earlier at the first address they share, and neither for the other in turn.
+   *
+   * @returns whether every one was made; an address that another transaction was faster to take has its login
+   */
+  async add(logins: NewLogin[]): Promise<boolean> {
+    const rows = logins.map(({ id, firstName, lastName, email, phone }) => ({
+      id,
+      email: email ?? placeholderOf(id),
+      normalized: normalizeEmail(email ?? placeholderOf(id)),
+      placeholder: email === null,
+      first_name: firstName,
+      last_name: lastName,
+      phone,
+    }));
+    const statement = sql`
+      INSERT INTO users (id, email, email_normalized, placeholder_email, first_name, last_name, phone)
+      SELECT id, email, normalized, placeholder, first_name, last_name, phone
+      FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (id uuid, email text, normalized text,
+        placeholder boolean, first_name text, last_name text, phone text)
+      ORDER BY normalized
+      ON CONFLICT DO NOTHING`;
+    // RETURNING would show rows that are nobody's members yet, which row-level security forbids: counted instead.
+    const runner = this.db.manager.queryRunner!;
+    const { affected } = await runner.query(statement.text, statement.values, true);
+    return affected === logins.length;
+  }
+}
+
+function toLogin(row: LoginRow): Login {
+  const { id, role, status, mailed_lately, consented, parent_status, parent_consented } = row;
+  return {
+    id,
+    member: role && { role, status, mailedLately: mailed_lately, consented },
+    parent: parent_status && { status: parent_status, consented: parent_consented },
+  };
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import type { Plan, Tie } from './plan.js';
+
+/** Writes what ties people to an organization: memberships, profiles of tutors, parents and their links. */
+@Injectable()
+export class Memberships {
+  constructor(private readonly db: Database) {}
+
+  /**
+   * All of a plan but its logins, which are there by now, in one statement. Each table's rows are written in the order
+   * of the people, so that writers of the same rows wait for each other rather than for one another in turn.
+   *
+   * @param mailed ids of those to whom a mail was queued
+   * @returns whether all went as planned; not so when a writer that provisions nobody changed the same people meanwhile
+   */
+  async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
+    const members = plan.members.map(({ role, ...tie }) => ({ ...tieRow(tie, mailed), member_id: uuidv7(), role }));
+    const returning = plan.returning.map((tie) => tieRow(tie, mailed));
+    const reminded = plan.reminded.filter((id) => mailed.has(id));
+    const profiles = plan.profiles.map(({ id, tutor: { bio, teachingMode, isPublished } }) => ({
+      id,
+      bio,
+      teaching_mode: teachingMode,
+      is_published: isPublished ?? false,
+    }));
+    const parents = [...plan.parents.values()].map((tie) => tieRow(tie, mailed));
+    const links = plan.links.map(({ parentId, studentId }) => ({ parent_id: parentId, student_id: studentId }));
+    const [done] = await this.db.query<{ added: number; returned: number }>(sql`
+      WITH added AS (
+        INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name,
+          supplied_email, supplied_phone, invited_at, accepted_at)
+        SELECT member_id, ${organizationId}, id, role, status, first_name, last_name, email, phone,
+          CASE WHEN mailed THEN now() END, CASE status WHEN 'accepted' THEN now() END
+        FROM json_to_recordset(${JSON.stringify(members)}::json) AS r (id uuid, member_id uuid, role text, status text,
+          first_name text, last_name text, email text, phone text, mailed boolean)
+        ORDER BY id
+        ON CONFLICT DO NOTHING RETURNING 1
+      ), returned AS (
+        UPDATE members m SET status = r.status, archived_at = NULL,
+          supplied_first_name = r.first_name, supplied_last_name = r.last_name, supplied_email = r.email,
+          supplied_phone = r.phone, invited_at = CASE WHEN r.mailed THEN now() ELSE m.invited_at END,
+          accepted_at = CASE r.status WHEN 'accepted' THEN coalesce(m.accepted_at, now()) END
+        FROM json_to_recordset(${JSON.stringify(returning)}::json) AS r (id uuid, status text, first_name text,
+          last_name text, email text, phone text, mailed boolean)
+        WHERE m.organization_id = ${organizationId} AND m.user_id = r.id AND m.status = 'archived' RETURNING 1
+      ), reminded AS (
+        UPDATE members SET invited_at = now()
+        WHERE organization_id = ${organizationId} AND user_id = ANY (${reminded}::uuid[]) AND status = 'pending'
+      ), profiles AS (
+        INSERT INTO tutor_profiles (organization_id, user_id, bio, teaching_mode, is_published)
+        SELECT ${organizationId}, id, bio, teaching_mode, is_published
+        FROM json_to_recordset(${JSON.stringify(profiles)}::json) AS r (id uuid, bio text, teaching_mode text,
+          is_published boolean)
+        ORDER BY id
+        ON CONFLICT DO NOTHING
+      ), guardians AS (
+        INSERT INTO parents (organization_id, user_id, status, supplied_first_name, supplied_last_name, supplied_email,
+          supplied_phone)
+        SELECT ${organizationId}, id, status, first_name, last_name, email, phone
+        FROM json_to_recordset(${JSON.stringify(parents)}::json) AS r (id uuid, status text, first_name text,
+          last_name text, email text, phone text)
+        ORDER BY id
+        ON CONFLICT (organization_id, user_id) DO UPDATE SET status = excluded.status,
+          supplied_first_name = excluded.supplied_first_name, supplied_last_name = excluded.supplied_last_name,
+          supplied_email = excluded.supplied_email, supplied_phone = excluded.supplied_phone
+        WHERE parents.status = 'archived'
+      ), links AS (
+        INSERT INTO parent_students (organization_id, parent_id, student_id)
+        SELECT ${organizationId}, parent_id, student_id
+        FROM json_to_recordset(${JSON.stringify(links)}::json) AS r (parent_id uuid, student_id uuid)
+        ORDER BY parent_id, student_id
+        ON CONFLICT DO NOTHING
+      )
+      SELECT (SELECT count(*) FROM added)::int AS added, (SELECT count(*) FROM returned)::int AS returned`);
+    return done!.added === members.length && done!.returned === returning.length;
+  }
+}
+
+/** What an organization says of somebody who is pending stays apart from the login, which is not its to change. */
+function tieRow({ id, status, person }: Tie, mailed: ReadonlySet<string>) {
+  const supplied = status === 'pending';
+  return {
+    id,
+    status,
+    first_name: supplied ? person.firstName : null,
+    last_name: supplied ? person.lastName : null,
+    email: supplied ? person.email : null,
+    phone: supplied ? person.phone : null,
+    mailed: mailed.has(id),
+  };
+}

@@ -1,0 +1,126 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { EmailKind } from '@app/jobs';
+import { normalizeEmail } from '../email.js';
+import type { Login, NewLogin } from './logins.js';
+import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal } from './people.js';
+import { refusedByItself, TakenAddresses } from './refusals.js';
+import { type Standing, standingAsMember, standingAsParent } from './standing.js';
+
+/** A person's tie to the organization as it is to be written. */
+export interface Tie {
+  id: string;
+  status: 'accepted' | 'pending';
+  person: Person;
+}
+
+/** A mail to somebody provisioned; the place is that of the person in the request. */
+export interface PlannedMail {
+  place: number;
+  kind: EmailKind;
+  role: 'student' | 'tutor';
+  id: string;
+  to: string;
+  firstName: string;
+}
+
+/** What is decided for one person. */
+export type Decision =
+  { status: 'ok' | 'exists'; id: string; created: boolean } | { status: 'error'; refusal: Refusal };
+
+/**
+ * Decides what to do for each person, from what the organization knows of their addresses, without doing any of it. The
+ * same newcomers keep the same ids when the plan is made anew.
+ */
+export class Plan {
+  readonly decisions: Decision[];
+  readonly logins = new Map<string, NewLogin>();
+  readonly members: (Tie & { role: 'student' | 'tutor' })[] = [];
+  /** Members that were archived. */
+  readonly returning: Tie[] = [];
+  /** Pending members who are mailed again. */
+  readonly reminded: string[] = [];
+  /** Of all tutors: one that is there stays as it is. */
+  readonly profiles: { id: string; tutor: NewTutor }[] = [];
+  readonly parents = new Map<string, Tie>();
+  readonly links: { parentId: string; studentId: string }[] = [];
+  readonly mails: PlannedMail[] = [];
+
+  constructor(
+    people: NewPerson[],
+    private readonly known: ReadonlyMap<string, Login>,
+    private readonly newcomers: Map<string, string>,
+  ) {
+    const taken = new TakenAddresses();
+    this.decisions = people.map((person, place) => {
+      const refusal = refusedByItself(person) ?? taken.refusalOf(person);
+      if (refusal) return { status: 'error', refusal };
+      const decision = person.type === 'parent' ? this.parent(person, place) : this.member(person, place);
+      if (decision.status !== 'error') taken.add(person, place);
+      return decision;
+    });
+  }
+
+  /** Whether there is anything to write. */
+  get writes(): boolean {
+    const { members, returning, reminded, profiles, parents, links } = this;
+    return members.length + returning.length + reminded.length + profiles.length + parents.size + links.length > 0;
+  }
+
+  private member(person: NewStudent | NewTutor, place: number): Decision {
+    const login = this.loginOf(person);
+    const standing = standingAsMember(person.type, login);
+    if (standing.as === 'refused') return refused(['email'], standing.reason);
+    if (standing.as === 'exists') {
+      if (person.type === 'tutor') this.profiles.push({ id: login!.id, tutor: person });
+      return { status: 'exists', id: login!.id, created: false };
+    }
+    const parent = person.type === 'student' && standing.as !== 'again' ? person.parent : null;
+    const parents = parent && standingAsParent(this.loginOf(parent));
+    // Nothing of the student is planned yet: both are provisioned, or neither.
+    if (parents?.as === 'refused') return refused(['parent', 'email'], parents.reason);
+    const id = login?.id ?? this.newLogin(person, `${place}`);
+    if (standing.as === 'new') this.members.push({ id, status: standing.status, person, role: person.type });
+    if (standing.as === 'returning') this.returning.push({ id, status: standing.status, person });
+    if (person.type === 'tutor') this.profiles.push({ id, tutor: person });
+    if (parent) {
+      this.links.push({ parentId: this.tieParent(parent, parents!, `${place} parent`), studentId: id });
+    }
+    if (person.sendInvite && person.email !== null && !login?.member?.mailedLately) {
+      if (standing.as === 'again') this.reminded.push(id);
+      const kind = login ? 'membership_invite' : 'account_created';
+      this.mails.push({ place, kind, role: person.type, id, to: person.email, firstName: person.firstName });
+    }
+    return { status: 'ok', id, created: !login };
+  }
+
+  private parent(person: NewParent, place: number): Decision {
+    const login = this.loginOf(person);
+    const standing = standingAsParent(login);
+    if (standing.as === 'refused') return refused(['email'], standing.reason);
+    const id = this.tieParent(person, standing, `${place}`);
+    return { status: standing.as === 'exists' ? 'exists' : 'ok', id, created: !login };
+  }
+
+  private tieParent(person: Person, standing: Standing, key: string): string {
+    const id = this.loginOf(person)?.id ?? this.newLogin(person, key);
+    if ('status' in standing && !this.parents.has(id)) this.parents.set(id, { id, status: standing.status, person });
+    return id;
+  }
+
+  private loginOf({ email }: Person): Login | undefined {
+    return email === null ? undefined : this.known.get(normalizeEmail(email));
+  }
+
+  /** @param place tells people without an address apart */
+  private newLogin(person: Person, place: string): string {
+    const key = person.email === null ? place : normalizeEmail(person.email);
+    const id = this.newcomers.get(key) ?? uuidv7();
+    this.newcomers.set(key, id);
+    if (!this.logins.has(id)) this.logins.set(id, { ...person, id });
+    return id;
+  }
+}
+
+function refused(at: string[], reason: string): Decision {
+  return { status: 'error', refusal: { at, reason } };
+}

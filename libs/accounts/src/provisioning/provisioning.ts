@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { QueryFailedError } from 'typeorm';
+import { normalizeEmail } from '../email.js';
+import { AccountMails } from './account-mails.js';
+import { Logins, type NewLogin } from './logins.js';
+import { Memberships } from './memberships.js';
+import type { NewPerson, Outcome, Provisioner } from './people.js';
+import { Plan } from './plan.js';
+import { addressesOf, refusedByItself } from './refusals.js';
+
+/**
+ * Makes accounts for people, or invites those who have one elsewhere: each person for itself, one that cannot be
+ * provisioned costs no other. Every statement serves all people at once, so that a hundred take as many as one does.
+ */
+@Injectable()
+export class Provisioning {
+  constructor(
+    private readonly logins: Logins,
+    private readonly memberships: Memberships,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** Provisions inside the ambient transaction. @returns what became of each, in the order of `people` */
+  async provision(by: Provisioner, people: NewPerson[]): Promise<Outcome[]> {
+    const sound = people.filter((person) => refusedByItself(person) === null);
+    const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
+    const addresses = [...new Set(given.filter((address) => address !== null))];
+    const hold = this.logins.holdOrganization(by.organizationId);
+    const [, known, reachable] = await Promise.all([
+      hold,
+      this.logins.find(by.organizationId, addresses),
+      this.mails.reachable(addresses),
+    ]);
+    const newcomers = new Map<string, string>();
+    let plan = new Plan(people, known, newcomers);
+    if (plan.logins.size > 0 && !(await this.logins.add([...plan.logins.values()]))) {
+      // Another organization was faster to make some of them: what it made is known now, and decides anew.
+      const found = await this.logins.find(by.organizationId, addresses);
+      const made = (login: NewLogin) => login.email === null || found.get(normalizeEmail(login.email))?.id === login.id;
+      const ours = new Map([...plan.logins].filter(([, login]) => made(login)));
+      const others = [...found].filter(([, { id }]) => !ours.has(id));
+      plan = new Plan(people, new Map(others), newcomers);
+      // One whom nobody is to have any more would stay behind as a login that nobody ever sees.
+      if ([...ours.keys()].some((id) => !plan.logins.has(id))) throw overtaken();
+    }
+    const mails = plan.mails.filter(({ to }) => reachable.has(normalizeEmail(to)));
+    const mailed = new Set(mails.map(({ id }) => id));
+    const [written] = await Promise.all([
+      plan.writes ? this.memberships.write(by.organizationId, plan, mailed) : true,
+      this.mails.queueReachable(by, mails),
+    ]);
+    if (!written) throw overtaken();
+    const invited = new Set(mails.map(({ place }) => place));
+    return plan.decisions.map((decision, place) =>
+      decision.status === 'error' ? decision : { ...decision, invited: invited.has(place) },
+    );
+  }
+}
+
+/** Runs the transaction again: like a failure to serialize, which it is. */
+function overtaken(): QueryFailedError {
+  const cause = Object.assign(new Error('Somebody else changed these people meanwhile'), { code: '40001' });
+  return new QueryFailedError('provisioning', [], cause);
+}

@@ -1,0 +1,60 @@
+import { isEmail, normalizeEmail } from '../email.js';
+import { leadsNowhere, type NewPerson, type Refusal } from './people.js';
+
+/** What the column holds. */
+const LONGEST_ADDRESS = 254;
+/** The sign for Kelvin: in lower case it is the letter k, of somebody else's address. */
+const KELVIN = '\u212a';
+
+const MALFORMED = 'This is not an address that can receive mail.';
+const OF_CHILD = 'A parent cannot have the address of their child.';
+
+/** Why no account can have this address; null when one can. */
+export function refusedAddress(email: string): string | null {
+  const fits = Array.from(normalizeEmail(email)).length <= LONGEST_ADDRESS;
+  return isEmail(email) && fits && !leadsNowhere(email) && !email.includes(KELVIN) ? null : MALFORMED;
+}
+
+/** The addresses that a person comes with, normalized: the own one, and that of a student's parent. */
+export function addressesOf(person: NewPerson): { own: string | null; parent: string | null } {
+  const parent = person.type === 'student' ? (person.parent?.email ?? null) : null;
+  return {
+    own: person.email === null ? null : normalizeEmail(person.email),
+    parent: parent === null ? null : normalizeEmail(parent),
+  };
+}
+
+/** What is wrong with a person's values by themselves; null when nothing is. */
+export function refusedByItself(person: NewPerson): Refusal | null {
+  const ofParent = person.type === 'student' ? person.parent?.email : null;
+  if (typeof person.email === 'string' && refusedAddress(person.email)) return { at: ['email'], reason: MALFORMED };
+  if (typeof ofParent === 'string' && refusedAddress(ofParent)) return { at: ['parent', 'email'], reason: MALFORMED };
+  const { own, parent } = addressesOf(person);
+  return own !== null && own === parent ? { at: ['parent', 'email'], reason: OF_CHILD } : null;
+}
+
+/** Which addresses the people of one request have taken so far. */
+export class TakenAddresses {
+  private readonly taken = new Map<string, { place: number; as: 'own' | 'parent' }>();
+
+  /** Why one of this person's addresses cannot be taken again; null when all can. */
+  refusalOf(person: NewPerson): Refusal | null {
+    const { own, parent } = addressesOf(person);
+    const first = own === null ? undefined : this.taken.get(own);
+    if (first) return { at: ['email'], reason: inRow(first.place) };
+    const second = parent === null ? undefined : this.taken.get(parent);
+    // Brothers and sisters name the same parent.
+    return second?.as === 'own' ? { at: ['parent', 'email'], reason: inRow(second.place) } : null;
+  }
+
+  /** Only of somebody who is provisioned: one who is refused takes no address from those who come after. */
+  add(person: NewPerson, place: number): void {
+    const { own, parent } = addressesOf(person);
+    if (own !== null) this.taken.set(own, { place, as: 'own' });
+    if (parent !== null && !this.taken.has(parent)) this.taken.set(parent, { place, as: 'parent' });
+  }
+}
+
+function inRow(place: number): string {
+  return `This address is in row ${place} of this request already.`;
+}

@@ -1,0 +1,44 @@
+import type { Login } from './logins.js';
+
+/**
+ * How a login stands to what it is wanted as:
+ * - `new`: is to be tied to the organization; `pending` until the person consents, when others know that login
+ * - `returning`: was archived here, and is let in again
+ * - `again`: asked already, and not answered yet
+ * - `exists`: is that already
+ */
+export type Standing =
+  | { as: 'new' | 'returning'; status: 'accepted' | 'pending' }
+  | { as: 'again' | 'exists' }
+  | { as: 'refused'; reason: string };
+
+const PARENT_OF_HERE = 'This address belongs to a parent in this organization, who cannot be a student too.';
+const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
+
+/** As a student or tutor; without a login it is to be made. */
+export function standingAsMember(role: 'student' | 'tutor', login: Login | undefined): Standing {
+  if (!login) return { as: 'new', status: 'accepted' };
+  const { member, parent } = login;
+  if (member && member.role !== role) return { as: 'refused', reason: takenAs(member.role) };
+  if (member?.status === 'accepted') return { as: 'exists' };
+  if (member?.status === 'pending') return { as: 'again' };
+  if (member) return { as: 'returning', status: member.consented ? 'accepted' : 'pending' };
+  if (parent && role === 'student') return { as: 'refused', reason: PARENT_OF_HERE };
+  return { as: 'new', status: parent?.status === 'accepted' ? 'accepted' : 'pending' };
+}
+
+/** As a parent. Whoever works here may be one too. */
+export function standingAsParent(login: Login | undefined): Standing {
+  if (!login) return { as: 'new', status: 'accepted' };
+  const { member, parent } = login;
+  if (member?.role === 'student') return { as: 'refused', reason: STUDENT_OF_HERE };
+  if (parent?.status === 'accepted') return { as: 'exists' };
+  if (parent?.status === 'pending') return { as: 'again' };
+  if (parent) return { as: 'returning', status: parent.consented ? 'accepted' : 'pending' };
+  return { as: 'new', status: member?.status === 'accepted' ? 'accepted' : 'pending' };
+}
+
+function takenAs(role: string): string {
+  const article = /^[aeiou]/.test(role) ? 'an' : 'a';
+  return `This address belongs to ${article} ${role} of this organization: nobody has two roles in one.`;
+}

@@ -1,0 +1,43 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Env } from './env.js';
+
+/** What is sealed, and so which key seals it: what was sealed for one purpose opens for no other. */
+export type Purpose = 'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encryption at rest with keys derived from ENCRYPTION_KEY: AES-256-GCM, `nonce | tag | ciphertext`. */
+@Injectable()
+export class Vault {
+  private readonly keys = new Map<string, Buffer>();
+
+  constructor(private readonly env: Env) {}
+
+  seal(purpose: Purpose, text: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.derive(purpose), nonce);
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  }
+
+  /** @throws Error when it was sealed with another key, for another purpose, or changed */
+  open(purpose: Purpose, sealed: Buffer): string {
+    const nonce = sealed.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', this.derive(purpose), nonce, { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+    return text.toString('utf8');
+  }
+
+  /** A key of 32 bytes for this purpose alone. */
+  derive(purpose: Purpose | 'list cursors'): Buffer {
+    let key = this.keys.get(purpose);
+    if (!key) {
+      key = Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));
+      this.keys.set(purpose, key);
+    }
+    return key;
+  }
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import sql, { join, type Sql } from 'sql-template-tag';
+import { Database, type Tenant } from '@app/database';
+import { Outbox } from '@app/jobs';
+
+export type PostStatus = 'draft' | 'published';
+
+/** What the rules ask of a post whose row is locked. */
+export interface PostState {
+  id: string;
+  /** Null: the platform's own. */
+  organizationId: string | null;
+  brand: string;
+  status: PostStatus;
+}
+
+/** No organization has it: the platform's posts are seen through the capability alone. */
+const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
+
+/** Two versions of a post never carry the same time, however fast they follow each other. */
+const TOUCHED = sql`updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')`;
+
+/**
+ * How a blog post changes, whoever changes it: a caller's PATCH, or the worker when its time has come. Everything runs
+ * inside the ambient transaction, on a row that is locked there.
+ */
+@Injectable()
+export class Publishing {
+  constructor(
+    private readonly db: Database,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** On whose behalf the worker touches a post. */
+  static tenantOf(organizationId: string | null): Tenant {
+    return { organizationId: organizationId ?? NO_ORGANIZATION, platformBlog: organizationId === null };
+  }
+
+  /**
+   * Writes the columns, moves the post to the status, and asks for one rebuild when the post was, is or comes to be
+   * published.
+   */
+  async change(post: PostState, status: PostStatus, columns: Sql[] = []): Promise<void> {
+    await this.db.query(sql`
+      UPDATE blog_posts SET ${join([...columns, ...statusColumns(post.status, status), TOUCHED])}
+      WHERE id = ${post.id} AND organization_id IS NOT DISTINCT FROM ${post.organizationId}::uuid`);
+    if (post.status === 'published' || status === 'published') await this.rebuild(post);
+  }
+
+  /** Publishes a post whose time has come. @returns false when it is gone, not due any more, or in another's hands */
+  async publishDue({ id, organizationId }: Pick<PostState, 'id' | 'organizationId'>): Promise<boolean> {
+    const [post] = await this.db.query<{ brand: string }>(sql`
+      SELECT brand FROM blog_posts
+      WHERE id = ${id} AND organization_id IS NOT DISTINCT FROM ${organizationId}::uuid
+        AND status = 'draft' AND scheduled_at <= now() FOR UPDATE SKIP LOCKED`);
+    if (!post) return false;
+    await this.change({ id, organizationId, brand: post.brand, status: 'draft' }, 'published');
+    return true;
+  }
+
+  /** The site that shows the post has to be built anew: its organization's, or its brand's. */
+  async rebuild({ organizationId, brand }: Pick<PostState, 'organizationId' | 'brand'>): Promise<void> {
+    await this.outbox.addRebuild(
+      organizationId,
+      organizationId === null ? `brand:${brand}` : `organization:${organizationId}`,
+    );
+  }
+}
+
+/** What a change of status brings with it. */
+function statusColumns(from: PostStatus, to: PostStatus): Sql[] {
+  if (from === to) return [];
+  if (to === 'draft') return [sql`status = 'draft'`, sql`published_at = NULL`];
+  return [sql`status = 'published'`, sql`published_at = clock_timestamp()`, sql`scheduled_at = NULL`];
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Env } from '@app/config';
+import { Storage, type StoredObject } from './storage.js';
+
+/** Where STORAGE=disk keeps what the API serves under /media. */
+export function mediaFolder(env: Env): string {
+  return resolve(env.get('DATA_DIR'), 'media');
+}
+
+/** Half-written files lie here, and are never served. */
+const UNFINISHED = '.unfinished';
+
+/** Files below DATA_DIR/media. They appear whole or not at all: written beside, flushed, then renamed. */
+export class DiskStorage extends Storage {
+  private readonly folder: string;
+
+  constructor(private readonly env: Env) {
+    super();
+    this.folder = mediaFolder(env);
+  }
+
+  override async put(path: string, object: StoredObject): Promise<void> {
+    const target = join(this.folder, path);
+    const unfinished = join(this.folder, UNFINISHED, randomUUID());
+    await mkdir(dirname(unfinished), { recursive: true });
+    try {
+      const file = await open(unfinished, 'wx', 0o644);
+      // The stream flushes to the disk and closes the file when it ends, whichever way.
+      await pipeline(object.open(), file.createWriteStream({ flush: true }));
+      await mkdir(dirname(target), { recursive: true });
+      await rename(unfinished, target);
+      await flushFolder(dirname(target));
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
+  }
+
+  override async remove(path: string): Promise<void> {
+    await rm(join(this.folder, path), { force: true });
+  }
+
+  override urlOf(path: string): string {
+    const origin = this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
+    return `${origin}/media/${path}`;
+  }
+
+  override async check(): Promise<void> {
+    const probe = join(this.folder, UNFINISHED, randomUUID());
+    await mkdir(dirname(probe), { recursive: true });
+    const file = await open(probe, 'wx');
+    await file.close();
+    await rm(probe);
+  }
+}
+
+/** A renamed file is safe from a power cut once its folder is on the disk too. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AnswerCheck } from '../support/answer-check.js';
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
+
+let api: TestApi;
+let make: Factories;
+let key: string;
+let readOnly: string;
+const check = new AnswerCheck();
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+  const { id } = await make.organization();
+  key = await api.key(id, { scopes: ['accounts:write'] });
+  readOnly = await api.key(id);
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+const GOOD = '{"scope":"organization"}';
+const port = () => (api.server.address() as AddressInfo).port;
+const invites = async () => (await make.query<{ n: number }>('SELECT count(*)::int AS n FROM invites'))[0]!.n;
+
+function bytes(headers: [string, string][], body = '', as = key): string {
+  const all: [string, string][] = [
+    ['Authorization', `Token token=${as}`],
+    ['Content-Type', 'application/json'],
+    ...headers,
+  ];
+  return bytesOf('/v1/invites', { method: 'POST', headers: all, body });
+}
+
+async function ask(headers: [string, string][], body = '', as = key): Promise<RawAnswer> {
+  const answer = await exchange(port(), bytes(headers, body, as));
+  expect(answer.status).toBeLessThan(500);
+  if (answer.status > 0) expect(check.faults(answer)).toEqual([]);
+  return answer;
+}
+
+/** Runs, and tells how many invites came of it. */
+async function effectsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = await invites();
+  await work();
+  return (await invites()) - before;
+}
+
+describe('Expect: 100-continue', () => {
+  const expectation: [string, string] = ['Expect', '100-continue'];
+
+  it.each([
+    ['an unknown key', [['Content-Length', '24']], 'garbage', 401],
+    ['a key without the scope', [['Content-Length', '24']], 'read', 403],
+    ['a body that is too long', [['Content-Length', '1048577']], 'good', 413],
+    ['another type', [['Content-Type', 'text/plain'], ['Content-Length', '24']], 'good', 415],
+    ['an encoding', [['Content-Encoding', 'gzip'], ['Content-Length', '24']], 'good', 415],
+  ] as [string, [string, string][], string, number][])('%s is refused before the body is asked for', async (_what, headers, who, status) => {
+    const as = { garbage: 'garbage', read: readOnly, good: key }[who];
+    const typed = headers.filter(([name]) => name !== 'Content-Type');
+    const type = headers.find(([name]) => name === 'Content-Type')?.[1] ?? 'application/json';
+    const head = bytesOf('/v1/invites', {
+      method: 'POST',
+      headers: [['Authorization', `Token token=${as}`], ['Content-Type', type], expectation, ...typed],
+    });
+    const answer = await exchange(port(), head);
+    expect([answer.status, answer.interim, answer.headers.connection]).toEqual([status, [], 'close']);
+  }); // prettier-ignore
+
+  it('a good one is asked for its body, once, and answered', async () => {
+    const socket = connect(port(), '127.0.0.1');
+    const said = reading(socket);
+    socket.write(bytes([expectation, ['Content-Length', String(GOOD.length)]]));
+    await until(() => said.text.includes('\r\n\r\n'));
+    expect(said.text).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(GOOD);
+    await once(socket, 'close');
+    expect(said.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
+  });
+
+  it('on a connection that is kept, a refusal ends it: what comes next is not taken for a request', async () => {
+    const smuggled = bytes([['Content-Length', String(GOOD.length)]], GOOD);
+    const head = bytes([expectation, ['Content-Length', String(smuggled.length)]], '', readOnly);
+    const answer = await exchange(port(), head.replace('Connection: close\r\n', '') + smuggled);
+    expect([answer.status, answer.answers]).toEqual([403, 1]);
+  });
+
+  it('a good one on a connection that is kept leaves it open', async () => {
+    const socket = connect(port(), '127.0.0.1');
+    const said = reading(socket);
+    const request = bytes([expectation, ['Content-Length', String(GOOD.length)]], GOOD).replace(
+      'Connection: close\r\n',
+      '',
+    );
+    socket.write(request);
+    await until(() => said.text.includes('"created_at"'));
+    socket.write(request);
+    await until(() => said.text.split('"created_at"').length === 3);
+    socket.destroy();
+  });
+});
+
+describe('how long a body is', () => {
+  it('shorter than told, and then the connection ends: no effect, no harm', async () => {
+    const effects = await effectsOf(async () => {
+      for (let i = 0; i < 10; i++) {
+        const socket = connect(port(), '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.resume();
+        socket.end(bytes([['Content-Length', '100']], GOOD));
+        await once(socket, 'close');
+      }
+    });
+    expect(effects).toBe(0);
+  });
+
+  it('longer than told: one answer, to the told part or to what is no request behind it', async () => {
+    for (const told of [10, GOOD.length]) {
+      const before = await invites();
+      const answer = await ask([['Content-Length', String(told)]], `${GOOD}{"and":"more"}`);
+      expect([400, told === 10 ? 422 : 201]).toContain(answer.status);
+      expect(answer.answers).toBe(1);
+      // Its client may not get to know, but a request that was whole is carried out.
+      if (told === GOOD.length) await vi.waitFor(async () => expect(await invites()).toBe(before + 1));
+    }
+  });
+
+  it.each(['-1', '0x10', '1e2', '24 24', '24, 24', '24,25', '+24', '99999999999999999999', 'x', ''])(
+    'a Content-Length of %j is no HTTP',
+    async (length) => {
+      expect(
+        await effectsOf(async () => expect((await ask([['Content-Length', length]], GOOD)).status).toBe(400)),
+      ).toBe(0);
+    },
+  );
+
+  it('two lengths, or a length and chunks, are no HTTP', async () => {
+    const length: [string, string] = ['Content-Length', String(GOOD.length)];
+    const chunked: [string, string] = ['Transfer-Encoding', 'chunked'];
+    const body = `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`;
+    const effects = await effectsOf(async () => {
+      expect((await ask([length, ['Content-Length', '3']], GOOD)).status).toBe(400);
+      expect((await ask([length, chunked], body)).status).toBe(400);
+      expect((await ask([['Transfer-Encoding', 'gzip, chunked']], body)).status).toBeLessThan(500);
+    });
+    expect(effects).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['whole', `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`, 201],
+    ['byte by byte', `${Array.from(GOOD, (one) => `1\r\n${one}\r\n`).join('')}0\r\n\r\n`, 201],
+    ['with extensions and trailers', `${GOOD.length.toString(16)};a=b\r\n${GOOD}\r\n0\r\nX-Later: 1\r\n\r\n`, 201],
+    ['of a wrong size', `5\r\n${GOOD}\r\n0\r\n\r\n`, 400],
+    ['without a size', `\r\n${GOOD}\r\n0\r\n\r\n`, 400],
+    ['of a negative size', `-1\r\n${GOOD}\r\n0\r\n\r\n`, 400],
+    ['of nothing', '0\r\n\r\n', 422],
+  ])('chunks: %s', async (_what, body, status) => {
+    const effects = await effectsOf(async () => {
+      expect((await ask([['Transfer-Encoding', 'chunked']], body)).status).toBe(status);
+    });
+    expect(effects).toBe(status === 201 ? 1 : 0);
+  });
+
+  it('chunks without an end: 413 as soon as they are too long', async () => {
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+    const answer = await ask([['Transfer-Encoding', 'chunked']], chunk.repeat(40));
+    expect(answer.status).toBe(413);
+  });
+});
+
+describe('slow bodies', () => {
+  it('one that arrives in time is taken', async () => {
+    const socket = connect(port(), '127.0.0.1');
+    const said = reading(socket);
+    socket.write(bytes([['Content-Length', String(GOOD.length)]]));
+    for (const character of GOOD) {
+      await sleep(20);
+      socket.write(character);
+    }
+    await once(socket, 'close');
+    expect(said.text).toMatch(/^HTTP\/1\.1 201 /);
+  });
+
+  it(
+    'one that does not is cut with 408, holds no connection of the database, and has no effect',
+    { timeout: 20_000 },
+    async () => {
+      const usual = api.server.requestTimeout;
+      api.server.requestTimeout = 1_000;
+      const effects = await effectsOf(async () => {
+        const sockets = Array.from({ length: 20 }, () => {
+          const socket = connect(port(), '127.0.0.1');
+          const said = reading(socket);
+          socket.write(bytes([['Content-Length', '1000']], '{'));
+          return { said, closed: once(socket, 'close') };
+        });
+        await sleep(300);
+        const others = await Promise.all(Array.from({ length: 10 }, () => api.get('/v1/ping', readOnly)));
+        expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+        await Promise.all(sockets.map(({ closed }) => closed));
+        for (const { said } of sockets) {
+          expect(said.text).toMatch(/^HTTP\/1\.1 408 /);
+          expect(said.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+        }
+      });
+      api.server.requestTimeout = usual;
+      expect(effects).toBe(0);
+    },
+  );
+});
+
+it('names that are given twice: the last one counts, everywhere', async () => {
+  const twice = async (body: string) => await ask([['Content-Length', String(body.length)]], body);
+  expect((await twice('{"scope":"nonsense","scope":"organization"}')).status).toBe(201);
+  expect((await twice('{"scope":"organization","scope":"nonsense"}')).status).toBe(422);
+  expect((await twice('{"scope":"organization","role":"admin","role":"student"}')).body).toContain('"role":"student"');
+  expect((await twice('{"scope":"organization","sco\\u0070e":"parent"}')).status).toBe(422);
+});
+
+it('nothing of all this was a failure of ours, and the service goes on', async () => {
+  expect(api.logged.filter((line) => line.includes('"code":"internal_error"'))).toEqual([]);
+  expect((await api.get('/v1/ping', readOnly)).status).toBe(200);
+});
+
+function reading(socket: Socket): { text: string } {
+  const said = { text: '' };
+  socket.on('data', (chunk) => (said.text += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  return said;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let left = 400; !condition(); left--) {
+    if (left === 0) throw new Error('That did not happen');
+    await sleep(10);
+  }
+}

@@ -1,0 +1,339 @@
+import { connect } from 'node:net';
+import { readdirSync } from 'node:fs';
+import sharp from 'sharp';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  animation,
+  FORMATS,
+  image,
+  jpegOfSize,
+  longGif,
+  photo,
+  pngChunk,
+  withPngChunk,
+  withPngExtent,
+} from '../support/images.js';
+import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
+
+const LIMIT = 10_485_760;
+
+let uploads: Uploads;
+let png: Buffer;
+
+beforeAll(async () => {
+  uploads = await Uploads.open();
+  png = await image('png');
+  // The storage's folders are there.
+  expect((await uploads.send(png)).status).toBe(201);
+});
+
+afterAll(() => uploads.close());
+
+/** Nothing that was refused left a file. */
+let before: string[];
+beforeEach(() => {
+  before = uploads.files();
+});
+
+const codeOf = ({ text }: UploadAnswer) => (JSON.parse(text) as { error: { code: string } }).error.code;
+const faultsOf = ({ text }: UploadAnswer) =>
+  (JSON.parse(text) as { detail: { loc: string[]; type: string }[] }).detail.map(({ loc, type }) => [loc.join('.'), type]); // prettier-ignore
+
+describe('what is no image of ours is 415', () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+  const CONTENTS: [string, () => Buffer | Promise<Buffer>][] = [
+    ['SVG', () => Buffer.from(svg)],
+    ['SVG with a declaration', () => Buffer.from(`<?xml version="1.0"?>${svg}`)],
+    ['HTML', () => Buffer.from('<!doctype html><script>alert(1)</script>')],
+    ['PDF', () => Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')],
+    ['a zip', () => Buffer.from('504b0304140000000000', 'hex')],
+    ['a program', () => Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'))],
+    ['text', () => Buffer.from('Hello')],
+    ['one byte', () => Buffer.from('x')],
+    ['nothing', () => Buffer.alloc(0)],
+    ['TIFF', () => sharp(png).tiff().toBuffer()],
+    ['HEIC in name', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypheic\0\0\0\0mif1heic')])],
+    ['JPEG XL', () => Buffer.from('0000000c4a584c200d0a870a', 'hex')],
+    ['BMP', () => Buffer.from('424d46000000000000003600000028000000', 'hex')],
+    ['an icon', () => Buffer.from('00000100010010100000', 'hex')],
+  ];
+
+  it.each(CONTENTS)('%s, whatever it is called', async (_what, make) => {
+    const file = await make();
+    for (const [name, type] of [
+      ['a.png', 'image/png'],
+      ['a.jpg', 'image/jpeg'],
+      ['a.svg', 'image/svg+xml'],
+    ] as const) {
+      // prettier-ignore
+      const answer = await uploads.send('', { parts: multipart(part(file, { name, type })) });
+      expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+    }
+    expect(uploads.files()).toEqual(before);
+  });
+
+  it.each([
+    'application/json',
+    'image/png',
+    'multipart/mixed; boundary=x',
+    'multipart/form-datax; boundary=x',
+    'application/x-www-form-urlencoded',
+    '',
+  ])('a body of the type %j', async (type) => {
+    const answer = await uploads.send(png, { headers: { 'Content-Type': type } });
+    expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it('an encoded body', async () => {
+    const answer = await uploads.send(png, { headers: { 'Content-Encoding': 'gzip' } });
+    expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+  });
+});
+
+describe('what is an image and no good one is 422', () => {
+  const noise = (length: number) => Buffer.alloc(length, 0xab);
+  const CONTENTS: [string, () => Buffer | Promise<Buffer>][] = [
+    ['40 megapixels and a row', () => withPngExtent(png, 8000, 5001)],
+    ['64,250 × 64,250', () => withPngExtent(png, 64_250, 64_250)],
+    ['without width', () => withPngExtent(png, 0, 100)],
+    ['of the largest extent that there is', () => withPngExtent(png, 0x7fffffff, 0x7fffffff)],
+    ['201 frames', () => animation('gif', 201, 1)],
+    ['201 frames of WebP', () => animation('webp', 201, 1)],
+    ['40,000 frames', () => longGif(40_000)],
+    ['a GIF whose frame is larger than its canvas', () => {
+      const gif = longGif(1);
+      gif.writeUInt16LE(65_535, gif.indexOf(0x2c) + 5);
+      gif.writeUInt16LE(65_535, gif.indexOf(0x2c) + 7);
+      return gif;
+    }],
+    ['a PNG with a wrong sum', () => {
+      const copy = Buffer.from(png);
+      copy[copy.length - 20]! ^= 1;
+      return copy;
+    }],
+    ['a PNG without a picture', () => Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))])],
+    ['a PNG with two headers', () => withPngChunk(png, 'IHDR', png.subarray(16, 29))],
+    ['a PNG that nobody can draw', () => withPngChunk(png, 'QQQQ', noise(9))],
+    ['an animated PNG of 201 frames', () => withPngChunk(png, 'acTL', Buffer.from('000000c900000000', 'hex'))],
+    ['a JPEG of nothing', () => Buffer.from('ffd8ffd9', 'hex')],
+    ['a JPEG of noise', () => Buffer.concat([Buffer.from('ffd8ffe000104a46494600', 'hex'), noise(500)])],
+    ['a WebP of noise', () => Buffer.concat([Buffer.from('RIFF\xf8\x01\0\0WEBPVP8 ', 'latin1'), noise(500)])],
+    ['an AVIF of noise', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypavif\0\0\0\0mif1avif'), noise(500)])],
+    ['an AVIF without a picture', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypavif\0\0\0\0mif1avif')])],
+  ]; // prettier-ignore
+
+  it.each(CONTENTS)('%s', async (_what, make) => {
+    const answer = await uploads.send(await make());
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [['body.file', 'value_error']]]);
+    expect(uploads.files()).toEqual(before);
+  });
+
+  it('a picture lying on its side that cannot be decoded', async () => {
+    const side = await photo('jpeg', 6, { width: 400, height: 300 });
+    const at = side.indexOf(Buffer.from([0xff, 0xc4]));
+    // The tables that decoding needs are nonsense now.
+    side.fill(0xfe, at + 5, at + 20);
+    const answer = await uploads.send(side);
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [['body.file', 'value_error']]]);
+  });
+
+  it('just within the bounds it is accepted', async () => {
+    for (const file of [withPngExtent(png, 8000, 5000), await animation('gif', 200, 1), longGif(200)]) {
+      expect((await uploads.send(file)).status).toBe(201);
+    }
+  });
+});
+
+describe('the size', () => {
+  it.each(FORMATS.slice(0, 1))('10 MB exactly is accepted, a byte more is 413', async () => {
+    const jpeg = await image('jpeg');
+    const exact = jpegOfSize(jpeg, LIMIT);
+    expect(exact.length).toBe(LIMIT);
+    expect((await uploads.send(exact)).status).toBe(201);
+    before = uploads.files();
+    for (const over of [1, 2, 1000, 70_000, 2_000_000]) {
+      const answer = await uploads.send(jpegOfSize(jpeg, LIMIT + over));
+      expect([over, answer.status, codeOf(answer)]).toEqual([over, 413, 'payload_too_large']);
+    }
+    expect(uploads.files()).toEqual(before);
+  });
+
+  const head = (extra: string, key = uploads.key) =>
+    `POST /v1/blog-images HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${key}\r\nContent-Type: ${MULTIPART}\r\n${extra}\r\n\r\n`;
+  const opened = () => part('', { name: 'a.jpg' }).subarray(0, -2).toString('latin1');
+
+  it('of 10 GB, said beforehand, nothing is read', async () => {
+    const { status, sent } = await uploads.flood(`${head('Content-Length: 10737418240')}${opened()}`, 10_737_418_240);
+    expect(status).toBe(413);
+    // What went out stands in the buffers of the two sockets.
+    expect(sent).toBeLessThan(32 * 1_048_576);
+  });
+
+  it('of 10 GB, said chunk by chunk, a little is read, and the connection is cut', async () => {
+    // One chunk of 10 GB: the parser of HTTP does not mind.
+    const started = `${head('Transfer-Encoding: chunked')}280000000\r\n`;
+    for (const body of [opened(), 'not multipart at all, ', field('other', 'x').toString()]) {
+      const { status, sent } = await uploads.flood(`${started}${body}`, 10_737_418_240);
+      expect([413, 422]).toContain(status);
+      expect(sent).toBeLessThan(80 * 1_048_576);
+    }
+  });
+
+  it('a key or a scope that is missing is told before the body is asked for', async () => {
+    const readOnly = await uploads.api.key(uploads.school);
+    for (const [key, wanted] of [
+      ['nonsense', 401],
+      [readOnly, 403],
+      [uploads.key, 100],
+    ] as const) {
+      // prettier-ignore
+      const answer = await new Promise<string>((resolve) => {
+        const socket = connect(uploads.port, '127.0.0.1', () => {
+          socket.write(head('Content-Length: 5000\r\nExpect: 100-continue', key));
+        });
+        socket.once('data', (data) => {
+          socket.destroy();
+          resolve(data.toString('latin1'));
+        });
+      });
+      expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${wanted}`);
+    }
+  });
+
+  it('a client that leaves in the middle leaves nothing', async () => {
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const count = descriptors();
+    for (let round = 0; round < 60; round++) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(uploads.port, '127.0.0.1', () => {
+          socket.write(`${head('Content-Length: 5000000')}${opened()}`);
+          socket.write(Buffer.alloc(200_000 * (round % 4)), () => socket.destroy());
+        });
+        socket.on('close', () => resolve());
+      });
+    }
+    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(count + 5), 10_000);
+    expect(uploads.files()).toEqual(before);
+    expect(uploads.api.logged.join('')).not.toContain('internal_error');
+  });
+});
+
+describe('the form', () => {
+  const FORMS: [string, () => Buffer[], [string, string]][] = [
+    ['no part', () => [], ['body.file', 'missing']],
+    ['no file name', () => [part(png, { name: '' })], ['body.file', 'value_error']],
+    ['an empty file name', () => [Buffer.from(part(png).toString('latin1').replace('photo.jpg', ''), 'latin1')], ['body.file', 'value_error']], // prettier-ignore
+    ['another name of the part', () => [part(png, { field: 'image' })], ['body.file', 'value_error']],
+    ['file[]', () => [part(png, { field: 'file[]' })], ['body.file', 'value_error']],
+    ['__proto__', () => [part(png, { field: '__proto__' })], ['body.file', 'value_error']],
+    ['a long name of the part', () => [part(png, { field: 'f'.repeat(5000) })], ['body.file', 'value_error']],
+    ['two files', () => [part(png), part(png)], ['body.file', 'value_error']],
+    ['another file first', () => [part(png, { field: 'a' }), part(png)], ['body.file', 'value_error']],
+    ['a field first', () => [field('title', 'x'), part(png)], ['body.file', 'value_error']],
+    ['a field after it', () => [part(png), field('title', 'x')], ['body.file', 'value_error']],
+    ['a field named file', () => [field('file', 'x')], ['body.file', 'value_error']],
+    ['a thousand fields', () => Array.from({ length: 1000 }, (_, n) => field(`f${n}`, 'x')), ['body.file', 'value_error']], // prettier-ignore
+  ];
+
+  it.each(FORMS)('with %s is 422', async (_what, parts, fault) => {
+    const answer = await uploads.send('', { parts: multipart(...parts()) });
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
+    expect(uploads.files()).toEqual(before);
+  });
+
+  it('that is no multipart at all, or ends too early, is 422', async () => {
+    const whole = multipart(part(png));
+    const bodies = [Buffer.from('{}'), Buffer.from('x'.repeat(100_000)), whole.subarray(0, -4), whole.subarray(0, 60)];
+    for (const parts of bodies) expect((await uploads.send('', { parts })).status).toBe(422);
+    for (const type of [
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      'multipart/form-data; boundary=other',
+    ]) {
+      expect((await uploads.send(png, { headers: { 'Content-Type': type } })).status).toBe(422);
+    }
+    expect((await uploads.send('', { parts: Buffer.alloc(0) })).status).toBe(422);
+  });
+});
+
+describe('the place', () => {
+  it('platform needs the capability, then a brand', async () => {
+    for (const query of ['?target=platform', '?target=platform&brand=primary']) {
+      const answer = await uploads.send(png, { query });
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'platform_blog_required']);
+    }
+    const missing = await uploads.send(png, { query: '?target=platform', key: uploads.platformKey });
+    expect([missing.status, faultsOf(missing)]).toEqual([422, [['query.brand', 'missing']]]);
+    expect(uploads.files()).toEqual(before);
+    const there = await uploads.send(png, { query: '?target=platform&brand=secondary', key: uploads.platformKey });
+    expect([there.status, there.body.path.split('-')[0]]).toEqual([201, expect.stringMatching(/^platform\/secondary\//)]); // prettier-ignore
+  });
+
+  it('org is the key’s own organization, with a brand or without', async () => {
+    for (const query of ['', '?target=org', '?target=org&brand=primary', '?brand=secondary']) {
+      for (const key of [uploads.key, uploads.platformKey]) {
+        expect((await uploads.send(png, { query, key })).body.path).toMatch(new RegExp(`^org/${uploads.school}/`));
+      }
+    }
+  });
+
+  it.each([
+    ['?target=other', 'query.target', 'enum'],
+    ['?brand=third', 'query.brand', 'enum'],
+    ['?brand=..%2f..', 'query.brand', 'enum'],
+    ['?target=org&target=org', 'query.target', 'value_error'],
+    ['?folder=a', 'query.folder', 'extra_forbidden'],
+  ])('%s is 422', async (query, loc, type) => {
+    const answer = await uploads.send(png, { query, key: uploads.platformKey });
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [[loc, type]]]);
+  });
+
+  it('needs a key with blog:write', async () => {
+    for (const scope of ['read', 'write'] as const) {
+      const key = await uploads.api.key(uploads.school, { scopes: ['read', scope] });
+      const answer = await uploads.send(png, { key });
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'insufficient_scope']);
+    }
+    expect((await uploads.send(png, { key: 'nonsense' })).status).toBe(401);
+    expect(uploads.files()).toEqual(before);
+  });
+});
+
+describe('an upload that is repeated', () => {
+  it('with its Idempotency-Key is answered as before, and stored once', async () => {
+    const headers = { 'Idempotency-Key': uuidv7() };
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => uploads.send(png, { headers })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(4);
+    await vi.waitFor(() => expect(uploads.files()).toHaveLength(before.length + 1));
+    expect((await uploads.media(answers[0]!.body.path)).status).toBe(200);
+  });
+
+  it('with its key and another file, name or place is a mismatch', async () => {
+    const headers = { 'Idempotency-Key': uuidv7() };
+    const first = await uploads.send(png, { headers, key: uploads.platformKey });
+    expect(first.status).toBe(201);
+    for (const [file, wish] of [
+      [await image('gif'), {}],
+      [png, { name: 'other.jpg' }],
+      [png, { query: '?target=platform&brand=primary' }],
+    ] as const) {
+      const answer = await uploads.send(file, { headers, key: uploads.platformKey, ...wish });
+      expect([answer.status, faultsOf(answer)]).toEqual([422, [['header.idempotency-key', 'value_error']]]);
+    }
+    await vi.waitFor(() => expect(uploads.files()).toHaveLength(before.length + 1));
+    expect((await uploads.media(first.body.path)).status).toBe(200);
+  });
+
+  it('whose unit of work fails leaves no file', async () => {
+    await uploads.make.query("ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (result <> 'done') NOT VALID");
+    try {
+      const answer = await uploads.send(png);
+      expect(answer.status).toBe(500);
+    } finally {
+      await uploads.make.query('ALTER TABLE audit_log DROP CONSTRAINT planted');
+    }
+    await vi.waitFor(() => expect(uploads.files()).toEqual(before));
+  });
+});

@@ -1,0 +1,156 @@
+import type { AddressInfo } from 'node:net';
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { type Scope, SCOPES } from '@app/accounts';
+import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
+import { AnswerCheck } from '../support/answer-check.js';
+import { TestApi } from '../support/api.js';
+import { BODIES, MORE_BODIES } from '../support/bodies.js';
+import { checksums } from '../support/checksums.js';
+import { keyedRoutes, nameOf, type Route } from '../support/routes.js';
+import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+
+let api: TestApi;
+let world: World;
+let keys: Map<School, string>;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' });
+  world = await createWorld(api);
+  const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
+  const schools = [world.a, world.b, world.c];
+  keys = new Map(await Promise.all(schools.map(async (one) => [one, await api.key(one.id, all)] as const)));
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+const MALFORMED = ['abc', '1', '0190a6f25c1e7d3a9b4f2e8c6d1a7f30', '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}'];
+
+type Body = Record<string, unknown>;
+
+/** One write with everything in it the school's own. */
+interface Sample {
+  route: Route;
+  bodyOf: (ids: Record<string, string>) => Body | undefined;
+}
+
+/** Uploads name no record. */
+function samples(): Sample[] {
+  return keyedRoutes(api)
+    .filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload')
+    .flatMap((route) => {
+      const operation = `${route.method} ${route.path}`;
+      const bodyOf = BODIES[operation];
+      if (!bodyOf) throw new Error(`${operation}: give it a body in test/support/bodies.ts`);
+      return [bodyOf, ...(MORE_BODIES[operation] ?? [])].map((one) => ({ route, bodyOf: one as Sample['bodyOf'] }));
+    });
+}
+
+const idsOf = (school: School) => ({ ...school.query, ...school.path });
+const views = () => [
+  { own: world.a, foreign: [world.b, world.c] },
+  { own: world.b, foreign: [world.a, world.c] },
+  { own: world.c, foreign: [world.b, world.a] },
+];
+
+async function ask(route: Route, own: School, path: string, body: Body | undefined) {
+  const { port } = api.server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: route.method,
+    headers: {
+      Authorization: `Token token=${keys.get(own)!}`,
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, headers: Object.fromEntries(response.headers) };
+}
+
+/** Fields of the body that hold an id of the school's. */
+function idFields(body: Body | undefined, own: School): string[] {
+  const ids = new Set(Object.values(idsOf(own)));
+  return Object.keys(body ?? {}).filter((name) => ids.has(String(body![name])));
+}
+
+it('a write that names a record of another organization finds none, as if it were not there, and changes nothing', async () => {
+  const wrong: string[] = [];
+  const before = await checksums(world.make);
+  let cells = 0;
+  const expectAlike = async (name: string, send: (id: string) => Promise<{ status: number; text: string }>, ids: string[]) => {
+    const absent = await send(uuidv7());
+    if (absent.status !== 404) wrong.push(`${name} of nobody: ${absent.status} ${absent.text}`);
+    for (const id of ids) {
+      const { status, text } = await send(id);
+      cells++;
+      if (status !== absent.status || text !== absent.text) wrong.push(`${name}=${id}: ${status} ${text}`);
+    }
+  };
+  for (const { own, foreign } of views()) {
+    for (const { route, bodyOf } of samples()) {
+      const body = bodyOf(idsOf(own));
+      for (const name of parametersOf(route)) {
+        const send = (id: string) =>
+          ask(route, own, pathOf(route, { ...own, path: { ...own.path, [name]: encodeURIComponent(id) } }), body);
+        const ids = [...foreign.map(({ path }) => path[name]!), uuidv4(), ...MALFORMED];
+        await expectAlike(`${nameOf(route)} ${name}`, send, ids);
+      }
+      for (const field of idFields(body, own)) {
+        const send = (id: string) => ask(route, own, pathOf(route, own), { ...body, [field]: id });
+        const theirs = foreign.map((school) => String(bodyOf(idsOf(school))![field]));
+        await expectAlike(`${nameOf(route)} body.${field}`, send, [...theirs, uuidv4()]);
+        for (const id of MALFORMED) {
+          const { status, text } = await send(id);
+          cells++;
+          const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
+          const right = status === 422 && JSON.stringify(detail?.[0]?.loc) === `["body","${field}"]`;
+          if (!right || detail?.[0]?.type !== 'uuid_parsing') wrong.push(`${nameOf(route)} ${field}=${id}: ${status} ${text}`);
+        }
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(cells).toBeGreaterThan(300);
+  expect(await checksums(world.make)).toEqual(before);
+}, 120_000); // prettier-ignore
+
+it('each of them is done for its owner as documented, and touches no row of the others', async () => {
+  const wrong: string[] = [];
+  const check = new AnswerCheck(keyedRoutes(api));
+  const inOrder = samples().sort((a, b) => Number(a.route.method === 'DELETE') - Number(b.route.method === 'DELETE'));
+  for (const { own, foreign } of views()) {
+    const before = await rowsOf(foreign);
+    for (const { route, bodyOf } of inOrder) {
+      const { status, text, headers } = await ask(route, own, pathOf(route, own), bodyOf(idsOf(own)));
+      if (status >= 300) wrong.push(`${nameOf(route)} ${status} ${text}`);
+      wrong.push(...check.faults({ status, headers, body: text }, `${route.method} ${route.path}`));
+      for (const other of foreign) {
+        const leaked = [other.id, ...other.ids].filter((id) => text.includes(id));
+        if (leaked.length > 0) wrong.push(`${nameOf(route)} shows ${leaked.join(', ')}`);
+      }
+    }
+    expect(await rowsOf(foreign)).toEqual(before);
+  }
+  expect(wrong).toEqual([]);
+}, 120_000);
+
+/** Every row that names one of the organizations, of every table that can, but for the log of who was refused. */
+async function rowsOf(schools: School[]): Promise<Record<string, string>> {
+  const tables = await world.make.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'public'
+      AND column_name = 'organization_id' AND table_name NOT IN ('audit_log', 'api_keys') ORDER BY 1`,
+  );
+  expect(tables.length).toBeGreaterThan(20);
+  const rows: Record<string, string> = {};
+  for (const { name } of tables) {
+    const [row] = await world.make.query<{ sum: string }>(
+      `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS sum
+        FROM ${name} t WHERE organization_id = ANY ($1)`,
+      [schools.map(({ id }) => id)],
+    );
+    rows[name] = row!.sum;
+  }
+  return rows;
+}

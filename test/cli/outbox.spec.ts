@@ -1,0 +1,111 @@
+import { buildOnce } from '../support/api-process.js';
+import { type CliResult, results, runCli } from '../support/cli.js';
+import { Mailroom } from '../support/worker.js';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000 });
+
+describe('the commands for what waits', () => {
+  let room: Mailroom;
+  let slug: string;
+
+  beforeAll(async () => {
+    await buildOnce();
+    room = await Mailroom.open();
+    slug = (await room.make.query<{ slug: string }>('SELECT slug FROM organizations'))[0]!.slug;
+  }, 240_000);
+  afterEach(() => room.clear());
+  afterAll(() => room.stop());
+
+  const cli = (...args: string[]): Promise<CliResult> => runCli(args, room.settings);
+
+  it('outbox list and show tell everything but addresses and links', async () => {
+    await room.queue(['ada@example.org'], { payload: { joinUrl: 'https://app.example/join/the-token' } });
+    await room.rebuild();
+    await room.make.query(
+      `UPDATE outbox SET status = 'dead', attempts = 8, last_error = '451 later' WHERE topic = 'email'`,
+    );
+    const listed = await cli('--json', 'outbox', 'list');
+    expect(results(listed.stdout)).toMatchObject([
+      { topic: 'rebuild', status: 'queued', recipient: `organization:${room.organizationId}`, attempts: 0 },
+      { topic: 'email', status: 'dead', recipient: 'a…@example.org', attempts: 8, last_error: '451 later' },
+    ]);
+    const dead = await cli('outbox', 'list', '--status', 'dead');
+    expect(dead.stdout.trim().split('\n')).toHaveLength(1);
+    expect(dead.stdout).toMatch(/dead +8 tries +organization_invite +a…@example\.org +451 later/);
+    const id = results(listed.stdout)[1]!.id as string;
+    const shown = await cli('outbox', 'show', id);
+    for (const { stdout, stderr } of [listed, dead, shown]) expect(stdout + stderr).not.toMatch(/ada@|the-token/);
+    expect((await cli('outbox', 'show', id, '--reveal')).stdout).toMatch(
+      /recipient +ada@example\.org[^]*join_url +https:\/\/app\.example\/join\/the-token/,
+    );
+    expect((await cli('outbox', 'list', '--status', 'sent')).stdout).toBe('Nothing in the outbox is sent.\n');
+    expect(await cli('outbox', 'list', '--status', 'lost')).toMatchObject({ code: 1 });
+  });
+
+  it('outbox retry queues again what failed or is dead, and says why it does not', async () => {
+    await room.queue(['ada@example.org']);
+    const { id } = (await room.rows())[0]!;
+    expect(await cli('outbox', 'retry', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is queued') as string,
+    });
+    await room.make.query(`UPDATE outbox SET status = 'dead', attempts = 8, due_at = '2100-01-01'`);
+    expect(await cli('outbox', 'retry', id)).toMatchObject({ code: 0, stdout: `Message ${id} is queued again\n` });
+    expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 0 }]);
+    for (const stranger of ['no-id', '0199a6ba-3f00-7000-8000-000000000000']) {
+      expect(await cli('outbox', 'retry', stranger)).toMatchObject({
+        code: 1,
+        stderr: `There is no message ${stranger}\n`,
+      });
+    }
+  });
+
+  it('outbox unsuppress lets mail go again', async () => {
+    await room.make.query(`SELECT suppress_address('ada@example.org', '550')`);
+    expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 0 });
+    expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 1 });
+    await room.queue(['ada@example.org']);
+    expect(await room.tally()).toEqual({ queued: 1 });
+  });
+
+  it('hook set keeps the secret sealed and shows one that it made, once', async () => {
+    const set = await cli('--json', 'hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
+    const target = `organization:${room.organizationId}`;
+    expect(results(set.stdout)).toEqual([
+      { target, url: 'https://site.example/hook', secret: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+    ]);
+    const stored = async () =>
+      (await room.make.query<{ secret: Buffer }>('SELECT secret FROM rebuild_hooks'))[0]!.secret;
+    expect(room.vault.open('hook secrets', await stored())).toBe(results(set.stdout)[0]!.secret);
+    const own = 'a secret of our own';
+    expect(
+      (await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/2', '--secret', own)).stdout,
+    ).not.toContain(own);
+    expect(room.vault.open('hook secrets', await stored())).toBe(own);
+    expect(
+      await cli('hook', 'set', '--brand', 'primary', '--url', 'http://brand.example/', '--secret', own),
+    ).toMatchObject({ code: 0 });
+    expect(results((await cli('--json', 'hook', 'list')).stdout)).toMatchObject([
+      { target: 'brand:primary', url: 'http://brand.example/' },
+      { target, url: 'https://site.example/2' },
+    ]);
+    expect((await cli('hook', 'list')).stdout).not.toContain(own);
+    expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 0 });
+    expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 1 });
+  });
+
+  it.each([
+    [['--url', 'https://x.example'], 'Give either --org or --brand'],
+    [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Give either --org or --brand'],
+    [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
+    [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". There are: primary, secondary'],
+    [['--brand', 'primary', '--url', 'ftp://x.example'], 'Give an http(s) address.'],
+    [['--brand', 'primary', '--url', 'https://x.example', '--secret', 'short'], 'A secret has 16 characters at least'],
+  ])('hook set refuses %j', async (args, complaint) => {
+    const { code, stderr } = await cli('hook', 'set', ...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(complaint);
+    expect(await room.make.query('SELECT FROM rebuild_hooks')).toHaveLength(0);
+  });
+});

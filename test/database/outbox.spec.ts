@@ -1,0 +1,208 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hookRow, inviteRow, messageToSend, type Row, World } from './world.js';
+
+/** The worker's doors: what each lets through, and to whom. */
+describe('the doors of the worker', () => {
+  let world: World;
+  let school: string;
+
+  beforeAll(async () => {
+    world = await World.create();
+    school = await world.organization();
+  }, 60_000);
+
+  afterAll(() => world.destroy());
+
+  beforeEach(() => world.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
+
+  const queue = (more: Row = {}): Promise<string> => world.insert(school, 'outbox', messageToSend(school, more));
+  const ids = (rows: Row[]): string[] => rows.map((row) => row.id as string);
+
+  async function claim(worker: string, most = 10, lease = '1 minute', topic = 'email'): Promise<Row[]> {
+    return world.as(null, 'SELECT * FROM claim_outbox($1, $2, $3, $4::interval)', [topic, worker, most, lease]);
+  }
+
+  async function finish(id: string, worker: string, outcome: string, again: string | null = null): Promise<unknown> {
+    const sql = 'SELECT finish_outbox($1, $2, $3, $4, $5::interval) AS mine';
+    return (await world.as(null, sql, [id, worker, outcome, 'why', again]))[0]?.mine;
+  }
+
+  async function message(id: string): Promise<Row> {
+    return (await world.all("SELECT *, due_at - now() > interval '0' AS later FROM outbox WHERE id = $1", [id]))[0]!;
+  }
+
+  it('give a message to one worker at a time, the longest due first', async () => {
+    const late = await queue({ due_at: '2026-01-02' });
+    const early = await queue({ due_at: '2026-01-01' });
+    await queue({ due_at: '2100-01-01' });
+    await queue({ topic: 'rebuild' });
+    expect(ids(await claim('one', 1))).toEqual([early]);
+    expect(ids(await claim('two'))).toEqual([late]);
+    expect(await claim('three')).toEqual([]);
+  });
+
+  it('give 1,000 messages to 8 workers at once, each to one', async () => {
+    await world.as(
+      school,
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
+       FROM generate_series(1, 1000)`,
+      [school],
+    );
+    const drained = await Promise.all(
+      Array.from({ length: 8 }, async (_, worker) => {
+        const mine: string[] = [];
+        for (let batch = await claim(`w${worker}`, 7); batch.length > 0; batch = await claim(`w${worker}`, 7)) {
+          expect(batch.length).toBeLessThanOrEqual(7);
+          mine.push(...ids(batch));
+        }
+        return mine;
+      }),
+    );
+    expect(drained.flat()).toHaveLength(1000);
+    expect(new Set(drained.flat()).size).toBe(1000);
+    expect(drained.filter((mine) => mine.length > 0).length).toBeGreaterThan(1);
+  });
+
+  it('pass over a message whose row is being changed, and do not wait for it', async () => {
+    const [held, free] = [await queue(), await queue()];
+    const client = await world.begin(school);
+    await client.query('UPDATE outbox SET due_at = due_at WHERE id = $1', [held]);
+    expect(ids(await claim('one'))).toEqual([free]);
+    await world.end(client);
+    expect(ids(await claim('one'))).toEqual([held]);
+  });
+
+  it('give a message to the next worker when the lease is over, behind what waited meanwhile; the first has no say then', async () => {
+    const lost = await queue({ due_at: '2026-01-01' });
+    expect(ids(await claim('one', 10, '50 milliseconds'))).toEqual([lost]);
+    const waiting = await queue();
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(ids(await claim('two', 1))).toEqual([waiting]);
+    const [again] = await claim('two', 1);
+    expect(again).toMatchObject({ id: lost, attempts: 2, leased_by: 'two' });
+    expect(await finish(lost, 'one', 'sent')).toBe(false);
+    expect(await message(lost)).toMatchObject({ status: 'queued', leased_by: 'two', finished_at: null });
+    expect(await finish(lost, 'two', 'sent')).toBe(true);
+    expect(await message(lost)).toMatchObject({
+      status: 'sent',
+      leased_by: null,
+      finished_at: expect.any(Date) as Date,
+    });
+    expect(await finish(lost, 'two', 'failed')).toBe(false);
+  });
+
+  it('take a failed message back for later, and one that was not tried at once and uncounted', async () => {
+    const [failed, untried] = [await queue(), await queue()];
+    await claim('one');
+    await finish(failed, 'one', 'failed', '5 minutes');
+    expect(await message(failed)).toMatchObject({ status: 'failed', attempts: 1, later: true, last_error: 'why' });
+    await world.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
+    expect(await message(untried)).toMatchObject({ attempts: 1, later: true, leased_by: 'one' });
+    await world.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
+    expect(await message(untried)).toMatchObject({ attempts: 0, later: false, leased_by: null });
+    expect(await message(failed)).toMatchObject({ attempts: 1, later: true });
+  });
+
+  it('queue again what failed or is dead, and nothing else', async () => {
+    const retry = async (id: string) => (await world.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
+    const done: Record<string, unknown> = {};
+    for (const status of ['queued', 'sent', 'failed', 'dead', 'suppressed']) {
+      const id = await queue({ status, attempts: 3, due_at: '2100-01-01' });
+      done[status] = await retry(id);
+      if (done[status]) expect(await message(id)).toMatchObject({ status: 'queued', attempts: 0, later: false });
+    }
+    expect(done).toEqual({ queued: false, sent: false, failed: true, dead: true, suppressed: false });
+    const tried = await queue({ status: 'failed', leased_by: 'one', leased_until: '2100-01-01' });
+    expect(await retry(tried)).toBe(false);
+    expect(await retry(randomUUID())).toBe(false);
+  });
+
+  it('tell which invites open nothing any more', async () => {
+    const hashes = {
+      open: inviteRow(school),
+      revoked: inviteRow(school, { revoked_at: '2026-01-01' }),
+      accepted: inviteRow(school, { accepted_at: '2026-01-01' }),
+      expired: inviteRow(school, { expires_at: '2026-01-01' }),
+      standing: inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40) }),
+    };
+    for (const row of Object.values(hashes)) await world.insert(school, 'invites', row);
+    const asked = [...Object.values(hashes).map((row) => row.secret_hash), randomBytes(32)];
+    const closed = await world.as(null, 'SELECT closed_invites($1::bytea[]) AS hash', [asked]);
+    expect(closed.map((row) => (row.hash as Buffer).toString('hex')).sort()).toEqual(
+      [hashes.revoked, hashes.accepted, hashes.expired]
+        .map((row) => (row.secret_hash as Buffer).toString('hex'))
+        .sort(),
+    );
+  });
+
+  it('delete what is past its time, so many rows at a time, and keep the rest', async () => {
+    const use = (key: string, expires_at: string) =>
+      world.insert(school, 'idempotency_keys', {
+        organization_id: school,
+        operation: 'POST /v1/invites',
+        key,
+        request_hash: randomBytes(32),
+        expires_at,
+      });
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    for (const key of ['a', 'b', 'c']) await use(key, ago(0.01));
+    await use('kept', ago(-0.01));
+    for (const status of ['sent', 'dead', 'suppressed']) await queue({ status, finished_at: ago(31) });
+    const messages = [await queue({ status: 'sent', finished_at: ago(29) }), await queue({ created_at: ago(99) })];
+    await world.insert(school, 'invites', inviteRow(school, { expires_at: ago(31) }));
+    const invites = [
+      inviteRow(school, { expires_at: ago(29) }),
+      inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40), created_at: ago(999) }),
+    ];
+    for (const row of invites) await world.insert(school, 'invites', row);
+    const purge = async (): Promise<Row> => {
+      const rows = await world.as(null, `SELECT * FROM purge_expired('30 days', '30 days', 2)`);
+      return Object.fromEntries(rows.map(({ what, rows: count }) => [what, count])) as Row;
+    };
+    expect(await purge()).toEqual({ idempotency_keys: '2', outbox: '2', invites: '1' });
+    expect(await purge()).toEqual({ idempotency_keys: '1', outbox: '1', invites: '0' });
+    expect(await world.all('SELECT key FROM idempotency_keys')).toEqual([{ key: 'kept' }]);
+    expect(ids(await world.all('SELECT id FROM outbox ORDER BY id'))).toEqual(messages.sort());
+    expect(ids(await world.all('SELECT id FROM invites')).sort()).toEqual(invites.map((row) => row.id).sort());
+  });
+
+  it('tell where a rebuild is asked for; a hook is of its own organization, or of a brand', async () => {
+    await world.insert(school, 'rebuild_hooks', hookRow(school));
+    expect(await world.as(null, 'SELECT url FROM rebuild_hook($1)', [`organization:${school}`])).toEqual([
+      { url: 'https://example.org' },
+    ]);
+    expect(await world.as(null, 'SELECT target FROM list_rebuild_hooks()')).toEqual([
+      { target: `organization:${school}` },
+    ]);
+    const other = await world.organization();
+    for (const target of [`organization:${school}`, 'brand:primary', 'anything']) {
+      const insert = world.insert(other, 'rebuild_hooks', { ...hookRow(other), target });
+      await expect(insert, target).rejects.toMatchObject({ code: '23514' });
+    }
+  });
+
+  it('name the posts whose time has come, and organizations without their codes', async () => {
+    const post = (slug: string, more: Row) =>
+      world.insert(school, 'blog_posts', {
+        id: randomUUID(),
+        organization_id: school,
+        brand: 'primary',
+        title: 'News',
+        slug,
+        ...more,
+      });
+    const due = await post('due', { scheduled_at: '2026-01-01' });
+    await post('later', { scheduled_at: '2100-01-01' });
+    await post('draft', {});
+    expect(await world.as(null, 'SELECT * FROM due_posts(10)')).toEqual([{ id: due, organization_id: school }]);
+    const without = async () =>
+      (await world.as(null, 'SELECT organizations_without_codes(100) AS id')).map((row) => row.id);
+    expect(await without()).toContain(school);
+    for (const role of ['tutor', 'student']) {
+      const code = { role, expires_at: null, standing: true, sealed: randomBytes(40) };
+      await world.insert(school, 'invites', inviteRow(school, code));
+    }
+    expect(await without()).not.toContain(school);
+  });
+});

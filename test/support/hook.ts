@@ -1,0 +1,56 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One POST to the hook. */
+export interface Call {
+  headers: IncomingHttpHeaders;
+  body: string;
+  at: number;
+}
+
+/** A site's build hook: a real HTTP server. */
+export class TestHook {
+  readonly calls: Call[] = [];
+  /** What is answered to the call of this number (from 0); null: nothing at all. */
+  answer: (index: number) => { status: number; headers?: Record<string, string> } | null = () => ({ status: 202 });
+
+  private constructor(
+    private readonly server: Server,
+    readonly secret: string,
+  ) {}
+
+  static async start(secret = 'the hook’s own secret'): Promise<TestHook> {
+    const holder: { hook?: TestHook } = {};
+    const server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      request.on('end', () => {
+        const hook = holder.hook!;
+        const answer = hook.answer(hook.calls.length);
+        hook.calls.push({ headers: request.headers, body, at: Date.now() });
+        if (answer) response.writeHead(answer.status, answer.headers).end('thank you');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (holder.hook = new TestHook(server, secret));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/build`;
+  }
+
+  /** Whether the call carries the signature that this receiver computes itself. */
+  signed({ headers, body }: Call): boolean {
+    const signature = createHmac('sha256', this.secret)
+      .update(`${String(headers['x-timestamp'])}.${body}`)
+      .digest('hex');
+    return headers['x-signature'] === `sha256=${signature}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}

@@ -1,0 +1,127 @@
+import { crc32 } from 'node:zlib';
+import sharp, { type Sharp } from 'sharp';
+
+export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
+
+export const FORMATS: { format: ImageFormat; extension: string; type: string }[] = [
+  { format: 'jpeg', extension: 'jpg', type: 'image/jpeg' },
+  { format: 'png', extension: 'png', type: 'image/png' },
+  { format: 'webp', extension: 'webp', type: 'image/webp' },
+  { format: 'gif', extension: 'gif', type: 'image/gif' },
+  { format: 'avif', extension: 'avif', type: 'image/avif' },
+];
+
+/** What must not be found in anything that was stored. */
+export const SECRETS = ['SECRET-CAMERA', 'SECRET-XMP', 'GPSLatitude', 'Exif'];
+
+const XMP = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
+  xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"
+  dc:creator="SECRET-XMP"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`;
+
+interface Wish {
+  width?: number;
+  height?: number;
+  /** Cannot be compressed: the file is about as large as its pixels. */
+  noise?: boolean;
+}
+
+function draw({ width = 64, height = 48, noise = false }: Wish): Sharp {
+  if (noise) {
+    return sharp({ create: { width, height, channels: 3, background: 'white', noise: { type: 'gaussian', mean: 128, sigma: 60 } } }); // prettier-ignore
+  }
+  // Left and right differ, and so do above and below.
+  const half = { create: { width: Math.ceil(width / 2), height, channels: 3 as const, background: '#c03020' } };
+  const corner = { create: { width: Math.ceil(width / 4), height: Math.ceil(height / 4), channels: 3 as const, background: '#2040c0' } }; // prettier-ignore
+  return sharp({ create: { width, height, channels: 3, background: '#30a050' } }).composite([
+    { input: half, left: 0, top: 0 },
+    { input: corner, left: 0, top: 0 },
+  ]);
+}
+
+export function image(format: ImageFormat, wish: Wish = {}): Promise<Buffer> {
+  return draw(wish).toFormat(format).toBuffer();
+}
+
+/** With a camera, a place and an XMP creator in it; GIF has no place for them, and sharp writes none. */
+export async function photo(format: ImageFormat, orientation = 1, wish: Wish = {}): Promise<Buffer> {
+  return draw(wish)
+    .withMetadata({ orientation })
+    .withExifMerge({
+      IFD0: { Make: 'SECRET-CAMERA', Copyright: 'SECRET-CAMERA' },
+      IFD3: {
+        GPSLatitudeRef: 'S',
+        GPSLatitude: '37/1 48/1 49/1',
+        GPSLongitudeRef: 'E',
+        GPSLongitude: '144/1 57/1 47/1',
+      },
+    })
+    .withXmp(XMP)
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** An animation of so many frames, each of another colour. */
+export async function animation(format: 'gif' | 'webp', frames: number, size = 8): Promise<Buffer> {
+  const pages = await Promise.all(
+    Array.from({ length: frames }, (_, index) => {
+      const background = { r: (index * 37) % 256, g: (index * 101) % 256, b: index % 256 };
+      return sharp({ create: { width: size, height: size, channels: 3, background } })
+        .png()
+        .toBuffer();
+    }),
+  );
+  return sharp(pages, { join: { animated: true } })
+    .toFormat(format, { loop: 3, delay: 50 })
+    .toBuffer();
+}
+
+/** A GIF of so many frames that are all the same, made by hand: fast, however many. */
+export function longGif(frames: number): Buffer {
+  const head = Buffer.from('47494638396101000100800000ffffff000000', 'hex');
+  const control = Buffer.from('21f9040005000000', 'hex');
+  const picture = Buffer.from('2c0000000001000100000202440100', 'hex');
+  return Buffer.concat([head, ...Array.from({ length: frames }, () => [control, picture]).flat(), Buffer.from([0x3b])]);
+}
+
+/** A PNG chunk. */
+export function pngChunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(data.length, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  return chunk;
+}
+
+/** The PNG with a chunk after its header. */
+export function withPngChunk(png: Buffer, type: string, data: Buffer): Buffer {
+  return Buffer.concat([png.subarray(0, 33), pngChunk(type, data), png.subarray(33)]);
+}
+
+/** The PNG with another extent in its header, the sum right again: all that a decoder reserves memory by. */
+export function withPngExtent(png: Buffer, width: number, height: number): Buffer {
+  const header = Buffer.from(png.subarray(16, 29));
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  return Buffer.concat([png.subarray(0, 8), pngChunk('IHDR', header), png.subarray(33)]);
+}
+
+/** The JPEG with segments after its first two bytes, to a length exactly. */
+export function jpegOfSize(jpeg: Buffer, size: number): Buffer {
+  const segments: Buffer[] = [];
+  for (let left = size - jpeg.length; left > 0;) {
+    // A comment of at least its marker and length, and never leaving less than that.
+    const length = left > 60_000 ? 50_000 : left;
+    const comment = Buffer.alloc(length, 0x20);
+    comment.writeUInt16BE(0xfffe, 0);
+    comment.writeUInt16BE(length - 2, 2);
+    segments.push(comment);
+    left -= length;
+  }
+  return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
+}
+
+/** The pixels, for comparing what is seen. */
+export async function pixels(file: Buffer): Promise<Buffer> {
+  return sharp(file, { animated: true }).removeAlpha().raw().toBuffer();
+}

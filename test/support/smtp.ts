@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+/** A mail as the server took it. */
+export interface Received {
+  to: string;
+  headers: Record<string, string>;
+  text: string;
+  html: string;
+  /** Everything between DATA and the dot. */
+  raw: string;
+  at: number;
+}
+
+/** What a server does with a recipient, or with a whole mail: a refusal, a wait (ms) or both. */
+export interface Behaviour {
+  code?: number;
+  message?: string;
+  waitMs?: number;
+}
+
+/** A real SMTP server on this machine, which keeps what it takes. */
+export class TestSmtp {
+  readonly received: Received[] = [];
+  /** RCPT commands, accepted or not. */
+  readonly asked: string[] = [];
+  connections = 0;
+  /** At RCPT TO. */
+  atRecipient: (address: string) => Behaviour | undefined = () => undefined;
+  /** After the whole mail has come. */
+  atMessage: (address: string) => Behaviour | undefined = () => undefined;
+
+  private constructor(
+    private readonly server: SMTPServer,
+    readonly port: number,
+  ) {}
+
+  static async start(options: SMTPServerOptions = {}, port = 0): Promise<TestSmtp> {
+    // The server has to be there before what it records into.
+    const holder: { smtp?: TestSmtp } = {};
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      disableReverseLookup: true,
+      onConnect: (_session, done) => {
+        holder.smtp!.connections++;
+        done();
+      },
+      onRcptTo: ({ address }, _session, done) => {
+        holder.smtp!.asked.push(address);
+        void holder.smtp!.act(holder.smtp!.atRecipient(address), done);
+      },
+      onData: (stream, { envelope }, done) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          const to = envelope.rcptTo[0]!.address;
+          void holder.smtp!.act(holder.smtp!.atMessage(to), (refusal) => {
+            if (!refusal) holder.smtp!.received.push(parse(to, Buffer.concat(chunks).toString()));
+            done(refusal);
+          });
+        });
+      },
+      ...options,
+    });
+    server.on('error', () => undefined);
+    server.listen(port, '127.0.0.1');
+    await once(server.server, 'listening');
+    return (holder.smtp = new TestSmtp(server, (server.server.address() as AddressInfo).port));
+  }
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.port}`;
+  }
+
+  to(address: string): Received[] {
+    return this.received.filter(({ to }) => to === address);
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.close(resolve));
+  }
+
+  private async act(behaviour: Behaviour | undefined, done: (error?: Error) => void): Promise<void> {
+    if (behaviour?.waitMs) await sleep(behaviour.waitMs, undefined, { ref: false });
+    if (!behaviour?.code) {
+      done();
+      return;
+    }
+    done(Object.assign(new Error(behaviour.message ?? 'refused'), { responseCode: behaviour.code }));
+  }
+}
+
+function parse(to: string, raw: string): Received {
+  const { headers, body } = split(raw);
+  const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
+  const parts = boundary
+    ? body
+        .split(`--${boundary}`)
+        .slice(1, -1)
+        .map((part) => split(part.replace(/^\r\n/, '')))
+    : [];
+  const part = (type: string) => {
+    const found = parts.find((candidate) => candidate.headers['content-type']?.startsWith(type));
+    return found ? decode(found.body, found.headers['content-transfer-encoding']) : '';
+  };
+  return { to, headers, text: part('text/plain'), html: part('text/html'), raw, at: Date.now() };
+}
+
+function split(message: string): { headers: Record<string, string>; body: string } {
+  const end = message.indexOf('\r\n\r\n');
+  const lines = message.slice(0, end).replace(/\r\n[ \t]+/g, ' ').split('\r\n'); // prettier-ignore
+  const headers = lines.map((line) => [
+    line.slice(0, line.indexOf(':')).toLowerCase(),
+    line.slice(line.indexOf(':') + 1).trim(),
+  ]);
+  return { headers: Object.fromEntries(headers) as Record<string, string>, body: message.slice(end + 4) };
+}
+
+function decode(body: string, encoding = '7bit'): string {
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString();
+  if (encoding !== 'quoted-printable') return body.replaceAll('\r\n', '\n').trimEnd();
+  const bytes = body
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString().replaceAll('\r\n', '\n').trimEnd();
+}

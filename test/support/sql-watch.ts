@@ -1,0 +1,46 @@
+import pg from 'pg';
+
+/** What went to PostgreSQL while it was watched, from this process. */
+export class SqlWatch {
+  /** SQLSTATEs of the statements that failed. */
+  readonly failures: string[] = [];
+  /** The statements of each transaction that ended, its BEGIN and its end included. */
+  readonly transactions: string[][] = [];
+  private readonly open = new Map<pg.Client, string[]>();
+  private readonly original: unknown = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query')!.value;
+
+  private constructor() {
+    const note = this.note.bind(this);
+    const original = this.original as (...args: unknown[]) => unknown;
+    const watched = function (this: pg.Client, ...args: unknown[]): unknown {
+      note(this, args[0]);
+      const result = original.apply(this, args);
+      if (result instanceof Promise) result.catch((error: { code?: string }) => note(this, null, error.code));
+      return result;
+    };
+    Object.assign(pg.Client.prototype, { query: watched });
+  }
+
+  static start(): SqlWatch {
+    return new SqlWatch();
+  }
+
+  stop(): void {
+    Object.assign(pg.Client.prototype, { query: this.original });
+  }
+
+  private note(client: pg.Client, query: unknown, failure?: string): void {
+    if (query === null) {
+      this.failures.push(failure ?? 'unknown');
+      return;
+    }
+    const text = (typeof query === 'string' ? query : (query as { text: string }).text).trim();
+    if (/^(BEGIN|START TRANSACTION)/.test(text)) this.open.set(client, []);
+    const transaction = this.open.get(client);
+    transaction?.push(text);
+    if (transaction && /^(COMMIT|ROLLBACK)/.test(text)) {
+      this.transactions.push(transaction);
+      this.open.delete(client);
+    }
+  }
+}

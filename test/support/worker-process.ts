@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/apps/worker/src/main.js', import.meta.url));
+
+/** The worker as it is deployed: the built main.js in a process of its own. Build first, see buildOnce. */
+export class WorkerProcess {
+  /** Log lines and complaints. */
+  output = '';
+  readonly exit: Promise<unknown>;
+
+  private constructor(private readonly process: ChildProcess) {
+    for (const stream of [process.stdout!, process.stderr!]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
+    }
+    this.exit = once(process, 'exit');
+  }
+
+  /** @param settings environment variables; DATABASE_URL and ENCRYPTION_KEY at least */
+  static async start(settings: Record<string, string>): Promise<WorkerProcess> {
+    const child = spawn(process.execPath, [MAIN], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, ...settings, NODE_ENV: 'production' },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const worker = new WorkerProcess(child);
+    const ready = await Promise.race([once(child, 'message').then(() => true), worker.exit.then(() => false)]);
+    if (!ready) throw new Error(`The worker ended at its start:\n${worker.output}`);
+    return worker;
+  }
+
+  get pid(): number {
+    return this.process.pid!;
+  }
+
+  /** How its leases are signed, as a LIKE pattern. */
+  get leases(): string {
+    return `%:${this.pid}:%`;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.process.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      this.process.kill('SIGKILL');
+      this.process.kill('SIGCONT');
+    }
+    await this.exit;
+  }
+
+  /** As an operator stops it; resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.process.kill('SIGTERM');
+    await this.exit;
+  }
+}

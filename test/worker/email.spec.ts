@@ -1,0 +1,221 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { EMAIL_KINDS } from '@app/jobs';
+import { EmailService } from '../../apps/worker/src/email/email.service.js';
+import { JITTER, PAUSES_MINUTES, pauseAfter, TRIES } from '../../apps/worker/src/outbox/schedule.js';
+import { TestSmtp } from '../support/smtp.js';
+import { Mailroom } from '../support/worker.js';
+
+describe('the email queue', () => {
+  let smtp: TestSmtp;
+  let room: Mailroom;
+
+  beforeAll(async () => {
+    smtp = await TestSmtp.start();
+    room = await Mailroom.open({ SMTP_URL: smtp.url });
+  });
+  afterEach(async () => {
+    await room.clear();
+    smtp.received.length = 0;
+    smtp.asked.length = 0;
+    smtp.atRecipient = smtp.atMessage = () => undefined;
+  });
+  afterAll(async () => {
+    await room.stop();
+    await smtp.stop();
+  });
+
+  /** One drain by a worker whose queues do not run. */
+  const drain = async (settings: Record<string, string> = {}) => {
+    const worker = await room.worker(settings);
+    return worker.get(EmailService).runOnce();
+  };
+
+  it('sends exactly what was queued, each kind to its person', async () => {
+    const links = new Map<string, string>();
+    for (const kind of EMAIL_KINDS) {
+      const joinUrl = `https://app.tutoring.example/join/token-${kind}`;
+      links.set(`${kind}@example.org`, joinUrl);
+      await room.queue([`${kind}@example.org`], { kind, payload: { joinUrl, firstName: 'Zoë' } });
+    }
+    expect(await drain()).toEqual({ sent: EMAIL_KINDS.length });
+    expect(smtp.received).toHaveLength(EMAIL_KINDS.length);
+    const rows = await room.rows();
+    for (const mail of smtp.received) {
+      const { id } = rows.find(({ recipient }) => recipient === mail.to)!;
+      expect(mail.headers).toMatchObject({
+        to: mail.to,
+        from: 'Tutoring <no-reply@tutoring.example>',
+        'message-id': `<${id}@tutoring.example>`,
+        'auto-submitted': 'auto-generated',
+      });
+      expect(mail.text.split('\n')).toContain(links.get(mail.to));
+      expect(mail.html).toContain(`>${links.get(mail.to)!}</a>`);
+      for (const part of [mail.text, mail.html]) expect(part).toContain('Hello Zoë,');
+    }
+    expect(await room.tally()).toEqual({ sent: EMAIL_KINDS.length });
+  });
+
+  it('puts nothing of a person, and no link, into the log', async () => {
+    smtp.atRecipient = (address) =>
+      address.startsWith('canary-refused')
+        ? { code: 550, message: `<${address}> canary-refused is unknown` }
+        : undefined;
+    smtp.atMessage = (address) =>
+      address.startsWith('canary-later') ? { code: 451, message: `not now, ${address}` } : undefined;
+    await room.queue(['canary-refused@example.org', 'canary-later@example.org', 'canary-well@example.org'], {
+      payload: { firstName: 'Canarina', joinUrl: 'https://app.tutoring.example/join/canary-token' },
+    });
+    await drain();
+    expect(await room.tally()).toEqual({ suppressed: 1, failed: 1, sent: 1 });
+    const log = room.logged.join('');
+    expect(log).toContain('outbox try failed');
+    expect(log + JSON.stringify((await room.rows()).map((row) => row.last_error))).not.toMatch(/canar|example\.org/i);
+  });
+
+  it('tries eight times, at growing pauses within the jitter, with one Message-ID; then the mail is dead', async () => {
+    smtp.atMessage = () => ({ code: 451, message: 'greylisted, come back later' });
+    await room.queue(['later@example.org']);
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      expect(await drain()).toEqual(attempt < TRIES ? { failed: 1 } : { dead: 1 });
+      const [row] = await room.rows();
+      expect(row).toMatchObject({ attempts: attempt, last_error: expect.stringContaining('451 greylisted') as string });
+      if (attempt === TRIES) break;
+      const minutes = PAUSES_MINUTES[attempt - 1]!;
+      expect(Number(row!.due_in) / 60).toBeGreaterThan(minutes * (1 - JITTER) - 0.1);
+      expect(Number(row!.due_in) / 60).toBeLessThanOrEqual(minutes * (1 + JITTER));
+      // Not before its time.
+      expect(await drain()).toEqual({});
+      await room.pass(`${minutes * (1 + JITTER)} minutes`);
+    }
+    expect(smtp.asked).toHaveLength(TRIES);
+    await room.pass('1 year');
+    expect(await drain()).toEqual({});
+
+    // Replayed by the operator: the same message.
+    smtp.atMessage = () => undefined;
+    const id = (await room.rows())[0]!.id;
+    await room.make.query('SELECT retry_outbox($1)', [id]);
+    expect(await drain()).toEqual({ sent: 1 });
+    expect(smtp.received[0]!.headers['message-id']).toBe(`<${id}@tutoring.example>`);
+  });
+
+  it('spreads pauses over the whole jitter and no further', () => {
+    for (const [index, minutes] of PAUSES_MINUTES.entries()) {
+      expect(pauseAfter(index + 1, 0)).toBe(Math.round(minutes * 60_000 * (1 - JITTER)));
+      expect(pauseAfter(index + 1, 1)).toBe(Math.round(minutes * 60_000 * (1 + JITTER)));
+    }
+    expect(new Set(Array.from({ length: 100 }, () => pauseAfter(1))).size).toBeGreaterThan(50);
+    expect(PAUSES_MINUTES).toHaveLength(TRIES - 1);
+  });
+
+  it.each([
+    [550, 'No such user here'],
+    [550, '5.1.1 The account does not exist'],
+    [553, 'Mailbox name not allowed'],
+    [554, "5.2.1 The recipient's account is disabled"],
+  ])('sends nothing more to an address that was refused with %i %s', async (code, message) => {
+    smtp.atRecipient = () => ({ code, message });
+    await room.queue(['Gone@example.org']);
+    expect(await drain()).toEqual({ suppressed: 1 });
+    smtp.atRecipient = () => undefined;
+    // By another worker, in other letters: the API does not even queue it.
+    await room.queue(['gone@Example.org', 'there@example.org']);
+    expect(await drain()).toEqual({ sent: 1 });
+    expect(smtp.asked).toEqual(['Gone@example.org', 'there@example.org']);
+    expect(await room.rows(`recipient ILIKE 'gone%'`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a full mailbox', 'RCPT', 552, '5.2.2 Mailbox full'],
+    ['a relay that does not know us', 'RCPT', 550, 'Relaying denied'],
+    ['a policy', 'RCPT', 550, '5.7.1 Message rejected due to local policy'],
+    ['a recipient that comes later', 'RCPT', 450, 'Mailbox busy'],
+    ['a refused text', 'DATA', 554, 'This looks like spam'],
+  ])('does not take %s for an address that is gone', async (_what, stage, code, message) => {
+    if (stage === 'RCPT') smtp.atRecipient = () => ({ code, message });
+    else smtp.atMessage = () => ({ code, message });
+    await room.queue(['there@example.org']);
+    expect(await drain()).toEqual({ failed: 1 });
+    smtp.atRecipient = smtp.atMessage = () => undefined;
+    await room.pass('2 minutes');
+    expect(await drain()).toEqual({ sent: 1 });
+  });
+
+  it('does not send what was queued before its address was refused, nor a link that opens nothing any more', async () => {
+    const past = new Date(Date.now() - 1_000);
+    for (const [secret, wish] of Object.entries({
+      open: {},
+      revoked: { revokedAt: past },
+      accepted: { acceptedAt: past },
+      expired: { expiresAt: past },
+    })) {
+      await room.invite(secret, wish);
+      await room.queue([`${secret}@example.org`], { payload: { joinUrl: `https://app.example/join/${secret}` } });
+    }
+    await room.queue(['late@example.org'], { payload: { expiresAt: past.toISOString() } });
+    await room.queue(['refused@example.org']);
+    await room.make.query(`SELECT suppress_address('refused@example.org', '550')`);
+    expect(await drain()).toEqual({ sent: 1, suppressed: 5 });
+    expect(smtp.asked).toEqual(['open@example.org']);
+    const [row] = await room.rows(`recipient LIKE 'revoked%'`);
+    expect(row).toMatchObject({ status: 'suppressed', last_error: 'its link opens nothing any more' });
+  });
+
+  it('a poisoned message and a stalled server keep none of the others', async () => {
+    // Five that the server refuses to read, three that it does not answer, three that cannot even be opened.
+    smtp.atRecipient = (address) => (address.startsWith('stall') ? { waitMs: 6_000, code: 451 } : undefined);
+    smtp.atMessage = (address) => (address.startsWith('poison') ? { code: 554, message: 'boom' } : undefined);
+    const numbered = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
+    await room.queue([...numbered('stall', 3), ...numbered('poison', 5)]);
+    await room.queue(numbered('broken', 3));
+    await room.make.query(`UPDATE outbox SET payload = '\\x00' WHERE recipient LIKE 'broken%'`);
+    await room.queue(numbered('well', 100));
+    const began = Date.now();
+    expect(await drain()).toEqual({ sent: 100, failed: 11 });
+    const last = Math.max(...smtp.received.map(({ at }) => at)) - began;
+    expect(last).toBeLessThan(6_000);
+    const [broken] = await room.rows(`recipient LIKE 'broken%'`);
+    expect(broken!.last_error).toMatch(/cannot be opened/);
+  });
+
+  it('a server that is away costs a few tries, not one of each mail', async () => {
+    await room.queue(Array.from({ length: 200 }, (_, index) => `person${index}@example.org`));
+    const drained = await drain({ SMTP_URL: 'smtp://127.0.0.1:1' });
+    expect(drained.failed).toBeLessThan(30);
+    const untried = await room.rows(`status = 'queued' AND attempts = 0 AND leased_by IS NULL`);
+    expect(untried.length).toBe(200 - drained.failed!);
+    // Back again: the others go out at once, those when their pause is over.
+    expect(await drain()).toEqual({ sent: untried.length });
+    await room.pass('2 minutes');
+    expect(await drain()).toEqual({ sent: drained.failed });
+    expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(200);
+    expect(smtp.received).toHaveLength(200);
+  });
+
+  it('without SMTP_URL leaves what is queued, and says so', async () => {
+    await room.queue(['somebody@example.org']);
+    expect(await drain({ SMTP_URL: '' })).toEqual({});
+    expect(await room.tally()).toEqual({ queued: 1 });
+    expect(room.logged.join('')).toContain('SMTP_URL is not set');
+  });
+
+  it('writes .eml files instead where SMTP_URL is a folder, and logs the path only', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-mail-'));
+    const mail = join(folder, 'a folder');
+    await room.queue(['reader@example.org'], { payload: { joinUrl: 'https://app.example/join/short' } });
+    expect(await drain({ SMTP_URL: pathToFileURL(mail).href })).toEqual({ sent: 1 });
+    const [row] = await room.rows();
+    expect(readdirSync(mail)).toEqual([`${row!.id}.eml`]);
+    const text = readFileSync(join(mail, `${row!.id}.eml`), 'utf8');
+    expect(text).toContain('To: reader@example.org\r\n');
+    expect(text).toContain('https://app.example/join/short');
+    const log = room.logged.join('');
+    expect(log).toContain(`${row!.id}.eml`);
+    expect(log).not.toMatch(/reader|join\/short/);
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { Invites } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
+import { IdempotencyKey, Invite, OutboxMessage } from '@app/database';
+import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
+import { Mailroom } from '../support/worker.js';
+
+const DAY_MS = 86_400_000;
+
+describe('housekeeping', () => {
+  let room: Mailroom;
+
+  beforeAll(async () => {
+    room = await Mailroom.open();
+  });
+  afterEach(() => room.clear());
+  afterAll(() => room.stop());
+
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+  const count = async (table: string) =>
+    (await room.make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+
+  async function fill(): Promise<void> {
+    const { organizationId } = room;
+    await room.queue(['sent@example.org', 'fresh@example.org', 'dead@example.org', 'waiting@example.org']);
+    const finish = (who: string, status: string, days: number) =>
+      room.make.query('UPDATE outbox SET status = $1, finished_at = $2 WHERE recipient = $3', [
+        status,
+        daysAgo(days),
+        `${who}@example.org`,
+      ]);
+    await finish('sent', 'sent', 30.01);
+    await finish('fresh', 'sent', 29.99);
+    await finish('dead', 'dead', 30.01);
+    await room.make.query(`UPDATE outbox SET created_at = $1 WHERE recipient LIKE 'waiting%'`, [daysAgo(99)]);
+    await room.invite('long gone', { expiresAt: daysAgo(30.01) });
+    await room.invite('gone', { expiresAt: daysAgo(29.99) });
+    await room.make.insert(
+      IdempotencyKey,
+      [-0.01, 0.01].map((days) => ({
+        organizationId,
+        operation: 'POST /v1/invites',
+        key: `key ${days}`,
+        requestHash: randomBytes(32),
+        status: 201,
+        answer: randomBytes(40),
+        createdAt: daysAgo(days + 1),
+        expiresAt: daysAgo(days),
+      })),
+    );
+  }
+
+  it('deletes answers past their time, messages finished 30 days ago and invites 30 days past theirs, and nothing else', async () => {
+    await fill();
+    const worker = await room.worker();
+    expect(await worker.get(HousekeepingService).purge()).toEqual({ idempotency_keys: 1, outbox: 2, invites: 1 });
+    const left = await room.rows();
+    expect(left.map(({ recipient }) => recipient).sort()).toEqual(['fresh@example.org', 'waiting@example.org']);
+    expect(left.every(({ payload }) => payload !== null)).toBe(true);
+    expect(await count('invites')).toBe(1);
+    expect(await room.make.query('SELECT key FROM idempotency_keys')).toEqual([{ key: 'key -0.01' }]);
+    expect(await worker.get(HousekeepingService).purge()).toEqual({ idempotency_keys: 0, outbox: 0, invites: 0 });
+  });
+
+  it('does so by itself after a start', async () => {
+    await fill();
+    await (await room.worker()).init();
+    await vi.waitFor(async () => expect(await count('idempotency_keys')).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await count('outbox')).toBe(2), { timeout: 5_000 });
+  });
+
+  it('gets through more than one statement takes, with two workers at it', async () => {
+    const rows = Array.from({ length: 500 }, () => ({
+      organizationId: room.organizationId,
+      topic: 'email' as const,
+      kind: 'organization_invite',
+      recipient: 'old@example.org',
+      status: 'sent' as const,
+      finishedAt: daysAgo(31),
+    }));
+    for (let chunk = 0; chunk < 24; chunk++) {
+      await room.make.insert(OutboxMessage, rows.map((row) => ({ id: uuidv7(), ...row }))); // prettier-ignore
+    }
+    const workers = [await room.worker(), await room.worker()];
+    const purged = await Promise.all(workers.map((worker) => worker.get(HousekeepingService).purge()));
+    expect(purged[0]!.outbox! + purged[1]!.outbox!).toBe(12_000);
+    expect(await count('outbox')).toBe(0);
+  });
+
+  it('gives organizations that lack them their standing codes, once', async () => {
+    const { id } = await room.make.organization();
+    const workers = [await room.worker(), await room.worker()];
+    await Promise.all(workers.map((worker) => worker.get(HousekeepingService).runOnce()));
+    const standing = () => room.make.db.getRepository(Invite).findBy({ organizationId: id, standing: true });
+    const made = await standing();
+    expect(made.map(({ role }) => role).sort()).toEqual(['student', 'tutor']);
+    const env = loadEnv(room.settings, {});
+    const codes = await new Invites(room.db, env, new Vault(env)).standingCodes(id);
+    expect(codes.student).toMatch(/^[2-9A-Z]{10}$/);
+    await workers[0]!.get(HousekeepingService).runOnce();
+    expect((await standing()).map((invite) => invite.id).sort()).toEqual(made.map((invite) => invite.id).sort());
+  });
+});

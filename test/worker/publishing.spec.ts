@@ -1,0 +1,99 @@
+import { v7 as uuidv7 } from 'uuid';
+import { BlogPost } from '@app/database';
+import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
+import { Mailroom } from '../support/worker.js';
+
+describe('the publishing queue', () => {
+  let room: Mailroom;
+
+  beforeAll(async () => {
+    room = await Mailroom.open();
+  });
+  afterEach(async () => {
+    await room.clear();
+    await room.make.query('TRUNCATE blog_posts, audit_log');
+  });
+  afterAll(() => room.stop());
+
+  const in_ = (ms: number) => new Date(Date.now() + ms);
+  async function post(scheduledAt: Date | null, wish: Partial<BlogPost> = {}): Promise<string> {
+    const id = uuidv7();
+    const { organizationId } = room;
+    const text = { brand: 'primary', title: 'News', slug: `news-${id}` };
+    await room.make.insert(BlogPost, [{ id, organizationId, ...text, scheduledAt, ...wish }]);
+    return id;
+  }
+  const find = (id: string) => room.make.db.getRepository(BlogPost).findOneByOrFail({ id });
+  const audited = () =>
+    room.make
+      .query<{ n: number }>(`SELECT count(*)::int AS n FROM audit_log WHERE api_key_id IS NULL`)
+      .then(([row]) => row!.n);
+
+  it('publishes a post within five seconds of its time, once, with three workers', async () => {
+    for (let count = 0; count < 3; count++) await (await room.worker()).init();
+    const scheduledAt = in_(1_500);
+    const id = await post(scheduledAt);
+    await vi.waitFor(async () => expect((await find(id)).status).toBe('published'), { timeout: 10_000, interval: 20 });
+    const { publishedAt, scheduledAt: cleared, updatedAt, createdAt } = await find(id);
+    expect(cleared).toBeNull();
+    expect(publishedAt!.getTime()).toBeGreaterThanOrEqual(scheduledAt.getTime());
+    expect(publishedAt!.getTime() - scheduledAt.getTime()).toBeLessThan(5_000);
+    expect(updatedAt.getTime()).toBeGreaterThan(createdAt.getTime());
+    expect(await room.rows(`topic = 'rebuild'`)).toMatchObject([{ recipient: `organization:${room.organizationId}` }]);
+    expect(await audited()).toBe(1);
+  });
+
+  it('publishes each of many due posts once, whoever comes first, and asks for one rebuild', async () => {
+    const ids = await Promise.all(Array.from({ length: 60 }, () => post(in_(-60_000))));
+    const workers = await Promise.all([room.worker(), room.worker(), room.worker()]);
+    let published = 0;
+    for (let round = 0; round < 3; round++) {
+      const results = await Promise.all(workers.map((worker) => worker.get(ScheduleService).runOnce()));
+      published += results.reduce((sum, result) => sum + result.published, 0);
+    }
+    expect(published).toBe(60);
+    expect(await audited()).toBe(60);
+    for (const id of ids) expect((await find(id)).status).toBe('published');
+    expect(await room.rows(`topic = 'rebuild'`)).toHaveLength(1);
+  });
+
+  it('leaves alone what is not due, cancelled or being changed', async () => {
+    const [later, never] = [await post(in_(60_000)), await post(null)];
+    const changing = await post(in_(-1_000));
+    const due = await post(in_(-1_000));
+    const schedule = (await room.worker()).get(ScheduleService);
+    await room.make.db.transaction(async (manager) => {
+      await manager.query('SELECT FROM blog_posts WHERE id = $1 FOR UPDATE', [changing]);
+      expect(await schedule.runOnce()).toEqual({ published: 1 });
+      await manager.query('UPDATE blog_posts SET scheduled_at = NULL WHERE id = $1', [changing]);
+    });
+    expect(await schedule.runOnce()).toEqual({ published: 0 });
+    for (const id of [later, never, changing]) expect((await find(id)).status).toBe('draft');
+    expect((await find(due)).status).toBe('published');
+  });
+
+  it("publishes the platform's posts, for their brand", async () => {
+    const id = await post(in_(-1_000), { organizationId: null, brand: 'secondary' });
+    expect(await (await room.worker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
+    expect((await find(id)).status).toBe('published');
+    expect(await room.rows()).toMatchObject([{ recipient: 'brand:secondary' }]);
+    expect(await audited()).toBe(0);
+    expect(room.logged.join('')).toContain('scheduled posts published');
+  });
+
+  it('one post that cannot be published keeps none of the others', async () => {
+    const broken = await post(in_(-5_000));
+    const well = await post(in_(-1_000));
+    await room.make.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE 'planted'; END $$`);
+    await room.make.query(`CREATE TRIGGER refuse BEFORE UPDATE ON blog_posts FOR EACH ROW WHEN (old.id = '${broken}')
+      EXECUTE FUNCTION refuse()`);
+    try {
+      expect(await (await room.worker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
+      expect((await find(well)).status).toBe('published');
+      expect(room.logged.join('')).toContain('post_not_published');
+    } finally {
+      await room.make.query('DROP TRIGGER refuse ON blog_posts; DROP FUNCTION refuse');
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EmailCourier } from '../../apps/worker/src/email/email.courier.js';
+import { EmailService } from '../../apps/worker/src/email/email.service.js';
+import { Gate } from '../../apps/worker/src/email/gate.js';
+import { Lease } from '../../apps/worker/src/outbox/lease.js';
+import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
+import { TestSmtp } from '../support/smtp.js';
+import { Mailroom } from '../support/worker.js';
+
+const addresses = (count: number) => Array.from({ length: count }, (_, index) => `person${index}@example.org`);
+
+describe('the relay', () => {
+  let smtp: TestSmtp;
+  let room: Mailroom;
+
+  beforeAll(async () => {
+    smtp = await TestSmtp.start();
+    room = await Mailroom.open({ SMTP_URL: smtp.url });
+  });
+  afterEach(async () => {
+    await room.clear();
+    smtp.received.length = 0;
+    smtp.atRecipient = smtp.atMessage = () => undefined;
+  });
+  afterAll(async () => {
+    await room.stop();
+    await smtp.stop();
+  });
+
+  it('two at once send 2,000 messages exactly once, both of them', async () => {
+    await room.queue(addresses(2_000));
+    const workers = [await room.worker(), await room.worker()];
+    const drained = await Promise.all(workers.map((worker) => worker.get(EmailService).runOnce()));
+    expect(drained.map(({ sent }) => sent! > 100)).toEqual([true, true]);
+    expect(drained.reduce((sum, { sent }) => sum + sent!, 0)).toBe(2_000);
+    expect(smtp.received).toHaveLength(2_000);
+    expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(2_000);
+    expect(await room.tally()).toEqual({ sent: 2_000 });
+  }, 60_000);
+
+  it('never drains twice at once: who asks meanwhile gets the drain that runs', async () => {
+    smtp.atMessage = () => ({ waitMs: 200 });
+    await room.queue(addresses(3));
+    const emails = (await room.worker()).get(EmailService);
+    const [first, second] = [emails.runOnce(), emails.runOnce()];
+    expect(await first).toBe(await second);
+    expect(smtp.received).toHaveLength(3);
+    expect(await emails.runOnce()).toEqual({});
+  });
+
+  it('takes over what a worker that is gone held, when its lease is over and not before', async () => {
+    await room.queue(addresses(5));
+    await room.make.query(`SELECT claim_outbox('email', 'gone', 3, interval '90 seconds')`);
+    const emails = (await room.worker()).get(EmailService);
+    expect(await emails.runOnce()).toEqual({ sent: 2 });
+    await room.pass('89 seconds');
+    expect(await emails.runOnce()).toEqual({});
+    await room.pass('2 seconds');
+    expect(await emails.runOnce()).toEqual({ sent: 3 });
+    expect((await room.rows()).map(({ attempts }) => attempts).sort()).toEqual([1, 1, 2, 2, 2]);
+  });
+
+  it('does not let a text go on a lease that is over, however far the mail had come', async () => {
+    await room.queue(addresses(1));
+    const worker = await room.worker();
+    const [message] = await worker.get(OutboxStore).claim('email', 1, 90_000);
+    // The server takes so long with the recipient that the lease is over by then, as after a pause of the process.
+    smtp.atRecipient = () => ({ waitMs: 400 });
+    const courier = worker.get(EmailCourier);
+    const late = { ...message!, lease: new Lease(1_200) };
+    expect(await courier.deliver(late, new AbortController().signal)).toMatchObject({ status: 'lost' });
+    expect(smtp.received).toHaveLength(0);
+    expect(await courier.deliver(message!, new AbortController().signal)).toMatchObject({ status: 'sent' });
+    expect(smtp.received).toHaveLength(1);
+  });
+
+  it('commits later what it could not commit at once, and sends nothing twice for it', async () => {
+    await room.queue(addresses(3));
+    const worker = await room.worker();
+    const finish = vi.spyOn(worker.get(OutboxStore), 'finish');
+    for (let times = 0; times < 5; times++) finish.mockRejectedValueOnce(new Error('the database is away'));
+    expect(await worker.get(EmailService).runOnce()).toEqual({ sent: 3 });
+    expect(smtp.received).toHaveLength(3);
+    expect(finish).toHaveBeenCalledTimes(8);
+  });
+
+  it('ends in order: finishes what is under way, gives back the rest, starts nothing more', async () => {
+    smtp.atMessage = () => ({ waitMs: 700 });
+    await room.queue(addresses(50));
+    const worker = await room.worker();
+    const draining = worker.get(EmailService).runOnce();
+    await vi.waitFor(async () => expect((await room.rows('leased_by IS NOT NULL')).length).toBeGreaterThan(0));
+    await sleep(200);
+    await worker.close();
+    const { sent = 0 } = await draining;
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThan(50);
+    expect(smtp.received).toHaveLength(sent);
+    expect(await room.rows('leased_by IS NOT NULL')).toEqual([]);
+    expect(await room.rows(`status = 'queued' AND attempts = 0 AND due_at <= now()`)).toHaveLength(50 - sent);
+  });
+
+  it('sends what is committed while it runs, even when all else stalls', async () => {
+    smtp.atMessage = (address) => (address.startsWith('slow') ? { waitMs: 3_000 } : undefined);
+    await room.queue(['slow@example.org']);
+    const draining = (await room.worker()).get(EmailService).runOnce();
+    await sleep(300);
+    await room.queue(['quick@example.org']);
+    await vi.waitFor(() => expect(smtp.to('quick@example.org')).toHaveLength(1), { timeout: 2_500 });
+    expect(smtp.to('slow@example.org')).toHaveLength(0);
+    expect(await draining).toEqual({ sent: 2 });
+  });
+});
+
+describe('the gate', () => {
+  it('lets one through at a time, in order', async () => {
+    const gate = new Gate();
+    const order: string[] = [];
+    const through = async (name: string, ms: number) => {
+      const leave = await gate.enter();
+      order.push(`${name} in`);
+      await sleep(ms);
+      order.push(`${name} out`);
+      leave();
+    };
+    await Promise.all([through('a', 30), through('b', 0), through('c', 10)]);
+    expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
+  });
+
+  it('is not held up by one that does not come out', async () => {
+    const gate = new Gate();
+    await gate.enter();
+    const began = performance.now();
+    (await gate.enter())();
+    expect(performance.now() - began).toBeGreaterThan(150);
+    expect(performance.now() - began).toBeLessThan(1_500);
+    const after = performance.now();
+    await gate.enter();
+    expect(performance.now() - after).toBeLessThan(100);
+  });
+});
