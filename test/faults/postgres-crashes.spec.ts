@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import { Database } from '@app/database';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { CommitTrap } from '../support/commit-trap.js';
+import { Factories } from '../support/factories.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+import { PersistentWriters } from '../support/persistent-writers.js';
+import { Random } from '../support/random.js';
+import { ACCOUNTS, MAILS } from '../support/victims.js';
+import { type Account, judge, type Mail, type Verdict } from '../support/wanted-people.js';
+
+/** Promise 2: PostgreSQL may crash during writes. Takes about four minutes. */
+const CRASHES = Number(process.env.CRASHES ?? 50);
+/** Crashes that have to hit a write, or the run shows nothing. */
+const LANDED = 0.8;
+/** Organizations do not wait for each other: commits of several are under way at once. */
+const ORGANIZATIONS = 4;
+const CLIENTS_OF_EACH = 2;
+/** So many writes are done between two crashes, at least. */
+const WRITES_BETWEEN = 10;
+/** Share of the crashes that come just after a commit. */
+const UNTOLD = 0.3;
+const DURABLE = { synchronous_commit: 'on', fsync: 'on' };
+const BACK_WITHIN_MS = 2_000;
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+interface Report extends Verdict {
+  landed: number;
+  doneUntold: number;
+  /** From PostgreSQL's readiness to the first write that is done (ms), of each crash. */
+  back: number[];
+  unexpected: string[];
+  differing: string[];
+  api: ApiProcess;
+}
+
+interface Plan {
+  times: number;
+  /** Of PostgreSQL. */
+  settings: Record<string, string>;
+  /** Share of the crashes that come when a write is committed and its client does not know; the others come at random. */
+  untold: number;
+  /** Whether clients try again with other idempotency keys. */
+  forgetful?: boolean;
+}
+
+/** Crashes a PostgreSQL under clients that write, and counts what is there afterwards. */
+async function crash({ times, settings, untold, forgetful = false }: Plan): Promise<Report> {
+  const random = new Random(SEED);
+  const postgres = await OwnPostgres.start(settings);
+  const keys = await atDatabase(postgres, makeKeys);
+  const trap = await CommitTrap.open(postgres.urls.applicationUrl);
+  const api = await ApiProcess.start({
+    DATABASE_URL: trap.url,
+    DATABASE_POOL_SIZE: '5',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+  });
+  try {
+    const writers = new PersistentWriters(api.port, random, keys, forgetful);
+    const back: number[] = [];
+    let landed = 0;
+    for (let count = 0; count < times; count++) {
+      const done = writers.successes.length + WRITES_BETWEEN;
+      await vi.waitFor(() => expect(writers.successes.length).toBeGreaterThan(done), { timeout: 30_000, interval: 10 });
+      await (random.chance(untold) ? trap.spring() : sleep(random.integer(200)));
+      const struck = writers.watch();
+      await postgres.crash();
+      const crashed = performance.now();
+      await postgres.revive();
+      const ready = performance.now();
+      const first = await vi.waitFor(
+        () => {
+          const success = writers.successes.find(({ askedAt }) => askedAt > crashed);
+          expect([success, api.ended]).toEqual([expect.anything(), null]);
+          return success!;
+        },
+        { timeout: 30_000, interval: 10 },
+      );
+      back.push(Math.max(0, first.at - ready));
+      if (struck() > 0) landed++;
+    }
+    await writers.stop();
+    expect(api.ended).toBeNull();
+    const differing = await writers.repeatFailed();
+    const [accounts, mails] = await atDatabase(postgres, (make) =>
+      Promise.all([make.query<Account>(ACCOUNTS), make.query<Mail>(MAILS)]),
+    );
+    const verdict = judge(writers.wanted, accounts, mails);
+    const failed = writers.writes.filter(({ failures }) => failures > 0).length;
+    const slowest = Math.round(Math.max(...back));
+    process.stdout.write(
+      `postgres-crashes ${JSON.stringify(settings)}: ${times} crashes, ${landed} in a write, ${writers.writes.length} writes ` +
+        `of ${writers.wanted.length} people, ${failed} failed first, ${writers.doneUntold} of them done all the same, ` +
+        `${verdict.duplicates} duplicates, ${verdict.losses} losses, ${verdict.mailsTwice} mails twice, ` +
+        `${verdict.mailsLost} mails lost, back after ${slowest} ms at most, seed ${SEED}\n`,
+    );
+    return { ...verdict, landed, doneUntold: writers.doneUntold, back, unexpected: writers.unexpected, differing, api };
+  } finally {
+    await api.stop();
+    await trap.close();
+    await postgres.stop();
+  }
+}
+
+/** On connections that no crash finds open. */
+async function atDatabase<T>({ adminUrl, urls }: OwnPostgres, work: (make: Factories) => Promise<T>): Promise<T> {
+  const make = await Factories.connect({ ...urls, adminUrl, drop: () => Promise.resolve() });
+  try {
+    return await work(make);
+  } finally {
+    await make.close();
+  }
+}
+
+async function makeKeys(make: Factories): Promise<string[]> {
+  const apiKeys = new ApiKeys(new Database(make.db), loadEnv({}, {}));
+  const keys: string[] = [];
+  for (let count = 0; count < ORGANIZATIONS; count++) {
+    const { id } = await make.organization();
+    const { key } = await apiKeys.create(id, { name: 'crashes', scopes: Object.keys(SCOPES) as Scope[] });
+    for (let client = 0; client < CLIENTS_OF_EACH; client++) keys.push(key);
+  }
+  // The planted bug is about what comes from now on.
+  await make.query('CHECKPOINT');
+  return keys;
+}
+
+beforeAll(() => buildOnce());
+
+it(`${CRASHES} crashes of PostgreSQL during writes lose nothing, double nothing, and are over at once`, async () => {
+  const report = await crash({ times: CRASHES, settings: DURABLE, untold: UNTOLD });
+  expect(report.landed).toBeGreaterThanOrEqual(CRASHES * LANDED);
+  expect(report.doneUntold).toBeGreaterThanOrEqual((CRASHES * UNTOLD) / 2);
+  const { duplicates, losses, mailsTwice, mailsLost, unexpected, differing } = report;
+  expect({ duplicates, losses, mailsTwice, mailsLost, unexpected, differing }).toEqual({
+    duplicates: 0,
+    losses: 0,
+    mailsTwice: 0,
+    mailsLost: 0,
+    unexpected: [],
+    differing: [],
+  });
+  expect(Math.max(...report.back)).toBeLessThanOrEqual(BACK_WITHIN_MS);
+  expect(report.api.stderr).toBe('');
+});
+
+it('finds a PostgreSQL guilty that says "committed" before it is', async () => {
+  const { losses } = await crash({ times: 5, settings: { synchronous_commit: 'off' }, untold: 0 });
+  expect(losses).toBeGreaterThan(0);
+});
+
+it('finds clients guilty that try again with another key', async () => {
+  const { duplicates } = await crash({ times: 20, settings: DURABLE, untold: 1, forgetful: true });
+  expect(duplicates).toBeGreaterThan(0);
+});

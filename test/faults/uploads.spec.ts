@@ -1,0 +1,282 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import {
+  animation,
+  FORMATS,
+  image,
+  type ImageFormat,
+  jpegOfSize,
+  longGif,
+  photo,
+  SECRETS,
+  withPngExtent,
+} from '../support/images.js';
+import { Random } from '../support/random.js';
+import { field, MULTIPART, multipart, part, Uploads } from '../support/uploads.js';
+
+const LIMIT = 10_485_760;
+const FILES = 300;
+const NAMES = 200;
+const BODIES = 20_000;
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+
+let uploads: Uploads;
+let process_: ApiProcess;
+let temporary: string;
+
+beforeAll(async () => {
+  await buildOnce();
+  uploads = await Uploads.open();
+  temporary = mkdtempSync(join(tmpdir(), 'tutoring-tmp-'));
+  process_ = await ApiProcess.start({
+    DATABASE_URL: uploads.api.database.applicationUrl,
+    DATA_DIR: uploads.dataDir,
+    TMPDIR: temporary,
+    LOG_LEVEL: 'error',
+  });
+  uploads.port = process_.port;
+  // Warm: what is loaded once is not what an upload costs.
+  for (const { format } of FORMATS) expect((await uploads.send(await photo(format, 6))).status).toBe(201);
+  console.log(`seed ${seed}`);
+}, 120_000);
+
+afterAll(async () => {
+  await process_.stop();
+  await uploads.close();
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+/** Megabytes of memory that the process had at most since the last call. */
+function peak(): number {
+  const text = readFileSync(`/proc/${process_.pid}/status`, 'utf8');
+  writeFileSync(`/proc/${process_.pid}/clear_refs`, '5');
+  return Number(/VmHWM:\s+(\d+)/.exec(text)![1]) / 1024;
+}
+
+const descriptors = () => readdirSync(`/proc/${process_.pid}/fd`).length;
+
+/** What a file is, and what may become of it. */
+interface Specimen {
+  what: string;
+  make: () => Buffer | Promise<Buffer>;
+  statuses: number[];
+}
+
+/** Of each kind in turn, with other dice each time. */
+function specimens(random: Random, count: number): Specimen[] {
+  const size = () => ({ width: 1 + random.integer(400), height: 1 + random.integer(400), noise: random.chance(0.3) });
+  const format = () => random.pick(FORMATS).format;
+  const kinds: (() => Specimen)[] = [
+    () => of('an image', () => image(format(), size()), 201),
+    () => of('a photo', () => photo(format(), 1, size()), 201),
+    () => of('a photo on its side', () => photo(format(), 2 + random.integer(7), size()), 201),
+    () => of('an animation', () => animation(random.pick(['gif', 'webp'] as const), 2 + random.integer(30)), 201),
+    () => of('a polyglot', () => polyglot(random.pick(['jpeg', 'png', 'webp', 'gif'] as const)), 201),
+    () => of('SVG', () => Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><!-- ${random.next()} --></svg>`), 415),
+    () => of('HTML', () => Buffer.from(`<!doctype html><p>${random.next()}<script>alert(1)</script>`), 415),
+    () => of('a zip', () => Buffer.concat([Buffer.from('504b030414000000', 'hex'), noise(random, 500)]), 415),
+    () => of('noise', () => noise(random, 1 + random.integer(5000)), 415, 422),
+    () => of('a truncated photo', () => truncated(random, format()), 415, 422),
+    () => of('a damaged photo', () => damaged(random, format()), 201, 415, 422),
+    () => of('40,000 frames', () => longGif(40_000), 422),
+    () => of('64,250 × 64,250', async () => withPngExtent(await image('png'), 64_250, 64_250), 422),
+    () => of('40 megapixels and more', async () => withPngExtent(await image('png'), 6_325 + random.integer(9), 6_325), 422), // prettier-ignore
+    () => of('10 MB', async () => jpegOfSize(await image('jpeg'), LIMIT), 201),
+    () => of('10 MB and a byte', async () => jpegOfSize(await image('jpeg'), LIMIT + 1), 413),
+  ];
+  return Array.from({ length: count }, (_, index) => kinds[index % kinds.length]!());
+}
+
+const of = (what: string, make: Specimen['make'], ...statuses: number[]): Specimen => ({ what, make, statuses });
+
+function noise(random: Random, length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => random.integer(256)));
+}
+
+async function polyglot(format: ImageFormat): Promise<Buffer> {
+  return Buffer.concat([await photo(format), Buffer.from('<script>alert("SECRET-XMP")</script>')]);
+}
+
+async function truncated(random: Random, format: ImageFormat): Promise<Buffer> {
+  const file = await photo(format, 1, { width: 200, height: 200 });
+  return file.subarray(0, 1 + random.integer(file.length - 1));
+}
+
+async function damaged(random: Random, format: ImageFormat): Promise<Buffer> {
+  const file = await photo(format, 1 + random.integer(8), { width: 200, height: 200 });
+  for (let times = 1 + random.integer(20); times > 0; times--) file[random.integer(file.length)] = random.integer(256);
+  return file;
+}
+
+const PATH = /^org\/[0-9a-f-]{36}\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,95}\.(jpg|png|webp|gif|avif)$/; // prettier-ignore
+
+async function checkStored(path: string, whole: boolean): Promise<void> {
+  expect(path).toMatch(PATH);
+  const served = await uploads.media(path);
+  const { type } = FORMATS.find(({ extension }) => path.endsWith(`.${extension}`))!;
+  expect([served.status, served.headers.get('content-type')]).toEqual([200, type]);
+  expect(served.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(served.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+  const bytes = Buffer.from(await served.arrayBuffer());
+  for (const secret of SECRETS) expect(bytes.includes(secret)).toBe(false);
+  // One that was damaged may be stored as what it is; no decoder has to like it.
+  if (!whole) return;
+  const { exif, xmp, iptc, orientation } = await sharp(bytes).metadata();
+  expect([exif, xmp, iptc, orientation ?? 1]).toEqual([undefined, undefined, undefined, 1]);
+}
+
+it(`${FILES} files, 20 at once: each is answered as it should be, in less than 250 MB more`, async () => {
+  const random = new Random(seed);
+  const queue = specimens(random, FILES);
+  const counts: Record<string, number> = {};
+  const wrong: string[] = [];
+  peak();
+  const resting = peak();
+  const work = async () => {
+    for (let specimen = queue.pop(); specimen; specimen = queue.pop()) {
+      const { what, make, statuses } = specimen;
+      const answer = await uploads.send(await make());
+      counts[`${what} ${answer.status}`] = (counts[`${what} ${answer.status}`] ?? 0) + 1;
+      if (!statuses.includes(answer.status)) wrong.push(`${what}: ${answer.status} ${answer.text.slice(0, 200)}`);
+      if (answer.status === 201) await checkStored(answer.body.path, what !== 'a damaged photo');
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
+  const more = peak() - resting;
+  console.log(`${more.toFixed(0)} MB more than ${resting.toFixed(0)} MB;`, counts);
+  expect(wrong).toEqual([]);
+  expect(more).toBeLessThan(250);
+  expect(process_.ended).toBeNull();
+}, 600_000);
+
+it('20 at once of the largest pictures on their side: in less than 250 MB more', async () => {
+  const [jpeg, small] = [await photo('jpeg', 6, { width: 7000, height: 5500 }), await image('jpeg', { width: 3400, height: 2600, noise: true })]; // prettier-ignore
+  expect(jpeg.length).toBeLessThan(LIMIT);
+  peak();
+  const resting = peak();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => uploads.send(index % 4 === 0 ? jpeg : jpegOfSize(small, LIMIT))),
+  );
+  const more = peak() - resting;
+  console.log(`${more.toFixed(0)} MB more than ${resting.toFixed(0)} MB`);
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
+  expect(more).toBeLessThan(250);
+}, 300_000);
+
+it(`${NAMES} names: every stored path fits one pattern`, async () => {
+  const random = new Random(seed);
+  const file = await image('png');
+  const bits = ['..', '/', '\\', '%2e', '%00', '\u202e', 'é', '图', '🎓', ' ', '.', '-', '_', 'CON', 'nul', 'a', 'Z', '9',
+    ';', '$(id)', '`', "'", '<', '>', '|', '*', '?', '~', '#', '&', '\t', '\u200b', '.php', '.svg', '.htaccess']; // prettier-ignore
+  const statuses: Record<number, number> = {};
+  for (let index = 0; index < NAMES; index++) {
+    const length = random.chance(0.1) ? 3000 : 1 + random.integer(12);
+    const name = Array.from({ length }, () => random.pick(bits)).join('');
+    const { status, body } = await uploads.send(file, { name });
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    expect([name, [201, 422].includes(status)]).toEqual([name, true]);
+    if (status === 201) expect(body.path).toMatch(PATH);
+  }
+  // In a header there is no NUL, and no line's end.
+  for (const name of ['a\0b.png', 'a\r\nb.png', 'a\nX-Evil: 1\n\nb.png']) {
+    const { status, body } = await uploads.send(file, { name });
+    if (status === 201) expect(body.path).toMatch(PATH);
+    else expect(status).toBe(422);
+  }
+  console.log(statuses);
+  expect(statuses[201]).toBeGreaterThan(NAMES / 2);
+}, 300_000);
+
+describe(`${BODIES} mutated multipart bodies`, () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  afterAll(() => agent.destroy());
+
+  function post(body: Buffer, type: string): Promise<number> {
+    return new Promise((resolve) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port: process_.port,
+          method: 'POST',
+          path: '/v1/blog-images',
+          agent,
+          headers: { Authorization: `Token token=${uploads.key}`, 'Content-Type': type, 'Content-Length': body.length },
+        },
+        (response) => {
+          response.resume();
+          response.on('end', () => resolve(response.statusCode!));
+          response.on('error', () => resolve(0));
+        },
+      );
+      sent.on('error', () => resolve(0));
+      sent.end(body);
+    });
+  }
+
+  /** Fragments that parsers of multipart stumble over. */
+  const FRAGMENTS = ['--a-boundary-of-the-tests', '--a-boundary-of-the-tests--', '\r\n', '\r', '\n', '\r\n\r\n', '\0', '--', ':',
+    '"', '\\"', ';', '=', 'Content-Disposition: form-data; name="file"; filename="x.png"\r\n', 'Content-Disposition: ',
+    'filename*=utf-8\'\'%ff%00', 'name="__proto__"', 'name="a[9999999]"', 'Content-Transfer-Encoding: base64\r\n',
+    'A'.repeat(20_000), 'X-Header: 1\r\n'.repeat(3_000), '\xff\xfe', 'filename="' + '%'.repeat(500)]; // prettier-ignore
+
+  function mutate(random: Random, body: Buffer): Buffer {
+    let mutated = body;
+    for (let times = 1 + random.integer(4); times > 0; times--) {
+      const at = random.integer(mutated.length + 1);
+      const to = Math.min(mutated.length, at + random.integer(60));
+      const [before, between, after] = [mutated.subarray(0, at), mutated.subarray(at, to), mutated.subarray(to)];
+      const fragment = Buffer.from(random.pick(FRAGMENTS), 'latin1');
+      mutated = random.pick([
+        () => Buffer.concat([before, after]),
+        () => Buffer.concat([before, between, between, after]),
+        () => Buffer.concat([before, fragment, between, after]),
+        () => Buffer.concat([before, fragment, after]),
+        () => before,
+        () => Buffer.concat([before, noise(random, between.length), after]),
+      ])();
+    }
+    return mutated;
+  }
+
+  it('0 exits, 0 5xx, no temporary file, no descriptor left, and as many images as were answered for', async () => {
+    const random = new Random(seed);
+    const png = await image('png', { width: 4, height: 4 });
+    const seeds = [
+      multipart(part(png)),
+      multipart(part(png, { name: '图 片.png', type: 'image/png' })),
+      multipart(field('a', 'b'), part(png)),
+      multipart(part(png), part(png)),
+      multipart(part('')),
+    ];
+    const types = [MULTIPART, MULTIPART, MULTIPART, MULTIPART, 'multipart/form-data', `${MULTIPART}; charset=utf-16`,
+      'multipart/form-data; boundary=""', `multipart/form-data; boundary=${'b'.repeat(200)}`]; // prettier-ignore
+    const statuses: Record<number, number> = {};
+    await post(seeds[0]!, MULTIPART);
+    const [stored, open] = [uploads.files().length, descriptors()];
+    let left = BODIES;
+    const work = async () => {
+      while (left-- > 0) {
+        const body = random.chance(0.02) ? random.pick(seeds) : mutate(random, random.pick(seeds));
+        const status = await post(body, random.pick(types));
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    console.log(statuses);
+    expect(process_.ended).toBeNull();
+    expect(process_.stderr).toBe('');
+    expect(Object.keys(statuses).filter((status) => !['201', '413', '415', '422'].includes(status))).toEqual([]);
+    // The mutations landed on both sides of what is right.
+    expect(statuses[201]).toBeGreaterThan(BODIES / 100);
+    expect(statuses[422]).toBeGreaterThan(BODIES / 4);
+    agent.destroy();
+    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(open), 10_000);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(uploads.files().length - stored).toBe(statuses[201]);
+  }, 900_000);
+});

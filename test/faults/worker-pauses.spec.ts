@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildOnce } from '../support/api-process.js';
+import { Random } from '../support/random.js';
+import { TestRedis } from '../support/redis.js';
+import { TestSmtp } from '../support/smtp.js';
+import { Mailroom } from '../support/worker.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+/**
+ * Promise 11: two workers never send the same row at once. Four workers on one Redis; then some of them stopped (SIGSTOP)
+ * until after their leases, and continued. Takes about seven minutes: a lease is 90 seconds.
+ */
+const MAILS = Number(process.env.MAILS ?? 5_000);
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const WORKERS = 4;
+/** Beyond the lease of a mail. */
+const PAUSE_MS = 100_000;
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+describe('four workers', () => {
+  let room: Mailroom;
+  let smtp: TestSmtp;
+  let redis: TestRedis;
+  const workers: WorkerProcess[] = [];
+
+  beforeAll(async () => {
+    await buildOnce();
+    redis = await TestRedis.start();
+    // The server keeps connections for longer than a pause: a worker that comes back finds its mail half sent.
+    smtp = await TestSmtp.start({ socketTimeout: 600_000, logger: false });
+    room = await Mailroom.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url });
+    for (let count = 0; count < WORKERS; count++) workers.push(await WorkerProcess.start(room.settings));
+  }, 240_000);
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.kill()));
+    await room.stop();
+    await redis.stop();
+    await smtp.stop();
+  });
+
+  const queue = async (name: string, count: number) => {
+    for (let from = 0; from < count; from += 500) {
+      await room.queue(
+        Array.from({ length: Math.min(500, count - from) }, (_, index) => `${name}${from + index}@example.org`),
+      );
+    }
+  };
+  const allSent = (timeout: number) =>
+    vi.waitFor(async () => expect(Object.keys(await room.tally())).toEqual(['sent']), { timeout, interval: 250 });
+
+  it(`send ${MAILS} mails, each exactly once, all of them at it`, async () => {
+    const began = performance.now();
+    await queue('plain', MAILS);
+    await allSent(300_000);
+    const seconds = (performance.now() - began) / 1000;
+    const shares = workers.map((worker) =>
+      [...worker.output.matchAll(/"topic":"email","sent":(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0),
+    );
+    process.stdout.write(`worker-pauses: ${MAILS} mails in ${seconds.toFixed(1)} s, workers ${shares.join(' ')}\n`);
+    expect(smtp.received).toHaveLength(MAILS);
+    expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(MAILS);
+  }, 600_000);
+
+  it('stopped past their lease and continued send at most one mail twice for each pause', async () => {
+    process.stdout.write(`worker-pauses: seed ${SEED}\n`);
+    const random = new Random(SEED);
+    smtp.received.length = 0;
+    smtp.atRecipient = () => ({ waitMs: random.integer(20) });
+    smtp.atMessage = () => ({ waitMs: random.integer(20) });
+    let pauses = 0;
+    let landed = 0;
+    let mails = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      await queue(`round${round}-`, 1_000);
+      mails += 1_000;
+      // Three of the four, each in the middle of its work; the fourth goes on and takes over.
+      for (const worker of workers.slice(1)) {
+        await sleep(100 + random.integer(200));
+        worker.signal('SIGSTOP');
+        pauses++;
+        const [held] = await room.make.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM outbox WHERE leased_by LIKE $1 AND status IN ('queued', 'failed')`,
+          [worker.leases],
+        );
+        if (held!.n > 0) landed++;
+      }
+      await sleep(PAUSE_MS);
+      for (const worker of workers) worker.signal('SIGCONT');
+      await allSent(120_000);
+    }
+    // What a continued worker still had in hand has had its chance.
+    await sleep(10_000);
+    const ids = new Map<string, Set<string>>();
+    for (const { to, headers } of smtp.received) ids.set(to, (ids.get(to) ?? new Set()).add(headers['message-id']!));
+    const duplicates = smtp.received.length - ids.size;
+    process.stdout.write(`worker-pauses: ${pauses} pauses, ${landed} with mails in hand, ${duplicates} duplicates\n`);
+    expect(landed).toBeGreaterThanOrEqual(pauses / 2);
+    expect(ids.size).toBe(mails);
+    expect(duplicates).toBeLessThanOrEqual(landed);
+    for (const [address, seen] of ids) expect(seen.size, address).toBe(1);
+  }, 1_800_000);
+});

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BulkInviteAnswer, RowWish } from './provisioning.js';
+import { type Posted, post, type Reply } from './post.js';
+import { Random } from './random.js';
+import { type Account, judge, type Mail, mixedRows, type Verdict, wantedOf } from './wanted-people.js';
+
+/** A server to be killed: its data stay, and the next process goes on with them. */
+export interface Victim {
+  start(): Promise<VictimProcess>;
+  readonly headers: Record<string, string>;
+  accounts(): Promise<Account[]>;
+  mails(): Promise<Mail[]>;
+}
+
+export interface VictimProcess {
+  readonly port: number;
+  /** kill -9; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+export interface KillPlan {
+  kills: number;
+  /** Requests with the same key at the same time. */
+  atOnce: number;
+  seed: number;
+  /** Asked before the requests of each kill are sent: kills when this resolves; at a random moment for null. */
+  moment?: (kill: number) => Promise<void> | null;
+}
+
+/** One batch, sent until it was answered. */
+export interface Round {
+  /** Also the idempotency key, and the id of each of its requests. */
+  name: string;
+  rows: RowWish[];
+  /** All answers with 200. */
+  answers: Reply[];
+}
+
+export interface KillReport extends Verdict {
+  kills: number;
+  /** Kills after the requests were sent and before any of them was answered. */
+  landed: number;
+  /** Of those, the ones that came when everything was done but the answer. */
+  afterCommit: number;
+  /** Rounds with two different answers of 200. */
+  differing: number;
+  /** Clients that had no 200 after all their retries, or not once more. */
+  unanswered: number;
+  rounds: Round[];
+}
+
+const PATH = '/v1/users/bulk-invite';
+const ROWS = 100;
+const RETRIES = 3;
+/** Processes that are started together, before they are needed. */
+const SPARES = 2;
+/** Share of the kills that come about when a request is answered: around its commit. The others come at any moment before. */
+const LATE = 0.3;
+/** How much later the next one comes after one that came in time, and earlier after one that did not. */
+const STEP = 1.06;
+/** A request is expected to take the median of so many latest ones. */
+const RECENT = 3;
+
+/**
+ * Kills the server at random moments of a bulk invite, with duplicates under way, and starts it again; then its clients
+ * retry. Afterwards everybody's account is counted.
+ */
+export class KillHarness {
+  private readonly random: Random;
+  private readonly processes: VictimProcess[] = [];
+  private readonly rounds: Round[] = [];
+  private readonly durations: number[] = [];
+  /** When a request is answered, in what one of the durations takes: a process that is a little warmer is faster. */
+  private pace = 0.8;
+  private readonly counts = { kills: 0, landed: 0, afterCommit: 0, differing: 0, unanswered: 0 };
+
+  private constructor(
+    private readonly victim: Victim,
+    private readonly plan: KillPlan,
+  ) {
+    this.random = new Random(plan.seed);
+  }
+
+  static async run(victim: Victim, plan: KillPlan): Promise<KillReport> {
+    const harness = new KillHarness(victim, plan);
+    try {
+      await harness.killAgainAndAgain();
+      return await harness.report();
+    } finally {
+      await Promise.all(harness.processes.map((process) => process.stop()));
+    }
+  }
+
+  private async killAgainAndAgain(): Promise<void> {
+    let current = await this.start();
+    let spares: VictimProcess[] = [];
+    while (this.counts.kills < this.plan.kills) {
+      // Up and idle before anything is sent: nobody waits for the next process, and its start slows nothing down.
+      if (spares.length === 0) spares = await Promise.all(Array.from({ length: SPARES }, () => this.start()));
+      await this.undisturbed(current);
+      const { round, firsts } = await this.kill(current);
+      current = spares.pop()!;
+      await this.retry(current, round, firsts);
+    }
+  }
+
+  private async start(): Promise<VictimProcess> {
+    const process = await this.victim.start();
+    this.processes.push(process);
+    return process;
+  }
+
+  private open(): Round {
+    const name = `${this.plan.seed}-${this.rounds.length}`;
+    const round: Round = { name, rows: mixedRows(name, ROWS), answers: [] };
+    this.rounds.push(round);
+    return round;
+  }
+
+  private post({ port }: VictimProcess, { name, rows }: Round): Posted {
+    const headers = { ...this.victim.headers, 'Idempotency-Key': name, 'X-Request-Id': name };
+    return post(port, PATH, headers, JSON.stringify({ users: rows }));
+  }
+
+  /** One batch in peace: it warms the process up, and tells how long the next one will take. */
+  private async undisturbed(process: VictimProcess): Promise<void> {
+    const round = this.open();
+    const posted = this.atOnce(() => this.post(process, round));
+    await Promise.all(posted.map(({ sent }) => sent));
+    const began = performance.now();
+    await Promise.race(posted.map(({ reply }) => reply));
+    this.durations.push(performance.now() - began);
+    await this.retry(process, round, await Promise.all(posted.map(({ reply }) => reply)));
+  }
+
+  private async kill(process: VictimProcess): Promise<{ round: Round; firsts: (Reply | null)[] }> {
+    const round = this.open();
+    const late = this.random.chance(LATE);
+    const share = late ? 0.9 + this.random.next() * 0.2 : this.random.next();
+    const moment = median(this.durations.slice(-RECENT)) * this.pace * share;
+    const told = this.plan.moment?.(this.counts.kills);
+    const posted = this.atOnce(() => this.post(process, round));
+    await Promise.all(posted.map(({ sent }) => sent));
+    await (told ?? sleep(moment));
+    await process.stop();
+    // An answer that was on its way already is one: the kill came too late.
+    const firsts = await Promise.all(posted.map(({ reply }) => reply));
+    this.counts.kills++;
+    const landed = firsts.every((answer) => answer === null);
+    if (landed) this.counts.landed++;
+    if (!landed) this.pace /= STEP;
+    else if (late && !told) this.pace *= STEP;
+    return { round, firsts };
+  }
+
+  /** Each client until it has its 200, at most so often; then once more, long after. */
+  private async retry(process: VictimProcess, round: Round, firsts: (Reply | null)[]): Promise<void> {
+    const later: Reply[] = [];
+    const clients = firsts.map(async (first) => {
+      let reply = first;
+      for (let retry = 0; reply?.status !== 200 && retry < RETRIES; retry++) {
+        if (reply) await sleep(Number(reply.headers['retry-after'] ?? 0) * 1000);
+        reply = await this.post(process, round).reply;
+        if (reply) later.push(reply);
+      }
+      if (reply?.status === 200) round.answers.push(reply);
+      else this.counts.unanswered++;
+    });
+    await Promise.all(clients);
+    const replayed = later.length > 0 && later.every(({ headers }) => headers['idempotency-replayed'] === 'true');
+    if (replayed && firsts.every((first) => first === null)) this.counts.afterCommit++;
+    const last = await this.post(process, round).reply;
+    if (last?.status === 200) round.answers.push(last);
+    else this.counts.unanswered++;
+    const texts = round.answers.map(({ headers, body }) => `${String(headers['content-type'])} ${body}`);
+    if (new Set(texts).size > 1) this.counts.differing++;
+  }
+
+  private atOnce<T>(make: () => T): T[] {
+    return Array.from({ length: this.plan.atOnce }, make);
+  }
+
+  private async report(): Promise<KillReport> {
+    const wanted = this.rounds.flatMap(({ rows, answers }) =>
+      wantedOf(rows, answers[0] ? answerOf(answers[0]).results : []),
+    );
+    const verdict = judge(wanted, await this.victim.accounts(), await this.victim.mails());
+    return { ...this.counts, ...verdict, rounds: this.rounds };
+  }
+}
+
+export function answerOf({ body }: Reply): BulkInviteAnswer {
+  return JSON.parse(body) as BulkInviteAnswer;
+}
+
+function median(numbers: number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+}

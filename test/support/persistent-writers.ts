@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { post, type Reply } from './post.js';
+import type { BulkInviteAnswer, RowWish } from './provisioning.js';
+import type { Random } from './random.js';
+import { mixedRows, type Wanted, wantedOf } from './wanted-people.js';
+
+/** One write with its key, sent until it is done. */
+interface Write {
+  apiKey: string;
+  /** The idempotency key. */
+  key: string;
+  /** A bulk invite of several; one alone is posted to /v1/students. */
+  rows: RowWish[];
+  failures: number;
+  /** The answer that says it is done; null until then. */
+  answer: Reply | null;
+}
+
+/** How long a client waits before it tries again (ms). */
+const PAUSE_MS = 20;
+const ROWS_OF_A_BATCH = 5;
+
+/** Clients that provision people without pause and never give up on a write, whatever becomes of the database. */
+export class PersistentWriters {
+  readonly writes: Write[] = [];
+  /** When those answers came that say "done", and when they were asked for. */
+  readonly successes: { askedAt: number; at: number }[] = [];
+  /** Answers that neither say "done" nor "later", and connections that broke. */
+  readonly unexpected: string[] = [];
+  /** Writes that were done although their client was not told so. */
+  doneUntold = 0;
+  private readonly underway = new Set<Write>();
+  private readonly clients: Promise<void>[];
+  private running = true;
+
+  constructor(
+    private readonly port: number,
+    private readonly random: Random,
+    /** API keys: one client for each. */
+    keys: string[],
+    /** The planted bug: each try has an idempotency key of its own. */
+    private readonly forgetful = false,
+  ) {
+    this.clients = keys.map((apiKey) => this.work(apiKey));
+    // Reported by stop.
+    for (const client of this.clients) client.catch(() => undefined);
+  }
+
+  /** Remembers which writes are under way. @returns tells how many of them failed since */
+  watch(): () => number {
+    const before = [...this.underway].map((write) => ({ write, failures: write.failures }));
+    return () => before.filter(({ write, failures }) => write.failures > failures).length;
+  }
+
+  /** Ends when the writes under way are done. */
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.clients);
+  }
+
+  /** Repeats the writes that failed before they were done. @returns those that are answered differently now */
+  async repeatFailed(): Promise<string[]> {
+    const different: string[] = [];
+    for (const write of this.writes.filter(({ failures }) => failures > 0)) {
+      const again = await this.send(write);
+      if (again?.status !== write.answer!.status || again.body !== write.answer!.body) different.push(write.key);
+    }
+    return different;
+  }
+
+  /** Everybody, with the ids of the answers. */
+  get wanted(): Wanted[] {
+    return this.writes.flatMap(({ rows, answer }) => {
+      const said = JSON.parse(answer!.body) as BulkInviteAnswer | { id: string };
+      return wantedOf(rows, 'results' in said ? said.results : [said]);
+    });
+  }
+
+  private async work(apiKey: string): Promise<void> {
+    while (this.running) {
+      const key = `write-${this.writes.length}`;
+      const rows = mixedRows(key, this.random.chance(0.5) ? ROWS_OF_A_BATCH : 1);
+      const write: Write = { apiKey, key, rows, failures: 0, answer: null };
+      this.writes.push(write);
+      this.underway.add(write);
+      await this.untilDone(write);
+      this.underway.delete(write);
+    }
+  }
+
+  private async untilDone(write: Write): Promise<void> {
+    for (;;) {
+      const askedAt = performance.now();
+      const reply = await this.send(write);
+      if (reply?.status === 200 || reply?.status === 201) {
+        this.successes.push({ askedAt, at: performance.now() });
+        if (reply.headers['idempotency-replayed']) this.doneUntold++;
+        write.answer = reply;
+        return;
+      }
+      if (reply?.status !== 503 && reply?.status !== 409) {
+        this.unexpected.push(reply ? `${reply.status} ${reply.body}` : 'a connection broke');
+      }
+      write.failures++;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  private send({ apiKey, key, rows, failures }: Write): Promise<Reply | null> {
+    const headers = {
+      Authorization: `Token token=${apiKey}`,
+      'Idempotency-Key': this.forgetful ? `${key}-${failures}` : key,
+    };
+    const { type: _, ...student } = rows[0]!;
+    const [path, body] = rows.length > 1 ? ['/v1/users/bulk-invite', { users: rows }] : ['/v1/students', student];
+    return post(this.port, path, headers, JSON.stringify(body)).reply;
+  }
+}
