@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import ordinary from './vitest.config.js';
+import ordinary from '../../vitest.config.js';
 
 /** What takes too long for every run: one file after the other, since they measure time and kill processes. */
 export default defineConfig({
