@@ -10,6 +10,12 @@ const turns = new Turns(1);
 const QUALITY = 92;
 
 /**
+ * Codes as they come, not counted first: a few per cent more bytes, and not the whole picture's coefficients in memory
+ * (217 MB of 343, and more than half of the time, for 38 megapixels).
+ */
+const LEAN = { optimiseCoding: false };
+
+/**
  * Draws an image upright that its EXIF says to turn, in its own format, with its own colours.
  *
  * @throws Error when it cannot be decoded
@@ -21,7 +27,7 @@ export function turn(file: Buffer, mostPixels: number): Promise<Buffer> {
 async function upright(file: Buffer, mostPixels: number): Promise<Buffer> {
   const image = sharp(file, { limitInputPixels: mostPixels, failOn: 'error' });
   const { format, chromaSubsampling } = await image.metadata();
-  const options = format === 'jpeg' && chromaSubsampling ? { chromaSubsampling } : {};
+  const options = format === 'jpeg' ? { ...(chromaSubsampling && { chromaSubsampling }), ...LEAN } : {};
   return image
     .autoOrient()
     .keepIccProfile()
