@@ -1,9 +1,6 @@
-import sharp from 'sharp';
 import { Turns } from '../turns.js';
 
-// One picture at a time, in one thread, and nothing kept of it: its memory is many times its file's.
-sharp.cache(false);
-sharp.concurrency(1);
+/** One picture at a time: its memory is many times its file's. */
 const turns = new Turns(1);
 
 /** As good as the eye can tell: what is drawn anew was compressed once already. */
@@ -25,6 +22,7 @@ export function turn(file: Buffer, mostPixels: number): Promise<Buffer> {
 }
 
 async function upright(file: Buffer, mostPixels: number): Promise<Buffer> {
+  const sharp = await decoder();
   const image = sharp(file, { limitInputPixels: mostPixels, failOn: 'error' });
   const { format, chromaSubsampling } = await image.metadata();
   const options = format === 'jpeg' ? { ...(chromaSubsampling && { chromaSubsampling }), ...LEAN } : {};
@@ -33,4 +31,12 @@ async function upright(file: Buffer, mostPixels: number): Promise<Buffer> {
     .keepIccProfile()
     .toFormat(format, format === 'png' ? {} : { quality: QUALITY, ...options })
     .toBuffer();
+}
+
+/** 30 MB that most processes never need: loaded with the first picture on its side. In one thread, and it keeps nothing. */
+async function decoder() {
+  const { default: sharp } = await import('sharp');
+  sharp.cache(false);
+  sharp.concurrency(1);
+  return sharp;
 }
