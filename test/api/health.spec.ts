@@ -99,6 +99,7 @@ describe('/metrics', () => {
     expect(text).toContain('route="none",status="404"');
     expect(text).toContain('api_key_authentications_total{outcome="invalid_api_key"} 1');
     expect(text).toMatch(/database_pool_total \d/);
+    for (const name of ['waiting', 'oldest_seconds', 'dead']) expect(text).toContain(`outbox_${name}{topic="email"} 0`);
     const ids = [
       ...world.a.ids,
       ...world.b.ids,

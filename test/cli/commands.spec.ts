@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TestSmtp } from '../support/smtp.js';
 import { results, runCli } from '../support/cli.js';
 
 describe('the command line', () => {
@@ -128,6 +129,7 @@ describe('the command line', () => {
       migrations: 'ok',
       role: 'ok',
       redis: 'ok',
+      mail: 'warn',
       storage: 'ok',
       worker: 'warn',
     });
@@ -135,13 +137,25 @@ describe('the command line', () => {
 
   it('doctor fails on a role that row-level security does not hold, and on a database that is not there', async () => {
     const asOwner = await runCli(['--json', 'doctor'], { DATABASE_URL: database.ownerUrl });
-    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 8 checks failed\n' });
+    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 9 checks failed\n' });
     expect(results(asOwner.stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'fail' });
     const asSuperuser = await runCli(['--json', 'doctor'], { DATABASE_URL: database.adminUrl });
     expect(results(asSuperuser.stdout).find(({ check }) => check === 'role')?.message).toMatch(/superuser/);
     const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
     expect(nowhere.stdout).toMatch(/^fail {2}database: .*ECONNREFUSED/m);
+  });
+
+  it('doctor asks the mail server', async () => {
+    const smtp = await TestSmtp.start();
+    const mail = async (url: string) =>
+      results(
+        (await runCli(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
+      ).find(({ check }) => check === 'mail');
+    expect(await mail(smtp.url)).toMatchObject({ status: 'ok' });
+    await smtp.stop();
+    expect(await mail(smtp.url)).toMatchObject({ status: 'fail' });
+    expect(await mail('file:///tmp/mail')).toMatchObject({ status: 'ok' });
   });
 
   it('names every fault of the configuration', async () => {

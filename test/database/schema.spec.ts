@@ -250,6 +250,7 @@ describe('the schema', () => {
       'organization_by_slug',
       'organization_of_api_key',
       'organizations_without_codes',
+      'outbox_backlog',
       'purge_expired',
       'rebuild_hook',
       'release_outbox',

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
 import type { Env } from '@app/config';
 import { connect, pendingMigrations, roleFaults } from '@app/database';
@@ -13,7 +14,8 @@ export interface Finding {
 
 /** Looks at everything that the service leans on. Never throws: what cannot be looked at is a finding. */
 export async function examine(env: Env): Promise<Finding[]> {
-  return [...(await examineDatabase(env)), await examineRedis(env), await examineStorage(env), ...examineSettings(env)];
+  const services = [await examineRedis(env), await examineMail(env), await examineStorage(env)];
+  return [...(await examineDatabase(env)), ...services, ...examineSettings(env)];
 }
 
 async function examineDatabase(env: Env): Promise<Finding[]> {
@@ -77,6 +79,26 @@ async function examineRedis(env: Env): Promise<Finding> {
     return { check: 'redis', status: 'fail', message: `REDIS_URL does not answer: ${(error as Error).message}` };
   } finally {
     redis.disconnect();
+  }
+}
+
+/** How long a mail server may take to greet (ms). */
+const GREETING_TIMEOUT_MS = 5_000;
+
+async function examineMail(env: Env): Promise<Finding> {
+  const url = env.get('SMTP_URL');
+  if (!url)
+    return { check: 'mail', status: 'warn', message: 'SMTP_URL is not set: nothing is mailed, links are the way' };
+  if (url.startsWith('file:')) return { check: 'mail', status: 'ok', message: `mails are written into ${url}` };
+  const timeouts = { connectionTimeout: GREETING_TIMEOUT_MS, greetingTimeout: GREETING_TIMEOUT_MS };
+  const transport = createTransport({ url, ...timeouts, socketTimeout: GREETING_TIMEOUT_MS });
+  try {
+    await transport.verify();
+    return { check: 'mail', status: 'ok', message: 'the mail server answers' };
+  } catch (error) {
+    return { check: 'mail', status: 'fail', message: `SMTP_URL does not work: ${(error as Error).message}` };
+  } finally {
+    transport.close();
   }
 }
 

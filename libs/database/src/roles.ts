@@ -26,6 +26,7 @@ const DOORS = [
   'organizations_without_codes',
   'purge_expired',
   'list_outbox',
+  'outbox_backlog',
   'retry_outbox',
   'suppressed_addresses',
   'suppress_address',

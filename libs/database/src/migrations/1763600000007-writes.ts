@@ -88,6 +88,7 @@ export class Writes1763600000007 implements MigrationInterface {
       CREATE INDEX outbox_due ON outbox (topic, due_at) WHERE status IN ('queued', 'failed');
       CREATE INDEX outbox_organization ON outbox (organization_id, created_at);
       CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
+      CREATE INDEX outbox_dead ON outbox (topic) WHERE status = 'dead';
 
       -- Addresses that a mail server refused for good: nothing is sent there any more, by anybody.
       CREATE TABLE suppressions (
@@ -225,6 +226,14 @@ export class Writes1763600000007 implements MigrationInterface {
         SELECT * FROM outbox WHERE (wanted IS NULL OR status = wanted) AND (named IS NULL OR id = named)
         ORDER BY created_at DESC, id DESC LIMIT most
       $$;
+      -- What waits and since when, and what was given up: numbers, for the operator's gauges.
+      CREATE FUNCTION outbox_backlog() RETURNS TABLE (topic text, waiting bigint, oldest_seconds double precision, dead bigint)
+        LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
+        SELECT t.topic, count(o.id), coalesce(extract(epoch FROM now() - min(o.created_at)), 0)::double precision,
+          (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead')
+        FROM (VALUES ('email'), ('rebuild')) t (topic)
+        LEFT JOIN outbox o ON o.topic = t.topic AND o.status IN ('queued', 'failed') GROUP BY t.topic
+      $$;
       -- Only what nobody is trying at the moment.
       CREATE FUNCTION retry_outbox(message uuid) RETURNS boolean LANGUAGE plpgsql VOLATILE ${AS_MAINTENANCE} AS $$
       BEGIN
@@ -234,8 +243,8 @@ export class Writes1763600000007 implements MigrationInterface {
         RETURN FOUND;
       END $$;
       REVOKE ALL ON FUNCTION logins_by_email, seen_elsewhere, claim_outbox, finish_outbox, release_outbox, closed_invites,
-        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, retry_outbox,
-        suppressed_addresses, suppress_address, unsuppress_address
+        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, outbox_backlog,
+        retry_outbox, suppressed_addresses, suppress_address, unsuppress_address
         FROM PUBLIC;
       DROP FUNCTION login_by_email;
     `);
@@ -244,8 +253,8 @@ export class Writes1763600000007 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `
       DROP FUNCTION logins_by_email, seen_elsewhere, claim_outbox, finish_outbox, release_outbox, closed_invites,
-        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, retry_outbox,
-        suppressed_addresses, suppress_address, unsuppress_address;
+        due_posts, rebuild_hook, list_rebuild_hooks, organizations_without_codes, purge_expired, list_outbox, outbox_backlog,
+        retry_outbox, suppressed_addresses, suppress_address, unsuppress_address;
       DROP TABLE rebuild_hooks, suppressions, outbox, invites, audit_log, idempotency_keys;
       ALTER TABLE members DROP COLUMN invited_at;
       CREATE FUNCTION login_by_email(address text) RETURNS uuid LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$

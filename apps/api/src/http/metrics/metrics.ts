@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import sql from 'sql-template-tag';
 import { Database } from '@app/database';
+
+/** Work that was promised and is not done yet, of one topic of the outbox. */
+interface Backlog {
+  topic: string;
+  waiting: string;
+  oldest_seconds: number;
+  dead: string;
+}
 
 /** What `/metrics` tells. Labels are route templates and codes: nothing that a client chooses. */
 @Injectable()
@@ -42,5 +51,31 @@ export class Metrics {
     pool('total', 'Connections to PostgreSQL');
     pool('idle', 'Connections that wait for work');
     pool('waiting', 'Requests that wait for a connection');
+    this.addBacklog(db);
+  }
+
+  /** The outbox is every process' same: any API tells of it. */
+  private addBacklog(db: Database): void {
+    let asked: Promise<Backlog[]> | undefined;
+    // One look serves all gauges of a scrape. While the database is away there is nothing to tell.
+    const look = () =>
+      (asked ??= db
+        .lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`)
+        .catch(() => [])
+        .finally(() => (asked = undefined)));
+    const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) =>
+      new Gauge({
+        name: `outbox_${name}`,
+        help,
+        labelNames: ['topic'],
+        registers: [this.registry],
+        async collect() {
+          this.reset();
+          for (const backlog of await look()) this.set({ topic: backlog.topic }, valueOf(backlog));
+        },
+      });
+    gauge('waiting', 'Mails and rebuilds that are queued, or to be tried again', ({ waiting }) => Number(waiting));
+    gauge('oldest_seconds', 'Age of the oldest of them', (backlog) => backlog.oldest_seconds);
+    gauge('dead', 'Those given up after their last try', ({ dead }) => Number(dead));
   }
 }
