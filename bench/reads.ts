@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Bench, POOL_SIZE, say, type Server } from './bench.js';
 import type { Child } from './children.js';
-import type { LimitOptions } from './limit/main.js';
+import type { LimitOptions } from './limit/answer.js';
 import { type Page, pages } from './pages.js';
 import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './report.js';
 
@@ -22,28 +22,32 @@ const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
 };
 
-/** Pages of this API against the two other servers. */
+/** Pages of this API against the other servers. */
 export async function measureReads(bench: Bench): Promise<void> {
   const { database } = bench;
   const plans = PLANS[bench.quick ? 'quick' : 'full'];
   const [page, ...others] = await pages(database);
   const api = await bench.serveApi();
-  const limit = await startLimit(bench, api, [page, ...others]);
+  const told = await tell(bench, api, [page, ...others]);
+  const limit = await bench.serve('./limit/main.js', [told]);
+  const frame = await bench.serve('./frame/main.js', [told]);
   const textbook = await bench.serve('./textbook/main.js', [database.adminUrl, String(POOL_SIZE)]);
   await compare(database.key, page, api, limit, textbook);
+  await compare(database.key, page, api, frame);
   for (const other of others) await compare(database.key, other, api, limit);
 
   const load = bench.start('./load.js', { measured: false });
   const measure = (at: Server[], what: Page, plan: Plan) => inTurns(load, database.key, at, what, plan);
   const { rounds, seconds } = plans.main;
   say(`${page.name}, 20 rows: ${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections\n`);
-  const [ours, least, usual] = await measure([api, limit, textbook], page, plans.main);
+  const [ours, least, bare, usual] = await measure([api, limit, frame, textbook], page, plans.main);
   const rss = {
     'this API': await megabytes(api),
     'bench/limit': await megabytes(limit),
+    'bench/frame': await megabytes(frame),
     'bench/textbook': await megabytes(textbook),
   };
-  say(fullReport(ours!, least!, usual!, rss));
+  say(fullReport({ api: ours!, limit: least!, frame: bare!, textbook: usual! }, rss));
   say(`\nOther answers: ${plans.others.rounds} rounds of ${plans.others.seconds} s\n\n${BRIEF_HEADING}`);
   for (const other of others) {
     const [its, itsLeast] = await measure([api, limit], other, plans.others);
@@ -54,7 +58,8 @@ export async function measureReads(bench: Bench): Promise<void> {
 /** Headers that Node sends by itself, or that depend on the body. */
 const NODES_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
-async function startLimit(bench: Bench, api: Server, wanted: Page[]): Promise<Server> {
+/** Writes down what the bare servers have to answer. @returns the file */
+async function tell(bench: Bench, api: Server, wanted: Page[]): Promise<string> {
   const { key, applicationUrl, folder } = bench.database;
   const answered = wanted.map(async (page) => {
     const { body, headers } = await get(api, page, key);
@@ -72,7 +77,7 @@ async function startLimit(bench: Bench, api: Server, wanted: Page[]): Promise<Se
   };
   const file = join(folder, 'limit.json');
   writeFileSync(file, JSON.stringify(options));
-  return bench.serve('./limit/main.js', [file]);
+  return file;
 }
 
 /** The limit must send the API's bytes, the textbook the same records. */

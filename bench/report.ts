@@ -18,9 +18,17 @@ const AGAINST_LIMIT = { requestsPerSecond: atLeast(0.6), cpu: atMost(1.8) };
 const AGAINST_TEXTBOOK = { requestsPerSecond: atLeast(2) };
 const NAMES = { requestsPerSecond: 'requests/s', p50: 'p50', p99: 'p99', cpu: 'CPU per request' };
 
-/** Everything about the page that the targets are for. `rss` in megabytes. */
-export function fullReport(api: Rounds, limit: Rounds, textbook: Rounds, rss: Record<string, number>): string {
-  const servers = { 'this API': api, 'bench/limit': limit, 'bench/textbook': textbook };
+/** Of the page that the targets are for. */
+export interface Measured {
+  api: Rounds;
+  limit: Rounds;
+  frame: Rounds;
+  textbook: Rounds;
+}
+
+/** Everything about that page. `rss` in megabytes. */
+export function fullReport({ api, limit, frame, textbook }: Measured, rss: Record<string, number>): string {
+  const servers = { 'this API': api, 'bench/limit': limit, 'bench/frame': frame, 'bench/textbook': textbook };
   return [
     row('', ['requests/s', 'p50 ms', 'p99 ms', 'CPU ms/request', 'RSS MB']),
     ...Object.entries(servers).map(([name, rounds]) =>
@@ -34,6 +42,8 @@ export function fullReport(api: Rounds, limit: Rounds, textbook: Rounds, rss: Re
     ),
     '',
     ...ratios('this API against bench/limit', api, limit, AGAINST_LIMIT),
+    '',
+    ...ratios('bench/frame against bench/limit', frame, limit, {}),
     '',
     ...ratios('this API against bench/textbook', api, textbook, AGAINST_TEXTBOOK),
     '',
