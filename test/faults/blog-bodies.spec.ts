@@ -46,7 +46,7 @@ function fields(random: Random): Record<string, (random: Random) => unknown> {
     title: () => text(random, 1, 300),
     slug: () => slug(random),
     excerpt: () => orNull(text(random, 0, 2000)),
-    content: () => orNull(text(random, 0, random.chance(0.03) ? 200_000 : 3_000)),
+    content: () => orNull(text(random, 0, random.chance(0.06) ? 200_000 : 3_000)),
     tags: () => Array.from({ length: random.pick([0, 1, 2, 49, 50]) }, () => text(random, 1, 100)),
     featured_image: () => orNull(`https://example.org/${'a'.repeat(random.pick([0, 1, 1979, 1980]))}`),
     author: () => orNull(text(random, 0, 200)),
