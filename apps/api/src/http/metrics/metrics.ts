@@ -54,7 +54,7 @@ export class Metrics {
     this.addBacklog(db);
   }
 
-  /** The outbox is every process' same: any API tells of it. */
+  /** The outbox is every process' same: each API tells of it. */
   private addBacklog(db: Database): void {
     let asked: Promise<Backlog[]> | undefined;
     // One look serves all gauges of a scrape. While the database is away there is nothing to tell.

@@ -1,4 +1,5 @@
 import type { NewParent, NewStudent, NewTutor, Person, Refusal } from '@app/accounts';
+import type { Member } from '@app/database';
 import { ValidationFailed } from '../errors/api-error.js';
 import { Flag, Nested, OneOf, Text } from './fields.js';
 
@@ -96,4 +97,20 @@ export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
   return ValidationFailed.values(
     refusals.map(({ at, reason }) => ({ loc: at.length > 0 ? ['body', ...at] : ['path', id], msg: reason })),
   );
+}
+
+const TEACHING: Member['role'][] = ['tutor', 'admin', 'owner'];
+
+/**
+ * Who may teach in a classroom or group is a tutor, admin or owner; who may learn there a student.
+ *
+ * @throws ValidationFailed at `user_id` for a member with another role
+ */
+export function requirePlace(role: Member['role'], place: 'teach' | 'learn'): void {
+  if (place === 'teach' ? TEACHING.includes(role) : role === 'student') return;
+  const msg =
+    place === 'teach'
+      ? 'This member is a student here. Give a tutor or an admin.'
+      : 'This member is no student here. Give a student.';
+  throw ValidationFailed.values([{ loc: ['body', 'user_id'], msg }]);
 }

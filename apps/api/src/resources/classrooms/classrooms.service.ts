@@ -3,16 +3,11 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, type Member } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ApiError } from '../../http/errors/api-error.js';
+import { requirePlace } from '../../http/validation/people.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { classroomMemberView } from './classrooms.view.js';
-
-/** Which roles in the organization may have which seat in a classroom, and how a refusal says it. */
-const SEATS: Record<'teacher' | 'student', { roles: Member['role'][]; msg: string }> = {
-  teacher: { roles: ['tutor', 'admin', 'owner'], msg: 'This member is a student here. Give a tutor or an admin.' },
-  student: { roles: ['student'], msg: 'This member is no student here. Give a student.' },
-};
 
 @Injectable()
 export class ClassroomsService {
@@ -22,16 +17,14 @@ export class ClassroomsService {
   ) {}
 
   /** @throws ApiError 404 for a classroom or person that is not here; ValidationFailed for a member with another role */
-  async addMember(caller: Caller, classroomId: string, userId: string, seat: keyof typeof SEATS): Promise<JsonText> {
+  async addMember(caller: Caller, classroomId: string, userId: string, seat: 'teacher' | 'student'): Promise<JsonText> {
     const { organizationId } = caller;
     const [member] = await this.db.query<{ role: Member['role'] }>(sql`
       SELECT m.role FROM classrooms c JOIN members m ON m.organization_id = c.organization_id
       WHERE c.organization_id = ${organizationId} AND c.id = ${classroomId}
         AND m.user_id = ${userId} AND m.status = 'accepted'`);
     if (!member) throw ApiError.notFound();
-    if (!SEATS[seat].roles.includes(member.role)) {
-      throw new ValidationFailed([{ loc: ['body', 'user_id'], msg: SEATS[seat].msg, type: 'value_error' }]);
-    }
+    requirePlace(member.role, seat === 'student' ? 'learn' : 'teach');
     // One seat for each person: a stale one, from before a change of role, is taken over.
     await this.db.query(sql`
       INSERT INTO classroom_members AS m (id, organization_id, classroom_id, user_id, role)

@@ -3,17 +3,12 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, type Member } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ApiError } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
+import { requirePlace } from '../../http/validation/people.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { groupMemberView, studentGroupView } from './groups.view.js';
-
-/** Which roles in the organization may have which place in a group, and how a refusal says it. */
-const PLACES: Record<'tutor' | 'student', { roles: Member['role'][]; msg: string }> = {
-  tutor: { roles: ['tutor', 'admin', 'owner'], msg: 'This member is a student here. Give a tutor or an admin.' },
-  student: { roles: ['student'], msg: 'This member is no student here. Give a student.' },
-};
 
 /** Groups that the organization owns, and groups that nobody owns of a tutor with this organization only. */
 @Injectable()
@@ -32,16 +27,14 @@ export class GroupsService {
   }
 
   /** @throws ApiError 404 for a group or person that is not here; ValidationFailed for a member with another role */
-  async addMember(caller: Caller, groupId: string, userId: string, place: keyof typeof PLACES): Promise<JsonText> {
+  async addMember(caller: Caller, groupId: string, userId: string, place: 'tutor' | 'student'): Promise<JsonText> {
     const { organizationId } = caller;
     const [member] = await this.db.query<{ role: Member['role'] }>(sql`
       SELECT m.role FROM student_groups g JOIN members m ON m.organization_id = g.organization_id
       WHERE g.organization_id = ${organizationId} AND g.id = ${groupId}
         AND m.user_id = ${userId} AND m.status = 'accepted'`);
     if (!member) throw ApiError.notFound();
-    if (!PLACES[place].roles.includes(member.role)) {
-      throw new ValidationFailed([{ loc: ['body', 'user_id'], msg: PLACES[place].msg, type: 'value_error' }]);
-    }
+    requirePlace(member.role, place === 'student' ? 'learn' : 'teach');
     // One place for each person: a stale one, from before a change of role, is taken over.
     const changed = await this.db.query(sql`
       INSERT INTO student_group_members AS m (id, group_id, user_id, role)
