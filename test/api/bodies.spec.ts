@@ -122,6 +122,23 @@ describe('every write refuses a body', () => {
   });
 
   it.each([
+    ['constructor', '"javascript:alert(1)"'], ['constructor', 'null'], ['constructor', '{"name":"Array"}'], ['constructor', '[]'],
+    ['__proto__', '[]'], ['__proto__', 'null'], ['then', '"x"'], ['length', '4294967295'], ['toString', 'null'], ['toJSON', '1'],
+  ])('with {"%s": %s} inside of any field', async (name, value) => {
+    for (const nested of [`{"${name}":${value}}`, `[{"${name}":${value}}]`, `[[{"${name}":${value}}]]`]) {
+      const fields = routes.flatMap((route) => Object.keys(propertiesOf(route)).map((field) => ({ route, field })));
+      const answers = await Promise.all(
+        fields.map(async ({ route, field }) => {
+          const { status, body } = await ask(route, { body: `{"${field}":${nested}}` });
+          const { detail = [] } = JSON.parse(body) as { detail?: { loc: unknown[] }[] };
+          return status === 422 && detail.some(({ loc }) => loc[1] === field) ? [] : [nameOf(route), field, body];
+        }),
+      );
+      expect(answers.flat()).toEqual([]);
+    }
+  }); // prettier-ignore
+
+  it.each([
     ['text/plain', 'text/plain'], ['no type', null], ['a form', 'application/x-www-form-urlencoded'], ['a merge patch', 'application/merge-patch+json'],
     ['multipart', 'multipart/form-data; boundary=x'], ['another JSON', 'application/vnd.api+json'], ['text/json', 'text/json'], ['a list of types', 'application/json, text/plain'],
     ['UTF-16', 'application/json; charset=utf-16'], ['latin-1', 'application/json; charset=iso-8859-1'], ['no charset', 'application/json; charset=foo'],

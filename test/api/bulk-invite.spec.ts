@@ -58,6 +58,14 @@ describe('a bulk invite whose shape is wrong', () => {
     ['another type', second({ ...studentRow(), type: 'admin' }), [['body.users.1', 'union_tag_invalid']]],
     ['a type that is no text', second({ ...studentRow(), type: 7 }), [['body.users.1', 'union_tag_invalid']]],
     ['a type of the prototype', second({ ...studentRow(), type: 'toString' }), [['body.users.1', 'union_tag_invalid']]],
+    ['nothing but a constructor', second({ constructor: 'x' }), [['body.users.1', 'union_tag_not_found']]],
+    ['a constructor', second(studentRow({ constructor: 'x' })), [['body.users.1.constructor', 'extra_forbidden']]],
+    ['a prototype', second({ ...studentRow(), ['__proto__']: 'x' }), [['body.users.1.__proto__', 'extra_forbidden']]],
+    [
+      'a constructor of a parent',
+      users(studentRow({ parent: { first_name: 'Ana', last_name: 'Li', constructor: null } })),
+      [['body.users.0.parent.constructor', 'extra_forbidden']],
+    ],
     [
       'no names',
       second({ type: 'tutor' }),

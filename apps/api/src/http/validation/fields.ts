@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { Fault, Faults, type Parser } from './fault.js';
 import { BodySchema, schemaOf } from './body-schema.js';
-import type { ReadOptions } from './read-object.js';
+import { type ReadOptions, released } from './read-object.js';
 import {
   jsonBoolean,
   jsonBrand,
@@ -22,14 +22,11 @@ import {
 } from './body-parsers.js';
 import { booleanText, brandText, dateText, enumText, integerText, tokenText, uuidText } from './parsers.js';
 
-/**
- * The house's vocabulary of request fields: each decorator is the reading, the check and the documentation of one field.
- * A parser leaves a Fault where a value should be, so that one pass finds all faults of a request.
- */
-function field<T>(parse: Parser<T>, schema: ApiPropertyOptions, required: boolean): PropertyDecorator {
+/** Leaves what the parser makes of the field, or the Fault that it finds, in the value's place. */
+function readBy<T>(parse: Parser<T>): PropertyDecorator {
   return applyDecorators(
     Transform(({ value, options }) =>
-      value === undefined ? undefined : parse(value, (options as unknown as ReadOptions).env),
+      value === undefined ? undefined : parse(released(value), (options as unknown as ReadOptions).env),
     ),
     ValidateBy({
       name: 'field',
@@ -37,6 +34,16 @@ function field<T>(parse: Parser<T>, schema: ApiPropertyOptions, required: boolea
         validate: (value) => value !== undefined && !(value instanceof Fault) && !(value instanceof Faults),
       },
     }),
+  );
+}
+
+/**
+ * The house's vocabulary of request fields: each decorator is the reading, the check and the documentation of one field.
+ * A parser leaves a Fault where a value should be, so that one pass finds all faults of a request.
+ */
+function field<T>(parse: Parser<T>, schema: ApiPropertyOptions, required: boolean): PropertyDecorator {
+  return applyDecorators(
+    readBy(parse),
     ...(required ? [] : [IsOptional()]),
     // The property's own type is what the handler gets; the schema is what goes over the wire.
     ApiProperty({ type: String, required, ...schema } as ApiPropertyOptions),
@@ -94,16 +101,7 @@ function bodyField<T>(parse: Parser<T>, schema: Record<string, unknown>, presenc
     ...(type !== undefined && { type }),
   };
   return applyDecorators(
-    Transform(({ value, options }) => {
-      if (value === undefined) return undefined;
-      return (nullable ? orNull(parse) : parse)(value, (options as unknown as ReadOptions).env);
-    }),
-    ValidateBy({
-      name: 'field',
-      validator: {
-        validate: (value) => value !== undefined && !(value instanceof Fault) && !(value instanceof Faults),
-      },
-    }),
+    readBy(nullable ? orNull(parse) : parse),
     // null has been read already: what is left out here is only what may be missing.
     ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
     BodySchema(documented, required),

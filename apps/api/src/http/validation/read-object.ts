@@ -19,7 +19,7 @@ export interface Interdependent {
 /** Reads a raw object into a request class: the instance, and all that is wrong with it, in the caller's own order. */
 export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Fault[] } {
   const options: ReadOptions = { env };
-  const value = plainToInstance(shape, raw, options as object);
+  const value = plainToInstance(shape, held(raw), options as object);
   const errors = validateSync(value, {
     whitelist: true,
     forbidNonWhitelisted: true,
@@ -41,6 +41,24 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
 export function faultsOf(value: unknown): readonly Fault[] {
   if (value instanceof Fault) return [value];
   return value instanceof Faults ? value.list : [];
+}
+
+/**
+ * What is nested goes to its parser untouched, as a function: class-transformer passes those by. Anything else it would walk
+ * by itself, drop some names on the way and take a `constructor` in it for a class to call.
+ */
+function held(raw: object): object {
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'object' && value !== null ? () => value : value,
+    ]),
+  );
+}
+
+/** The value as the caller wrote it, see {@link held}. */
+export function released(value: unknown): unknown {
+  return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
 function describe(error: ValidationError): Fault[] {
