@@ -58,7 +58,7 @@ describe('the rebuilds queue', () => {
     const store = (await room.worker()).get(OutboxStore);
     const [claimed] = await store.claim('rebuild', 1, 30_000);
     await room.rebuild();
-    await store.finish(claimed!.id, 'sent', null, null);
+    await store.finish(claimed!, 'sent', null, null);
     expect(await room.tally()).toEqual({ sent: 1, queued: 1 });
   });
 

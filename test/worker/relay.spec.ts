@@ -67,10 +67,36 @@ describe('the relay', () => {
     // The server takes so long with the recipient that the lease is over by then, as after a pause of the process.
     smtp.atRecipient = () => ({ waitMs: 400 });
     const courier = worker.get(EmailCourier);
-    const late = { ...message!, lease: new Lease(1_200) };
+    const late = { ...message!, lease: new Lease(message!.lease.holder, 1_200) };
     expect(await courier.deliver(late, new AbortController().signal)).toMatchObject({ status: 'lost' });
     expect(smtp.received).toHaveLength(0);
     expect(await courier.deliver(message!, new AbortController().signal)).toMatchObject({ status: 'sent' });
+    expect(smtp.received).toHaveLength(1);
+  });
+
+  it('does not let a try whose lease is over undo the next one, even of the same process', async () => {
+    await room.queue(addresses(1));
+    const store = (await room.worker()).get(OutboxStore);
+    const [first] = await store.claim('email', 1, 90_000);
+    await room.pass('91 seconds');
+    const [second] = await store.claim('email', 1, 90_000);
+    expect(await store.finish(first!, 'failed', 'late', 0)).toBe(false);
+    await store.release(first!);
+    expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 2, last_error: null }]);
+    expect(await store.finish(second!, 'sent', null, null)).toBe(true);
+    expect(await store.finish(first!, 'failed', 'late', 0)).toBe(false);
+    expect(await room.tally()).toEqual({ sent: 1 });
+  });
+
+  it('sends a mail once more, not twice, when it comes round while its first try still hangs', async () => {
+    let tries = 0;
+    smtp.atMessage = () => (tries++ === 0 ? { waitMs: 2_500, code: 451 } : { waitMs: 3_000 });
+    await room.queue(addresses(1));
+    const draining = (await room.worker()).get(EmailService).runOnce();
+    await vi.waitFor(() => expect(tries).toBe(1));
+    await room.pass('91 seconds');
+    expect(await draining).toEqual({ sent: 1, lost: 1 });
+    expect(await room.rows()).toMatchObject([{ status: 'sent', attempts: 2, last_error: null }]);
     expect(smtp.received).toHaveLength(1);
   });
 

@@ -7,7 +7,11 @@ export class Lease {
   private readonly wall = Date.now();
   private readonly steady = performance.now();
 
-  constructor(private readonly ms: number) {}
+  /** @param holder who may say how it ends: of this claim alone, since the same process may claim the same again */
+  constructor(
+    readonly holder: string,
+    private readonly ms: number,
+  ) {}
 
   get leftMs(): number {
     return this.ms - Math.max(Date.now() - this.wall, performance.now() - this.steady);

@@ -34,15 +34,16 @@ interface Row {
 /** The worker's doors to the outbox: every statement is a transaction of its own, committed when it returns. */
 @Injectable()
 export class OutboxStore {
-  /** Who holds the leases of this process. A process id alone comes round again, and is always 1 in a container. */
-  readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  /** A process id alone comes round again, and is always 1 in a container. */
+  private readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  private claims = 0;
 
   constructor(private readonly db: Database) {}
 
   async claim(topic: OutboxMessage['topic'], most: number, leaseMs: number): Promise<Claimed[]> {
-    const lease = new Lease(leaseMs);
+    const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const rows = await this.db.lookUp<Row>(
-      sql`SELECT * FROM claim_outbox(${topic}, ${this.worker}, ${most}, ${leaseMs} * interval '1 millisecond')`,
+      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${most}, ${leaseMs} * interval '1 millisecond')`,
     );
     return rows.map((row) => ({
       id: row.id,
@@ -59,18 +60,23 @@ export class OutboxStore {
   /**
    * @param note the last error, or what else is worth knowing; without addresses
    * @param againInMs when it is due again
-   * @returns false when another worker has it by now
+   * @returns false when it was claimed again by now, by whomever
    */
-  async finish(id: string, status: FinalStatus, note: string | null, againInMs: number | null): Promise<boolean> {
+  async finish(
+    { id, lease }: Claimed,
+    status: FinalStatus,
+    note: string | null,
+    againInMs: number | null,
+  ): Promise<boolean> {
     const [row] = await this.db.lookUp<{ mine: boolean }>(sql`
-      SELECT finish_outbox(${id}, ${this.worker}, ${status}, ${note},
+      SELECT finish_outbox(${id}, ${lease.holder}, ${status}, ${note},
         ${againInMs}::double precision * interval '1 millisecond') AS mine`);
     return row!.mine;
   }
 
   /** Gives back what was not tried. */
-  async release(ids: string[]): Promise<void> {
-    if (ids.length > 0) await this.db.lookUp(sql`SELECT release_outbox(${ids}, ${this.worker})`);
+  async release({ id, lease }: Claimed): Promise<void> {
+    await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
   /** Of these addresses (normalized) those that no mail goes to any more. */

@@ -13,7 +13,7 @@ export type Outcome = {
   | { status: 'suppressed'; problem: string }
   /** `unreachable`: nothing can be sent at the moment, the message itself is not to blame. */
   | { status: 'failed'; problem: string; unreachable?: boolean }
-  /** Another worker has it, or will: not ours to say how it ended. */
+  /** It was claimed again, or will be: not for this try to say how it ended. */
   | { status: 'lost' }
 );
 
@@ -51,12 +51,12 @@ const LOOK_AGAIN_MS = 1_000;
 const STOP_GRACE_MS = 6_000;
 
 /**
- * Empties one topic of the outbox: claims, tries, says how it ended. A message is in the hands of one worker at a time, and
+ * Empties one topic of the outbox: claims, tries, says how it ended. A message is in the hands of one claim at a time, and
  * one that fails, stalls or is lost keeps none of the others.
  */
 export class Relay {
   private draining: Promise<Drained> | null = null;
-  private readonly tries = new Map<string, AbortController>();
+  private readonly tries = new Set<AbortController>();
   private rung = false;
   private ring: () => void = () => undefined;
   private stopped = false;
@@ -85,7 +85,7 @@ export class Relay {
     this.stopped = true;
     this.ring();
     const timer = setTimeout(() => {
-      for (const controller of this.tries.values()) controller.abort();
+      for (const controller of this.tries) controller.abort();
     }, STOP_GRACE_MS);
     await this.draining?.catch(() => undefined);
     clearTimeout(timer);
@@ -121,7 +121,7 @@ export class Relay {
           waiting = claimed.messages;
         }
         while (waiting.length > 0 && underWay.size < this.pace.concurrency && !closed()) begin(waiting.shift()!);
-        if (closed()) await this.store.release(waiting.splice(0).map(({ id }) => id));
+        if (closed()) await Promise.all(waiting.splice(0).map((message) => this.store.release(message)));
         if (underWay.size === 0 && (closed() || !(more || this.rung))) break;
         // Told of more meanwhile, or nothing to wait for: on to the next claim.
         if (underWay.size === 0 || (this.rung && free())) more = true;
@@ -164,7 +164,7 @@ export class Relay {
     // It waited in hand for so long that a whole try does not fit in: it comes round again.
     if (message.lease.leftMs < this.pace.deadlineMs) return this.giveBack(message);
     const controller = new AbortController();
-    this.tries.set(message.id, controller);
+    this.tries.add(controller);
     const timer = setTimeout(() => controller.abort(), this.pace.deadlineMs);
     try {
       const outcome = await this.courier
@@ -178,13 +178,13 @@ export class Relay {
       return await this.settle(message, outcome);
     } finally {
       clearTimeout(timer);
-      this.tries.delete(message.id);
+      this.tries.delete(controller);
     }
   }
 
   /** If the database is away, the lease's end gives it back. */
-  private async giveBack({ id }: Claimed): Promise<{ status: 'lost' }> {
-    await this.store.release([id]).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_released'));
+  private async giveBack(message: Claimed): Promise<{ status: 'lost' }> {
+    await this.store.release(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_released'));
     return { status: 'lost' };
   }
 
@@ -208,14 +208,14 @@ export class Relay {
   }
 
   /** What was carried out must be known as such, or it is done again: a database that is away is waited for. */
-  private async commit({ id, attempts, lease }: Claimed, status: FinalStatus, note: string | null): Promise<boolean> {
-    const again = status === 'failed' ? pauseAfter(attempts) : null;
+  private async commit(message: Claimed, status: FinalStatus, note: string | null): Promise<boolean> {
+    const again = status === 'failed' ? pauseAfter(message.attempts) : null;
     for (;;) {
       try {
-        return await this.store.finish(id, status, note, again);
+        return await this.store.finish(message, status, note, again);
       } catch (error) {
         this.log.failure(error, null, 'outbox_not_committed');
-        if (lease.leftMs < 0 || this.stopped) return false;
+        if (message.lease.leftMs < 0 || this.stopped) return false;
         await sleep(COMMIT_PAUSE_MS);
       }
     }
