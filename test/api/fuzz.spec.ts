@@ -1,109 +1,27 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
-import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
-import { type Answer, AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { FuzzRequests } from '../support/fuzz-requests.js';
+import type { Answer, AnswerCheck } from '../support/answer-check.js';
 import { fuzz, type Judge } from '../support/fuzz-run.js';
-import { parametersOfReads } from '../support/query-values.js';
-import { Random } from '../support/random.js';
-import { allRoutes, type Route } from '../support/routes.js';
-import { createWorld, type School, type World } from '../support/world.js';
+import { FuzzTarget } from '../support/fuzz-target.js';
 
 /** 10,000 generated requests: no input makes the service fail, and none makes it say what it should not. */
 const REQUESTS = 5_000;
 /** One seed that is always the same and one that never is; repeat a failure with SEED=… in the environment. */
 const SEEDS = [20_260_501, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
 
-let api: TestApi;
-let world: World;
-let routes: Route[];
+let target: FuzzTarget;
 let check: AnswerCheck;
-let target: ApiProcess;
-let makeRequests: (seed: number) => FuzzRequests;
 
 beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  world = await createWorld(api);
-  // Not the metrics: no JSON, and each look at them starts the measurement of stalls again. Uploads have their own runs.
-  routes = allRoutes(api).filter(({ path, handler }) => path !== '/metrics' && bodyKindOf(handler) !== 'upload');
-  check = new AnswerCheck(routes);
-  target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, SMTP_URL: 'smtp://127.0.0.1:9' });
-  const keys = [await api.key(world.a.id, { expiresAt: new Date(0) }), await revokedKey(), world.a.platformKey];
-  const parameters = await parametersOfReads(api);
-  const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
-  const schools: School[] = [];
-  for (const school of [world.a, world.b]) schools.push({ ...school, key: await api.key(school.id, all) });
-  const posts: string[] = [];
-  for (let post = 0; post < 400; post++) posts.push((await world.make.post(world.a.id)).id);
-  const spare = (seed: number) => posts.filter((_, index) => index % SEEDS.length === SEEDS.indexOf(seed));
-  makeRequests = (seed) => new FuzzRequests(new Random(seed), routes, parameters, schools, keys, spare(seed));
+  target = await FuzzTarget.open();
+  check = target.check;
 }, 300_000);
 
-afterAll(async () => {
-  await target.stop();
-  await world.close();
-  await api.stop();
-});
+afterAll(() => target.close());
 
-async function revokedKey(): Promise<string> {
-  const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'revoked' });
-  await api.app.get(ApiKeys).revoke(id);
-  return key;
-}
-
-/** A success is held against the schema of the route that the path leads to, whatever it was made from. */
-const judge: Judge = ({ method, path }, answer) => {
-  const faults = answer.status >= 500 ? [`status ${answer.status}`] : [];
-  return [...faults, ...check.faults(answer, routeAt(method === 'HEAD' ? 'GET' : method, path))];
-};
-
-function routeAt(method: string, path: string): string | undefined {
-  const fitting = routes.filter(
-    (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/:[^/]+/g, '[^/]+')}$`).test(path),
-  );
-  const [route] = fitting.sort((a, b) => a.path.split(':').length - b.path.split(':').length);
-  return route && `${method} ${route.path}`;
-}
-
-/** The longest that the process did nothing else, since it was asked last (s). */
-async function longestStall(): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${target.port}/metrics`)).text();
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
-}
-
-describe.each(SEEDS)('seed %i', (seed) => {
-  it(`${REQUESTS} requests are all answered as the contract says`, { timeout: 120_000 }, async () => {
-    await longestStall();
-    const started = Date.now();
-    const requests = makeRequests(seed);
-    const report = await fuzz(target.port, REQUESTS, () => requests.next(), judge);
-    const stall = await longestStall();
-    const count = (from: number, to: number) =>
-      [...report.statuses].reduce((sum, [status, n]) => sum + (status >= from && status < to ? n : 0), 0);
-    const told = [...report.statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`);
-    console.log(
-      `seed ${seed}: ${report.sent} requests in ${Date.now() - started} ms, longest stall ${Math.round(stall * 1000)} ms; ${told.join(', ')}`,
-    );
-    expect(report.failures).toEqual([]);
-    expect(report.sent).toBe(REQUESTS);
-    expect([target.ended, target.stderr]).toEqual([null, '']);
-    expect(target.lines.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
-    // The requests went where they were meant to: deep into every route, and against every guard.
-    expect(report.succeeded).toEqual(new Set(routes.map(({ method, path }) => `${method} ${path}`)));
-    expect(count(200, 300)).toBeGreaterThan(REQUESTS * 0.15);
-    expect(count(422, 423)).toBeGreaterThan(REQUESTS * 0.15);
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-    for (const status of [400, 401, 404, 405, 417, 431])
-      expect(count(status, status + 1), String(status)).toBeGreaterThan(5);
-    // The promise is 200 ms, on a processor of one's own. Tests share theirs, and being kept waiting for it looks the same
-    // from inside: the number is printed, and only what no neighbour explains is a failure.
-    expect(stall).toBeLessThan(2);
-  });
-});
+it.each(SEEDS)(`seed %i: ${REQUESTS} requests are all answered as the contract says`, { timeout: 120_000 }, (seed) =>
+  target.run(seed, REQUESTS),
+);
 
 describe('what the check must catch', () => {
   const ok: Answer = { status: 200, headers: { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' }, body: '{}' }; // prettier-ignore
@@ -162,7 +80,7 @@ describe('what the check must catch', () => {
   }); // prettier-ignore
 
   it('a success that is not what the route documents', async () => {
-    const body = (await api.get('/v1/ping', world.a.key)).text;
+    const body = (await target.api.get('/v1/ping', target.world.a.key)).text;
     expect(check.faults({ ...ok, body }, 'GET /v1/ping')).toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('{', '{"secret":1,') }, 'GET /v1/ping')).not.toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('org_id', 'id') }, 'GET /v1/ping')).not.toEqual([]);
@@ -183,7 +101,7 @@ describe('a service with one planted fault', () => {
       return response.end(answer.body);
     });
     await new Promise<void>((resolve) => planted!.listen(0, '127.0.0.1', resolve));
-    const requests = makeRequests(1);
+    const requests = await target.requests(1);
     const { port } = planted.address() as AddressInfo;
     // What Node refuses before there is a request has no request id: this is not about that.
     const shapes: Judge = (_request, answer) => (answer.headers['x-request-id'] ? check.faults(answer) : []);
