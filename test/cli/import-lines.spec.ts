@@ -1,0 +1,205 @@
+import { randomUUID as id } from 'node:crypto';
+import { ImportError, importFolder } from '../../apps/cli/src/import/importer.js';
+import type { Row } from '../database/world.js';
+import { ImportDesk } from '../support/import-desk.js';
+
+const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+
+describe('an import of lines with faults', () => {
+  let desk: ImportDesk;
+
+  beforeAll(async () => {
+    desk = await ImportDesk.open();
+  });
+  beforeEach(() => desk.renew());
+  afterAll(() => desk.close());
+
+  const user = { id: UUID, email: 'a@example.com', first_name: 'A', last_name: 'B' };
+  const feedback = { id: UUID, tutor_id: UUID, rating: 5 };
+  const post = { id: UUID, brand: 'primary', title: 'x', slug: 'x' };
+  const homework = { id: UUID, assigned_by: UUID, title: 'x', homework_type: 'text', scope: 'student' };
+  const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
+
+  it.each<[string, string, Row | string, string[]]>([
+    ['a line that is no JSON', 'users', '{"id":', [': is not JSON: Unexpected end of JSON input']],
+    ['a line that is no object', 'users', '[1]', [': must be a JSON object']],
+    ['null', 'users', 'null', [': must be a JSON object']],
+    ['a field too many', 'users', { ...user, mail: 'x' }, [': mail: is not a field of this table']],
+    [
+      'a misleading field',
+      'users',
+      `{"__proto__":{},${JSON.stringify(user).slice(1)}`,
+      [': __proto__: is not a field of this table'],
+    ],
+    [
+      'a derived field',
+      'users',
+      { ...user, email_normalized: 'x' },
+      [': email_normalized: is worked out by the service: leave it out'],
+    ],
+    [
+      'an organization',
+      'subjects',
+      { id: UUID, name: 'x', organization_id: UUID },
+      [': organization_id: is worked out by the service: leave it out'],
+    ],
+    ['fields too few', 'users', { id: UUID, first_name: 'x' }, [': email: is missing', ': last_name: is missing']],
+    ['null where there must be a value', 'users', { ...user, email: null }, [': email: must not be null']],
+    [
+      'null instead of a default',
+      'users',
+      { ...user, placeholder_email: null },
+      [': placeholder_email: must not be null: leave it out to get its default'],
+    ],
+    ['a number for a text', 'users', { ...user, first_name: 7 }, [': first_name: must be a string']],
+    ['no UUID', 'users', { ...user, id: '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}' }, [': id: must be a UUID']],
+    ['no email address', 'users', { ...user, email: 'nobody' }, [': email: must be an email address']],
+    ['a blank name', 'users', { ...user, first_name: '  ' }, [': first_name: must have 1 to 200 characters']],
+    [
+      'a text for a number',
+      'session_feedback',
+      { ...feedback, rating: '5' },
+      [': rating: must be a whole number below 2^31'],
+    ],
+    ['a fraction', 'session_feedback', { ...feedback, rating: 4.5 }, [': rating: must be a whole number below 2^31']],
+    ['a number out of range', 'session_feedback', { ...feedback, rating: 6 }, [': rating: must be from 1 to 5']],
+    [
+      'a number that JSON cannot tell exactly',
+      'adjustments',
+      '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","tutor_id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","period_start":"2026-05-01","period_end":"2026-05-02","amount_cents":9007199254740993}',
+      [': amount_cents: must be a whole number below 2^53'],
+    ],
+    [
+      'a text for a truth',
+      'session_feedback',
+      { ...feedback, is_public: 'true' },
+      [': is_public: must be true or false'],
+    ],
+    ['no array', 'blog_posts', { ...post, tags: 'a,b' }, [': tags: must be an array of strings']],
+    ['an array of others', 'blog_posts', { ...post, tags: ['a', null] }, [': tags: must be an array of strings']],
+    ['too many items', 'blog_posts', { ...post, tags: Array(51).fill('a') }, [': tags: must have at most 50 items']],
+    ['a date that is none', 'blog_posts', { ...post, date: '2026-02-30' }, [': date: must be a date like 2026-05-01']],
+    [
+      'a time for a date',
+      'blog_posts',
+      { ...post, date: '2026-02-03T00:00:00Z' },
+      [': date: must be a date like 2026-05-01'],
+    ],
+    [
+      'a time that is none',
+      'users',
+      { ...user, created_at: '2026-02-03T24:00:00Z' },
+      [': created_at: must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z'],
+    ],
+    [
+      'a value outside a closed set',
+      'blog_posts',
+      { ...post, status: 'live' },
+      [': status: must be one of draft, published'],
+    ],
+    [
+      'a text that is too long',
+      'blog_posts',
+      { ...post, title: '€'.repeat(301) },
+      [': title: must have 1 to 300 characters'],
+    ],
+    [
+      'a slug that is none',
+      'blog_posts',
+      { ...post, slug: 'No Slug' },
+      [': slug: must match ^[a-z0-9]+(?:-[a-z0-9]+)*$ and must have at most 200 characters'],
+    ],
+    [
+      'NUL',
+      'users',
+      { ...user, last_name: 'a\0b' },
+      [': last_name: must not contain NUL characters or lone surrogates'],
+    ],
+    [
+      'half a character',
+      'blog_posts',
+      { ...post, tags: ['\ud83d'] },
+      [': tags: must not contain NUL characters or lone surrogates'],
+    ],
+    ['no array of files', 'homework', { ...homework, files: {} }, [': files: must be an array']],
+    [
+      'NUL within JSON',
+      'homework',
+      { ...homework, files: [{ 'a\0': 1 }] },
+      [': files: must not contain NUL characters or lone surrogates'],
+    ],
+    [
+      'JSON that is too deep',
+      'homework',
+      `${JSON.stringify(homework).slice(0, -1)},"files":${deep}}`,
+      [': files: must not be nested deeper than 32 levels'],
+    ],
+    [
+      'a number that is too large',
+      'homework',
+      `${JSON.stringify(homework).slice(0, -1)},"files":[1e999]}`,
+      [': files: has a number that is too large'],
+    ],
+    [
+      'an end before its start',
+      'sessions',
+      { id: UUID, starts_at: '2026-05-02', ends_at: '2026-05-01', duration_minutes: 60 },
+      [': ends_at, starts_at: must satisfy ends_at > starts_at'],
+    ],
+    [
+      'a group of nobody',
+      'student_groups',
+      { id: UUID, name: 'x', owned: false },
+      [': owned, tutor_id: must satisfy owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL'],
+    ],
+    [
+      'a stranger',
+      'members',
+      { id: UUID, user_id: UUID, role: 'tutor' },
+      [': user_id: no such user in this organization'],
+    ],
+  ])('refuses %s, by its line', async (_, table, line, messages) => {
+    const good = { subjects: [{ id: id(), name: 'Physics' }] };
+    const faults = await desk.faultsOf({ ...good, [table]: ['', line, ''] });
+    expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2/, ''))).toEqual(messages);
+    expect(await desk.world.as(desk.organization, 'SELECT FROM subjects')).toEqual([]);
+  });
+
+  it('refuses bytes that are no text, and lines without an end', async () => {
+    const subject = (name: string) => Buffer.from(`${JSON.stringify({ id: id(), name })}\n`);
+    const broken = Buffer.concat([subject('a'), Buffer.from([0x22, 0xff, 0x22, 0x0a]), subject('b'), Buffer.from('?')]);
+    expect(await desk.faultsOf({ subjects: broken })).toEqual([
+      'subjects.ndjson:2: is not UTF-8',
+      expect.stringMatching(/^subjects\.ndjson:4: is not JSON: /),
+    ]);
+    const long = Buffer.concat([
+      subject('a'),
+      Buffer.alloc(17 * 1024 * 1024, 'x'),
+      Buffer.from('\n'),
+      Buffer.from('?'),
+    ]);
+    expect(await desk.faultsOf({ subjects: long })).toEqual([
+      'subjects.ndjson:2: is longer than 16 MiB',
+      expect.stringMatching(/^subjects\.ndjson:3: is not JSON: /),
+    ]);
+  });
+
+  it('names the faults of all files together, in order, and says how many more there are', async () => {
+    const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
+    const folder = await desk.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
+    const error = (await importFolder({
+      url: desk.world.urls.applicationUrl,
+      organizationId: desk.organization,
+      folder,
+    }).catch((thrown: unknown) => thrown)) as ImportError;
+    expect(error).toBeInstanceOf(ImportError);
+    const lines = error.message.split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines[0]).toBe('users.ndjson:1: id: is missing');
+    expect(lines[4]).toBe('subjects.ndjson:1: name: is missing');
+    expect(lines[20]).toBe('… and 1485 more');
+    expect(error.faults).toHaveLength(1_000);
+    expect(error.count).toBe(1_505);
+    expect(error.faults[0]).toEqual({ file: 'users.ndjson', line: 1, field: 'id', message: 'is missing' });
+  });
+});

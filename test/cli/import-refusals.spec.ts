@@ -1,0 +1,223 @@
+import { randomUUID as id } from 'node:crypto';
+import { homeworkRow, resultRow, type Row } from '../database/world.js';
+import { ImportDesk, School } from '../support/import-desk.js';
+
+const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+
+describe('an import of rows that do not fit', () => {
+  let desk: ImportDesk;
+
+  beforeAll(async () => {
+    desk = await ImportDesk.open();
+  });
+  beforeEach(() => desk.renew());
+  afterAll(() => desk.close());
+
+  it('names every line that refers to what is not there', async () => {
+    const other = await desk.world.organization();
+    const theirs = new School();
+    const subject_id = id();
+    await desk.load(theirs.with({ subjects: [{ id: subject_id, name: 'Physics' }] }), other);
+    const relation = { tutor_id: desk.school.tutor.id, student_id: desk.school.student.id };
+    const files = desk.school.with({
+      classrooms: [
+        { id: id(), name: 'Ours', tutor_id: desk.school.tutor.id },
+        { id: id(), name: 'Theirs', tutor_id: theirs.tutor.id, subject_id },
+      ],
+      tutor_students: [{ id: id(), ...relation, subject_id }],
+      results: [resultRow(theirs.student.id as string)],
+      homework: [homeworkRow(theirs.tutor.id as string)],
+    });
+    expect(await desk.faultsOf(files)).toEqual([
+      'tutor_students.ndjson:1: subject_id: no such subject in this organization',
+      'classrooms.ndjson:2: subject_id: no such subject in this organization',
+      'classrooms.ndjson:2: tutor_id: no such member in this organization',
+      'homework.ndjson:1: assigned_by: no such user in this organization',
+      'results.ndjson:1: student_id: no such member in this organization',
+    ]);
+  });
+
+  it('wants messages in order, and conversations of this organization', async () => {
+    const { conversations, conversation_participants, messages } = desk.school.conversation();
+    const answer = { ...messages![0]!, id: id(), reply_to_id: messages![0]!.id };
+    const swapped = { conversations: conversations!, conversation_participants: conversation_participants! };
+    expect(await desk.faultsOf(desk.school.with({ ...swapped, messages: [answer, messages![0]!] }))).toEqual([
+      'messages.ndjson:1: reply_to_id: no such message in this organization, nor on an earlier line',
+    ]);
+    await desk.load(desk.school.with({ ...swapped, messages: [messages![0]!, answer] }));
+
+    const other = await desk.world.organization();
+    const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
+    const theirs = new School();
+    const stranger = theirs.conversation();
+    expect(await desk.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
+      `conversations.ndjson:1: id: ${message}`,
+    ]);
+    const without = { users: theirs.files.users!, ...stranger };
+    expect(await desk.faultsOf(without, other)).toEqual([`conversations.ndjson:1: id: ${message}`]);
+    expect(await desk.faultsOf({ messages: [answer] }, other)).toEqual([
+      'messages.ndjson:1: conversation_id: no such conversation in this organization',
+      'messages.ndjson:1: reply_to_id: no such message in this organization, nor on an earlier line',
+    ]);
+  });
+
+  it('refuses the same key twice', async () => {
+    const subject = { id: UUID, name: 'Physics' };
+    const again = { id: UUID.toUpperCase(), name: 'Chemistry' };
+    const parent = { parent_id: desk.school.student.id, student_id: desk.school.tutor.id };
+    const files = desk.school.with({
+      subjects: [subject, again],
+      parents: [{ user_id: desk.school.student.id }],
+      parent_students: [parent, parent],
+    });
+    expect(await desk.faultsOf(files)).toEqual([
+      'subjects.ndjson:2: id: is the same as on line 1',
+      'parent_students.ndjson:2: parent_id, student_id: is the same as on line 1',
+    ]);
+  });
+
+  it('refuses what must be unique and is not, in the files and with what is there', async () => {
+    await desk.load(desk.school.with({ subjects: [{ id: id(), name: 'Physics' }] }));
+    const twin = { ...desk.school.userRow('twin'), email: ` ${(desk.school.tutor.email as string).toUpperCase()}` };
+    const pair = [desk.school.userRow('one'), desk.school.userRow('two')];
+    pair[1]!.email = pair[0]!.email;
+    expect(await desk.faultsOf({ users: [twin, ...pair], subjects: [{ id: id(), name: 'Physics' }] })).toEqual([
+      'users.ndjson:1: email: is taken by another login',
+      'users.ndjson:3: email: is the same as on line 2',
+      'subjects.ndjson:1: name: is taken by another subject of this organization',
+    ]);
+  });
+
+  it('refuses an address or an id that somebody has in another organization, without a word of whom', async () => {
+    await desk.load(desk.school.files);
+    const other = await desk.world.organization();
+    const twin = { ...desk.school.userRow('twin'), email: desk.school.tutor.email };
+    const double = { ...desk.school.userRow('double'), id: desk.school.student.id };
+    expect(await desk.faultsOf({ users: [desk.school.userRow('new'), twin, desk.school.student] }, other)).toEqual([
+      'users.ndjson:2: email: is taken by another login',
+    ]);
+    // Whoever knows no more than the id of a login does not get at the person.
+    expect(
+      await desk.faultsOf({ users: [desk.school.tutor, double], parents: [{ user_id: double.id }] }, other),
+    ).toEqual(['users.ndjson:2: id: is taken by another login']);
+  });
+
+  it('finds by itself the line that the database refuses', async () => {
+    const relation = { tutor_id: desk.school.tutor.id, student_id: desk.school.student.id };
+    const subjects = Array.from({ length: 9 }, (_, place) => ({ id: id(), name: `Subject ${place}` }));
+    const relations = subjects.map((subject): Row => ({ id: id(), ...relation, subject_id: subject.id }));
+    // Null counts as a value here: no two relations of a pair without a subject.
+    for (const place of [1, 4, 7]) relations[place]!.subject_id = null;
+    expect(await desk.faultsOf(desk.school.with({ subjects, tutor_students: relations }))).toEqual([
+      'tutor_students.ndjson:5: tutor_id, student_id, subject_id: is taken',
+      'tutor_students.ndjson:8: tutor_id, student_id, subject_id: is taken',
+    ]);
+    expect(await desk.world.as(desk.organization, 'SELECT FROM members')).toEqual([]);
+  });
+
+  it('refuses what the rules of the database give to another organization', async () => {
+    await desk.load(desk.school.files);
+    const other = await desk.world.organization();
+    const { tutor } = desk.school;
+    const files = {
+      users: [tutor],
+      parents: [{ user_id: tutor.id }],
+      homework: [homeworkRow(tutor.id as string)],
+    };
+    expect(await desk.faultsOf(files, other)).toEqual([
+      'homework.ndjson:1: assigned_by: this homework would belong to another organization',
+    ]);
+    const group = { id: id(), name: 'x', owned: false, tutor_id: tutor.id };
+    expect(
+      await desk.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other),
+    ).toEqual(['student_groups.ndjson:1: tutor_id: this student group would belong to another organization']);
+  });
+
+  it('refuses an id that another organization has, in every table', async () => {
+    const theirs = new School();
+    const taken = id();
+    const group = { id: id(), name: 'Theirs' };
+    const all = (of: School): Record<string, Row[]> =>
+      of.with({
+        subjects: [{ id: taken, name: 'Physics' }],
+        classrooms: [{ id: taken, name: 'Room' }],
+        student_groups: [group],
+        homework: [{ ...homeworkRow(of.tutor.id as string), id: taken }],
+        session_feedback: [{ id: taken, tutor_id: of.tutor.id, rating: 5 }],
+        results: [{ ...resultRow(of.student.id as string), id: taken }],
+        invoices: [
+          {
+            id: taken,
+            invoice_number: '1',
+            student_id: of.student.id,
+            status: 'open',
+            amount_due_cents: 1,
+            currency: 'AUD',
+          },
+        ],
+      });
+    const other = await desk.world.organization();
+    await desk.load(all(theirs), other);
+    const conversation = theirs.conversation();
+    await desk.load(conversation, other);
+
+    const tables = all(desk.school);
+    for (const table of [
+      'subjects',
+      'classrooms',
+      'student_groups',
+      'homework',
+      'session_feedback',
+      'results',
+      'invoices',
+    ]) {
+      const files = { ...desk.school.files, [table]: tables[table]! };
+      expect(await desk.faultsOf(files), table).toEqual([`${table}.ndjson:1: id: is taken`]);
+    }
+    const ours = desk.school.conversation();
+    const seats = ours.conversation_participants!.map((seat) => ({
+      ...seat,
+      conversation_id: conversation.conversations![0]!.id,
+    }));
+    const stolen = { ...ours.conversations![0]!, id: conversation.conversations![0]!.id };
+    expect(
+      await desk.faultsOf(desk.school.with({ conversations: [stolen], conversation_participants: seats })),
+    ).toEqual(['conversations.ndjson:1: id: is taken']);
+    const message = { ...ours.messages![0]!, id: conversation.messages![0]!.id };
+    expect(await desk.faultsOf(desk.school.with({ ...ours, messages: [message] }))).toEqual([
+      'messages.ndjson:1: id: is taken',
+    ]);
+    const seat = { ...ours.conversation_participants![0]!, id: conversation.conversation_participants![0]!.id };
+    expect(await desk.faultsOf(desk.school.with({ ...ours, conversation_participants: [seat] }))).toEqual([
+      'conversation_participants.ndjson:1: id: is taken',
+    ]);
+  });
+
+  it('leaves nothing behind when the last file fails', async () => {
+    const before = await Promise.all(
+      ['users', 'members', 'sessions', 'session_students'].map((table) => desk.count(table)),
+    );
+    const post = { id: id(), brand: 'primary', title: 'x', slug: 'x' };
+    const other = await desk.world.organization();
+    await desk.load({ blog_posts: [post] }, other);
+    expect(await desk.faultsOf(desk.school.with({ blog_posts: [post] }))).toEqual([
+      'blog_posts.ndjson:1: id: is taken',
+    ]);
+    expect(
+      await Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => desk.count(table))),
+    ).toEqual(before);
+  });
+
+  it('refuses files that are no part of an import', async () => {
+    expect(await desk.faultsOf({ homeworks: '', api_keys: '' })).toEqual([
+      expect.stringMatching(/^api_keys\.ndjson: there is no such file in an import \(users, members, /),
+      expect.stringMatching(/^homeworks\.ndjson: there is no such file/),
+    ]);
+    expect(await desk.faultsOf({})).toEqual([expect.stringMatching(/: has no \.ndjson file$/)]);
+  });
+
+  it('wants an organization', async () => {
+    await expect(desk.load(desk.school.files, UUID)).rejects.toThrow(`There is no organization ${UUID}`);
+    await expect(desk.load(desk.school.files, 'none')).rejects.toThrow(/uuid/);
+  });
+});
