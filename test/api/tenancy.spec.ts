@@ -12,9 +12,10 @@ import {
   queryOf,
   type Route,
   send,
+  telling,
 } from '../support/routes.js';
 import { checksums } from '../support/checksums.js';
-import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+import { createWorld, parametersOf, pathOf, pathWith, type School, type World } from '../support/world.js';
 
 let api: TestApi;
 let world: World;
@@ -63,22 +64,6 @@ const queryCells = (): { route: Route; name: string }[] =>
 
 const get = (path: string, school: School): Promise<Answer> =>
   send(api, 'GET', path, { Authorization: `Token token=${school.key}` });
-
-/** The route's path with the school's own ids but for one. */
-const pathWith = (route: Route, school: School, name: string, id: string): string =>
-  pathOf(route, { ...school, path: { ...school.path, [name]: id } });
-
-/** What a caller can tell an answer by: all but the request's own id and the counters of its key. */
-function telling({ status, headers, text }: Answer): object {
-  return {
-    status,
-    headerNames: Object.keys(headers).sort(),
-    type: headers['content-type'],
-    cache: headers['cache-control'],
-    length: headers['content-length'],
-    text,
-  };
-}
 
 describe('the world', () => {
   it('has a sample for every parameter in a path, and says where one is missing', () => {

@@ -112,6 +112,18 @@ export function send(
   });
 }
 
+/** What a caller can tell an answer by: all but the request's own id and the counters of its key. */
+export function telling({ status, headers, text }: Answer): object {
+  return {
+    status,
+    headerNames: Object.keys(headers).sort(),
+    type: headers['content-type'],
+    cache: headers['cache-control'],
+    length: headers['content-length'],
+    text,
+  };
+}
+
 /** The route with the ids of the school and its key, or another one; null sends none. */
 export function call(
   api: TestApi,

@@ -48,6 +48,11 @@ export function pathOf(route: Route, school: School): string {
   });
 }
 
+/** The route's path with the school's own ids but for one. */
+export function pathWith(route: Route, school: School, name: string, id: string): string {
+  return pathOf(route, { ...school, path: { ...school.path, [name]: id } });
+}
+
 export function parametersOf(route: Route): string[] {
   return [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]!);
 }
