@@ -34,6 +34,7 @@ const ATTEMPTS = 4;
 @Injectable()
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
+  private underWay = 0;
   private readonly names = new Map<string, string>();
 
   constructor(private readonly dataSource: DataSource) {}
@@ -89,11 +90,21 @@ export class Database {
   private async run<T>(manager: EntityManager, work: () => Promise<T>): Promise<T> {
     const undo: UnitOfWork['undo'] = [];
     try {
-      return await this.ambient.run({ manager, undo }, work);
+      return await this.inside({ manager, undo }, work);
     } catch (error) {
       // Not after a failed COMMIT: when its connection is lost nobody knows what became of it.
       await Promise.allSettled(undo.map((step) => step()));
       throw error;
+    }
+  }
+
+  /** While a storage is in use, Node (until 24) follows every promise of the process; reads need not pay for that. */
+  private async inside<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
+    this.underWay++;
+    try {
+      return await this.ambient.run(unit, work);
+    } finally {
+      if (--this.underWay === 0) this.ambient.disable();
     }
   }
 

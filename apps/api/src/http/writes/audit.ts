@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
+import type { EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
@@ -20,15 +20,16 @@ export interface Attempt {
 /** One append-only row for each write, in the write's own transaction; refused writes too, in one of theirs. */
 @Injectable()
 export class Audit {
-  private readonly noted = new AsyncLocalStorage<AuditDetails>();
+  /** By transaction. */
+  private readonly noted = new WeakMap<EntityManager, AuditDetails>();
 
   constructor(private readonly db: Database) {}
 
   /** Adds to the row of the write that runs. */
   note(details: AuditDetails): void {
-    const store = this.noted.getStore();
-    if (!store) throw new Error('Nothing is being written: details are noted inside a write');
-    Object.assign(store, details);
+    const noted = this.noted.get(this.db.manager);
+    if (!noted) throw new Error('Nothing is being written: details are noted inside a write');
+    Object.assign(noted, details);
   }
 
   /**
@@ -43,7 +44,8 @@ export class Audit {
     keep?: (result: T) => Promise<void>,
   ): Promise<T> {
     const details: AuditDetails = {};
-    const result = await this.noted.run(details, work);
+    this.noted.set(this.db.manager, details);
+    const result = await work();
     await Promise.all([this.insert(attempt, statusOf(), 'done', details), keep?.(result)]);
     return result;
   }
