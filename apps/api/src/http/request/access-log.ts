@@ -24,18 +24,15 @@ export function accessLog(log: Log, metrics: Metrics) {
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.observe({ method: request.method, route, status }, seconds);
       if (QUIET.has(route)) return;
-      log.pino.info(
-        {
-          request_id: request.id,
-          key_id: request.caller?.keyId,
-          organization_id: request.caller?.organizationId,
-          method: request.method,
-          route,
-          status,
-          ms: Math.round(seconds * 1e5) / 100,
-        },
-        'request',
-      );
+      log.access({
+        request_id: request.id,
+        key_id: request.caller?.keyId,
+        organization_id: request.caller?.organizationId,
+        method: request.method,
+        route,
+        status,
+        ms: Math.round(seconds * 1e5) / 100,
+      });
     });
     next();
   };
