@@ -1,5 +1,5 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { accessOf } from '../auth/access.decorators.js';
 import { ApiError } from '../errors/api-error.js';
@@ -8,23 +8,23 @@ import { WINDOW_SECONDS } from './sliding-window.js';
 /** So many requests a minute for each key, told in the headers of every answer. */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
-  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(accessOf(context.getHandler())?.public === true);
-  }
-
-  protected override async handleRequest({ context, limit, ttl }: ThrottlerRequest): Promise<boolean> {
+  /** One limit for every route: none is asked for settings of its own, of which there are ten to look for. */
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (accessOf(context.getHandler())?.public) return true;
+    const [throttler] = this.throttlers;
+    const { limit, ttl } = throttler as { limit: number; ttl: number };
     const http = context.switchToHttp();
     const keyId = http.getRequest<Request>().caller?.keyId ?? 'none';
     const hit = await this.storageService.increment(`key:${keyId}`, ttl, limit, ttl, 'default');
     const remaining = Math.max(0, limit - hit.totalHits);
     // X-RateLimit-* for the clients there are, RateLimit for those to come: draft-ietf-httpapi-ratelimit-headers-10.
-    http.getResponse<Response>().set({
-      'X-RateLimit-Limit': String(limit),
-      'X-RateLimit-Remaining': String(remaining),
-      'X-RateLimit-Reset': String(hit.timeToExpire),
-      'RateLimit-Policy': `"default";q=${limit};w=${WINDOW_SECONDS}`,
-      RateLimit: `"default";r=${remaining};t=${hit.timeToExpire}`,
-    });
+    http
+      .getResponse<Response>()
+      .setHeader('X-RateLimit-Limit', limit)
+      .setHeader('X-RateLimit-Remaining', remaining)
+      .setHeader('X-RateLimit-Reset', hit.timeToExpire)
+      .setHeader('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
+      .setHeader('RateLimit', `"default";r=${remaining};t=${hit.timeToExpire}`);
     if (hit.isBlocked) throw tooMany(`This API key may send ${limit} requests a minute.`, limit, hit.timeToBlockExpire);
     return true;
   }

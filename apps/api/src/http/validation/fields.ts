@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { Fault, Faults, type Parser } from './fault.js';
 import { BodySchema, schemaOf } from './body-schema.js';
-import { type ReadOptions, released } from './read-object.js';
+import { FIELD_CHECK, type ReadOptions, released } from './read-object.js';
 import {
   jsonBoolean,
   jsonBrand,
@@ -29,7 +29,7 @@ function readBy<T>(parse: Parser<T>): PropertyDecorator {
       value === undefined ? undefined : parse(released(value), (options as unknown as ReadOptions).env),
     ),
     ValidateBy({
-      name: 'field',
+      name: FIELD_CHECK,
       validator: {
         validate: (value) => value !== undefined && !(value instanceof Fault) && !(value instanceof Faults),
       },

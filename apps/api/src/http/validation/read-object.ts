@@ -1,7 +1,10 @@
 import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError, ValidationTypes } from 'class-validator';
 import type { Env } from '@app/config';
 import { Fault, Faults } from './fault.js';
+
+/** What class-validator calls the check of a field of the house's vocabulary (fields.ts). */
+export const FIELD_CHECK = 'field';
 
 /** What class-transformer is handed besides its own options. */
 export interface ReadOptions {
@@ -20,12 +23,7 @@ export interface Interdependent {
 export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Fault[] } {
   const options: ReadOptions = { env };
   const value = plainToInstance(shape, held(raw), options as object);
-  const errors = validateSync(value, {
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    forbidUnknownValues: false,
-    stopAtFirstError: true,
-  });
+  const errors = isSound(shape, raw, value) ? [] : validateSync(value, CHECKS);
   const names = Object.keys(raw);
   // class-transformer passes over some names in silence: __proto__, constructor, those of Object's own methods.
   const lost = names.filter((name) => !Object.hasOwn(value, name)).map(unknown);
@@ -41,6 +39,46 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
 export function faultsOf(value: unknown): readonly Fault[] {
   if (value instanceof Fault) return [value];
   return value instanceof Faults ? value.list : [];
+}
+
+const CHECKS = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false, stopAtFirstError: true };
+
+/** The fields of a request class, and those that it cannot do without. */
+interface Fields {
+  known: ReadonlySet<string>;
+  required: string[];
+}
+
+const fieldsOfShapes = new WeakMap<object, Fields | null>();
+
+/** What class-validator knows of the class; null where it has other checks than the house's, which it alone can make. */
+function fieldsOf(shape: new () => object): Fields | null {
+  let fields = fieldsOfShapes.get(shape);
+  if (fields === undefined) {
+    const checks = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
+    const optional = new Set(checks.filter(isCondition).map(({ propertyName }) => propertyName));
+    const known = new Set(checks.map(({ propertyName }) => propertyName));
+    const ours = checks.every((check) => isCondition(check) || check.name === FIELD_CHECK);
+    fields = ours ? { known, required: [...known].filter((name) => !optional.has(name)) } : null;
+    fieldsOfShapes.set(shape, fields);
+  }
+  return fields;
+}
+
+/** IsOptional or ValidateIf: in the house's vocabulary both mean that the field may be left out. */
+function isCondition({ type }: { type: string }): boolean {
+  return type === ValidationTypes.CONDITIONAL_VALIDATION;
+}
+
+/** Whether nothing is wrong, as with most requests: class-validator would build a report of every field to say so. */
+function isSound(shape: new () => object, raw: object, value: object): boolean {
+  const fields = fieldsOf(shape);
+  return (
+    fields !== null &&
+    Object.keys(raw).every((name) => fields.known.has(name)) &&
+    fields.required.every((name) => (value as Record<string, unknown>)[name] !== undefined) &&
+    Object.values(value).every((field) => faultsOf(field).length === 0)
+  );
 }
 
 /**
