@@ -48,8 +48,9 @@ class JsonTextAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (typeof body !== 'string' || response.hasHeader('ETag')) return super.reply(response, body, status) as unknown;
     if (status !== undefined) response.statusCode = status;
-    response.setHeader('Content-Length', Buffer.byteLength(body));
-    return response.end(body);
+    const bytes = Buffer.from(body);
+    response.setHeader('Content-Length', bytes.length);
+    return response.end(bytes);
   }
 }
 

@@ -28,8 +28,7 @@ const pipeline = [
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
   { provide: APP_GUARD, useClass: BodyScopesGuard }, // 403 again, where only the body tells which scopes
-  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409
-  { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409; around the envelope
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
 
@@ -49,7 +48,7 @@ const pipeline = [
       }),
     }),
   ],
-  providers: [...pipeline, AuthFailureLimit, Cursors, KeyUsage, Lists, RouteTable],
+  providers: [...pipeline, AuthFailureLimit, Cursors, EnvelopeInterceptor, KeyUsage, Lists, RouteTable],
   exports: [Lists, RouteTable, RateLimitModule, WritesModule],
 })
 export class HttpModule {}

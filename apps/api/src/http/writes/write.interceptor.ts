@@ -6,6 +6,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
+import { EnvelopeInterceptor } from '../lists/envelope.interceptor.js';
 import { type Attempt, attemptOf, Audit, isWrite } from './audit.js';
 import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
@@ -30,7 +31,8 @@ interface Running {
 
 /**
  * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row and
- * its stored answer commit together or not at all. Reads pass by.
+ * its stored answer, as it goes out, commit together or not at all. Reads pass by, into their envelope: one interceptor
+ * around the other would cost each of them a twentieth of its time.
  */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
@@ -41,14 +43,16 @@ export class WriteInterceptor implements NestInterceptor {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly store: IdempotencyStore,
+    private readonly envelope: EnvelopeInterceptor,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
     const attempt = attemptOf(request);
-    if (!isWrite(request.method) || !attempt) return next.handle();
+    const answer = () => this.envelope.intercept(context, next);
+    if (!isWrite(request.method) || !attempt) return answer();
     const response = context.switchToHttp().getResponse<Response>();
-    const work = () => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const work = () => lastValueFrom(answer(), { defaultValue: undefined });
     const key = isIdempotent(context.getHandler()) ? idempotencyKeyOf(request) : null;
     if (key === null) return from(this.perform(attempt, response, work));
     const use = {
