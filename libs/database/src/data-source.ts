@@ -19,6 +19,9 @@ const TIMEOUTS = {
 const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
   FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name`;
 
+/** Proxies and firewalls forget connections that are silent for minutes (ms). */
+const KEEP_ALIVE_MS = 60_000;
+
 export interface ConnectionOptions {
   url: string;
   poolSize: number;
@@ -46,6 +49,9 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
       // Statements of one transaction leave together instead of one round trip each.
       pipeline: true,
       keepAlive: true,
+      // Kept, with the statements that are prepared on them; whatever stands between is shown that they are in use.
+      idleTimeoutMillis: 0,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: async (client: ClientBase) => {
         // A connection that breaks while it is in use fails its queries and is dropped; as an event that nobody listens to
         // it would end the process too.

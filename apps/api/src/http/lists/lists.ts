@@ -49,12 +49,12 @@ export class Lists {
   /** @throws ApiError 404 when what the list hangs on is not there; ValidationFailed for a cursor of something else */
   async page(caller: Caller, list: List, query: OffsetQuery): Promise<Page> {
     const cursor = query instanceof ListQuery ? query.cursor : undefined;
-    const use = {
+    const use = () => ({
       organizationId: caller.organizationId,
       list: list.view.name,
       filters: { ...list.parameters, ...filtersOf(query) },
-    };
-    const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use) : null;
+    });
+    const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
     const counted = list.total && cursor === undefined;
     const statements = [cursor === undefined ? offsetPage(list, query) : cursorPage(list, query, after)];
     if (counted) statements.push(countOf(list));
@@ -68,7 +68,7 @@ export class Lists {
     return new Page(page!.data, {
       limit: query.limit,
       count: page!.count,
-      next_cursor: last && this.cursors.encode(last, use),
+      next_cursor: last && this.cursors.encode(last, use()),
     });
   }
 
@@ -101,8 +101,7 @@ function recordOf(view: View, from: Sql, where: Sql[]): Sql {
 }
 
 function filtersOf(query: OffsetQuery): Record<string, unknown> {
-  const { limit: _limit, offset: _offset, ...rest } = query as ListQuery;
-  delete rest.cursor;
+  const { limit: _limit, offset: _offset, cursor: _cursor, ...rest } = query as ListQuery;
   return rest;
 }
 
