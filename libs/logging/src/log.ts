@@ -16,8 +16,9 @@ const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email'
 const BUFFER = 4_096;
 const FLUSH_EVERY = 100;
 
-/** One request, as it is logged: ids and words of ours, nothing that a person wrote. */
+/** One request, as it is logged: ids, and words of ours. Nothing that a person wrote. */
 export interface AccessLine {
+  /** A client may choose it, of letters, digits and a few signs. */
   request_id: string;
   key_id?: string;
   organization_id?: string;
