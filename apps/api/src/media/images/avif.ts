@@ -1,4 +1,5 @@
 import { type Box, boxesIn, clear, Fields } from './boxes.js';
+import { isAv1 } from './obus.js';
 import { Extent, Malformed, part, type ParsedImage } from './parsed.js';
 
 /** Items that make up the picture. Every other one (EXIF, XMP, previews in other formats) is emptied. */
@@ -25,19 +26,23 @@ export function readAvif(original: Buffer): ParsedImage {
   const file = Buffer.from(original);
   const extent = new Extent();
   let frames = 1;
-  let pictures = 0;
-  for (const box of boxesIn(file, 0, file.length)) {
+  const pictures: Location[] = [];
+  const boxes = boxesIn(file, 0, file.length);
+  for (const box of boxes) {
     if (!KEPT.has(box.type)) clear(file, box);
     if (box.type === 'free') file.fill(0, box.from, box.to);
-    if (box.type === 'meta') pictures += readMeta(file, box, extent);
+    if (box.type === 'meta') pictures.push(...readMeta(file, box, extent));
     if (box.type === 'moov') frames = Math.max(frames, readMovie(file, box, extent));
   }
-  if (pictures === 0) throw new Malformed('No picture');
+  if (pictures.length === 0) throw new Malformed('No picture');
+  // Data that belongs to nothing may be metadata whose entry is damaged. The frames of a sequence have no items.
+  if (!boxes.some(({ type }) => type === 'moov'))
+    for (const box of boxes) if (box.type === 'mdat') clearAround(file, box, pictures);
   return { ...extent.largest, frames, orientation: 1, pieces: [file] };
 }
 
-/** @returns how many items are pictures */
-function readMeta(file: Buffer, meta: Box, extent: Extent): number {
+/** @returns where the pictures are */
+function readMeta(file: Buffer, meta: Box, extent: Extent): Location[] {
   const children = boxesIn(file, meta.from + 4, meta.to);
   const child = (type: string) => children.find((box) => box.type === type);
   const [information, locations, properties] = [child('iinf'), child('iloc'), child('iprp')];
@@ -48,23 +53,38 @@ function readMeta(file: Buffer, meta: Box, extent: Extent): number {
   for (const box of boxesIn(file, properties.from, properties.to)) {
     if (box.type === 'ipco') readProperties(file, box, extent);
   }
-  const strangers = new Set<number>();
-  let pictures = 0;
-  for (const { id, isPicture } of itemsOf(file, information)) {
-    if (isPicture) pictures++;
-    else strangers.add(id);
-  }
+  const items = itemsOf(file, information);
+  if (new Set(items.map(({ id }) => id)).size < items.length) throw new Malformed('Two items of one id');
+  const pictures = new Set(items.filter(({ type }) => PICTURES.has(type)).map(({ id }) => id));
   const places = locationsOf(file, locations, child('idat'));
-  const ours = places.filter(({ item }) => !strangers.has(item));
+  const ours = places.filter(({ item }) => pictures.has(item));
   const data = [...boxesIn(file, 0, file.length), ...children].filter(({ type }) => /^(mdat|idat|free)$/.test(type));
   for (const { item, from, to } of places) {
-    if (!strangers.has(item)) continue;
+    if (pictures.has(item)) continue;
     // An offset is only a number: what it points at must not be part of the picture, or of the structure.
     if (ours.some((other) => other.from < to && from < other.to)) throw new Malformed('Items that share bytes');
     if (!data.some((box) => box.from <= from && to <= box.to)) throw new Malformed('An item outside of the data');
     file.fill(0, from, to);
   }
-  return pictures;
+  const bitstreams = new Map<number, Buffer[]>();
+  for (const { item, from, to } of ours)
+    bitstreams.set(item, [...(bitstreams.get(item) ?? []), file.subarray(from, to)]);
+  for (const { id, type } of items) {
+    // One that reaches too far would take along what follows it.
+    if (type === 'av01' && !isAv1(Buffer.concat(bitstreams.get(id) ?? []))) throw new Malformed('No AV1, or more');
+  }
+  return ours;
+}
+
+/** Empties what is in a box but in none of the places. */
+function clearAround(file: Buffer, { from, to }: Box, places: Location[]): void {
+  let at = from;
+  for (const place of [...places].sort((a, b) => a.from - b.from)) {
+    if (place.to <= at || place.from >= to) continue;
+    file.fill(0, at, Math.max(at, place.from));
+    at = Math.min(to, place.to);
+  }
+  file.fill(0, at, to);
 }
 
 function readProperties(file: Buffer, container: Box, extent: Extent): void {
@@ -77,7 +97,7 @@ function readProperties(file: Buffer, container: Box, extent: Extent): void {
 }
 
 /** Items, by what they say they are; those that are no picture lose their names on the way. */
-function itemsOf(file: Buffer, { from, to }: Box): { id: number; isPicture: boolean }[] {
+function itemsOf(file: Buffer, { from, to }: Box): { id: number; type: string }[] {
   const fields = new Fields(file, from, to);
   const version = fields.next(4) >>> 24;
   fields.next(version === 0 ? 2 : 4);
@@ -88,11 +108,11 @@ function itemsOf(file: Buffer, { from, to }: Box): { id: number; isPicture: bool
     const id = entry.next(entryVersion === 2 ? 2 : 4);
     entry.next(2);
     const typeAt = entry.place;
-    const isPicture = PICTURES.has(entry.text(4));
+    const type = entry.text(4);
     // An item of a type that nobody knows is passed over.
-    if (!isPicture) file.write('free', typeAt, 'latin1');
+    if (!PICTURES.has(type)) file.write('free', typeAt, 'latin1');
     file.fill(0, typeAt + 4, box.to);
-    return { id, isPicture };
+    return { id, type };
   });
 }
 
@@ -105,8 +125,11 @@ function locationsOf(file: Buffer, { from, to }: Box, idat: Box | undefined): Lo
   const indexSize = version === 0 ? 0 : sizes & 15;
   const wide = version === 2 ? 4 : 2;
   const places: Location[] = [];
+  const seen = new Set<number>();
   for (let left = fields.next(wide); left > 0; left--) {
     const item = fields.next(wide);
+    if (seen.has(item)) throw new Malformed('An item in two places');
+    seen.add(item);
     const method = version === 0 ? 0 : fields.next(2) & 15;
     if (method > 1 || (method === 1 && !idat)) throw new Malformed('Items made of items');
     fields.next(2);

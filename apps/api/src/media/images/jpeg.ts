@@ -1,8 +1,13 @@
 import { EXIF, orientationOf } from './exif.js';
 import { Extent, Malformed, MOST_PARTS, part, type ParsedImage } from './parsed.js';
 
+const DHT = 0xc4;
+const DAC = 0xcc;
 const EOI = 0xd9;
 const SOS = 0xda;
+const DQT = 0xdb;
+const DNL = 0xdc;
+const DRI = 0xdd;
 const ICC = Buffer.from('ICC_PROFILE\0', 'latin1');
 const JFIF = Buffer.from('JFIF\0', 'latin1');
 const ADOBE = Buffer.from('Adobe', 'latin1');
@@ -10,10 +15,16 @@ const ADOBE = Buffer.from('Adobe', 'latin1');
 /** Each scan is a pass over the whole picture: real files have a dozen, and thousands keep a decoder busy for minutes. */
 const MOST_SCANS = 100;
 
+/** Of the content: the name, a version, flags, the transform of colours. */
+const ADOBE_LENGTH = 12;
+
 /** Length of a JFIF segment without the thumbnail that it may hold, marker included. */
 const JFIF_LENGTH = 18;
 
-/** ITU T.81, annex B. Segments that decoding needs are kept; of the applications' only those that tell colours. */
+/**
+ * ITU T.81, annex B. Segments that decoding needs are kept, if they are what they say (metadata whose marker is damaged is
+ * not); of the applications' only those that tell colours.
+ */
 export function readJpeg(file: Buffer): ParsedImage {
   if (file.readUInt16BE(0) !== 0xffd8) throw new Malformed('No SOI');
   const pieces = [part(file, 0, 2)];
@@ -38,6 +49,8 @@ export function readJpeg(file: Buffer): ParsedImage {
     if (isFrame(marker)) extent.add(file.readUInt16BE(at + 7), file.readUInt16BE(at + 5));
     if (marker === SOS && (++scans > MOST_SCANS || extent.width === 0))
       throw new Malformed('Too many scans, or no frame');
+    const fixed = marker === SOS ? file.readUInt16BE(at + 2) - 2 : content.length;
+    if (marker < 0xe0 && !isSound(marker, content.subarray(0, fixed))) throw new Malformed('A segment of another kind');
     if (marker === 0xe1 && startsWith(content, EXIF)) orientation = orientationOf(content);
     if (marker === 0xe0 && startsWith(content, JFIF)) pieces.push(withoutThumbnail(segment));
     else if (isKept(marker, content)) pieces.push(segment);
@@ -47,14 +60,38 @@ export function readJpeg(file: Buffer): ParsedImage {
 
 /** C0 to CF are frame headers, but for DHT, JPG and DAC. */
 function isFrame(marker: number): boolean {
-  return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+  return marker >= 0xc0 && marker <= 0xcf && ![DHT, 0xc8, DAC].includes(marker);
+}
+
+/** Whether a frame, a table, the head of a scan or an interval has the form of one. */
+function isSound(marker: number, content: Buffer): boolean {
+  if (isFrame(marker)) return content.length === 6 + 3 * content.readUInt8(5);
+  if (marker === SOS) return content.length === 4 + 2 * content.readUInt8(0);
+  if (marker === DRI || marker === DNL) return content.length === 2;
+  if (marker === DHT) return isTables(content, (table) => 17 + sum(part(table, 1, 17)));
+  if (marker === DQT) return isTables(content, (table) => 1 + 64 * (1 + (table.readUInt8(0) >> 4)));
+  return marker === DAC && isTables(content, () => 2);
+}
+
+/** Tables side by side, each of which begins with its class (0 or 1) and its place (0 to 3). */
+function isTables(content: Buffer, lengthOf: (table: Buffer) => number): boolean {
+  let at = 0;
+  while (at < content.length) {
+    if ((content.readUInt8(at) & 0xec) !== 0) return false;
+    at += lengthOf(content.subarray(at));
+  }
+  return at === content.length;
+}
+
+function sum(bytes: Buffer): number {
+  return bytes.reduce((total, byte) => total + byte, 0);
 }
 
 function isKept(marker: number, content: Buffer): boolean {
   // Frames, tables, scans, and the restart interval: C0 to CF and DA to DF.
   if (marker >= 0xc0 && marker <= 0xdf) return true;
   if (marker === 0xe2) return startsWith(content, ICC);
-  return marker === 0xee && startsWith(content, ADOBE);
+  return marker === 0xee && content.length === ADOBE_LENGTH && startsWith(content, ADOBE);
 }
 
 function startsWith(content: Buffer, text: Buffer): boolean {
