@@ -34,6 +34,7 @@ const METHODS = [
   'QUERY',
   'FOO',
 ];
+const KEEPING_METHODS = METHODS.filter((method) => method !== 'DELETE');
 
 const NAMES = [
   'limit', 'offset', 'cursor', 'status', 'from', 'to', 'student_id', 'tutor_id', 'anonymize', 'target', 'organization_id', 'id',
@@ -134,13 +135,18 @@ export class FuzzRequests {
     if (kind === 'value') this.spoilValue(request);
     else if (kind === 'twice' && request.query.length > 0) request.query.push(random.pick(request.query));
     else if (kind === 'path') request.path = this.spoilPath(request.path);
-    else if (kind === 'method') request.method = random.pick(METHODS);
+    else if (kind === 'method') request.method = random.pick(this.deletes(request) ? KEEPING_METHODS : METHODS);
     else if (kind === 'header') request.headers.push(random.pick(HEADERS));
     else if (kind === 'auth') this.spoilAuthorization(request);
     else if (kind === 'body')
       request.body = spoilBody(random, request.body, (text) => this.havoc(text, 1 + random.integer(3)));
     else if (kind === 'havoc') request.query = [this.havoc(request.query.join('&'), 1 + random.integer(8))];
     else request.query.push(`${random.pick(NAMES)}${kind === 'name' ? '' : `=${this.noise()}`}`);
+  }
+
+  /** Whether a DELETE there would take away what other requests ask for: only the spare ones go. */
+  private deletes({ route }: FuzzRequest): boolean {
+    return this.routes.some(({ method, path }) => method === 'DELETE' && route.endsWith(` ${path}`));
   }
 
   private spoilValue(request: FuzzRequest): void {

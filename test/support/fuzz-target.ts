@@ -48,7 +48,7 @@ export class FuzzTarget {
   /** What this seed asks, one after the other. */
   async requests(seed: number): Promise<FuzzRequests> {
     const posts: string[] = [];
-    for (let post = 0; post < 200; post++) posts.push((await this.world.make.post(this.world.a.id)).id);
+    for (let post = 0; post < 400; post++) posts.push((await this.world.make.post(this.world.a.id)).id);
     return new FuzzRequests(new Random(seed), this.routes, this.parameters, this.schools, this.keys, posts);
   }
 
