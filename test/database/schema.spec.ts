@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '@app/database';
 import { connect, entities, migrate, revertLast } from '@app/database';
 import { createEmptyDatabase } from '../support/database.js';
-import { othersGone, ownersPool, World } from './world.js';
+import { ownersPool, World } from './world.js';
 
 /** TypeORM's own. */
 const NOT_OURS = ['migrations', 'typeorm_metadata'];
@@ -282,7 +282,6 @@ describe('the schema', () => {
       expect(await migrate(ownerUrl, applicationUrl)).toEqual(names);
       expect(await fingerprint()).toEqual(before);
     } finally {
-      await othersGone(owner);
       await owner.end();
       await database.drop();
     }

@@ -22,7 +22,6 @@ export class World {
 
   async destroy(): Promise<void> {
     await this.application.end();
-    await othersGone(this.owner);
     await this.owner.end();
     await this.drop();
   }
@@ -133,17 +132,7 @@ export class World {
 
 /** One connection that sees every row: the owner's upkeep policies are open. */
 export function ownersPool(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString, options: '-c app.maintenance=on', max: 1 });
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
-}
-
-/** A pool says that it has ended before its connections have: a database dropped then would break them with a noise. */
-export async function othersGone(owner: pg.Pool): Promise<void> {
-  const others = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-  for (let attempt = 0; attempt < 100 && (await owner.query(others)).rows.length > 0; attempt++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  return new pg.Pool({ connectionString, options: '-c app.maintenance=on', max: 1 });
 }
 
 export function insertion(table: string, row: Row): { sql: string; values: unknown[] } {

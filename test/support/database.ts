@@ -31,18 +31,30 @@ async function create(template: string): Promise<TestDatabase> {
     adminUrl: at(inject('adminUrl')),
     ownerUrl: at(inject('ownerUrl')),
     applicationUrl: at(inject('applicationUrl')),
-    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, (admin) => connectionsGone(admin, name)),
   };
 }
 
-async function asAdmin(statement: string): Promise<void> {
+async function asAdmin(statement: string, before?: (admin: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: inject('adminUrl') });
   await client.connect();
   try {
+    await before?.(client);
     // Two clones of one template at the same moment refuse each other: take turns.
     await client.query('SELECT pg_advisory_lock(4711)');
     await client.query(statement);
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * A pool says that it has ended before its connections have: a database dropped then would break them, and a connection
+ * that breaks with nobody listening ends the process. What a killed process has left is not waited for any longer than this.
+ */
+async function connectionsGone(admin: pg.Client, database: string): Promise<void> {
+  const open = `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
+  for (let attempt = 0; attempt < 100 && (await admin.query(open, [database])).rows.length > 0; attempt++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
