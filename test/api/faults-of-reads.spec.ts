@@ -59,6 +59,13 @@ async function lockHomework(): Promise<() => Promise<void>> {
   return () => client.end();
 }
 
+/** The organization that each connection of the pool is set to. */
+const leftBehind = async () =>
+  (await onEveryConnection<{ id: string | null }>(`SELECT current_setting('app.organization_id', true) AS id`)).map(
+    ({ id }) => id ?? '',
+  );
+const none = Array<string>(POOL).fill('');
+
 describe('a locked table', () => {
   it('holds nobody for ever: every reply is a success or a 503 in time, and the pool is whole right after', { timeout: 60_000 }, async () => {
     const unlock = await lockHomework();
@@ -126,6 +133,76 @@ describe('a read', () => {
     expect(await world.make.query(`SELECT FROM subjects WHERE name = 'smuggled'`)).toEqual([]);
   });
 
+  it('cannot make itself a write', async () => {
+    const insert = sql`INSERT INTO subjects (id, organization_id, name) VALUES (gen_random_uuid(), ${world.a.id}, 'smuggled')`;
+    const statements = [sql`SELECT set_config('transaction_read_only', 'off', true)`, sql`SET TRANSACTION READ WRITE`];
+    for (const statement of statements) {
+      const read = api.app.get(Database).read(tenant(), statement, insert);
+      await expect(read).rejects.toMatchObject({ code: '25001' });
+    }
+    expect(await world.make.query(`SELECT FROM subjects WHERE name = 'smuggled'`)).toEqual([]);
+  });
+
+  it('answers each of its statements in order, also those without a row', async () => {
+    const db = api.app.get(Database);
+    const statements = [
+      sql`SELECT 1 AS one`,
+      sql`SELECT WHERE false`,
+      sql`SELECT n, ${'x'} AS x FROM generate_series(2, 3) n`,
+    ];
+    for (let n = 0; n < POOL * 2; n++) {
+      expect(await db.read(tenant(), ...statements)).toEqual([
+        [{ one: 1 }],
+        [],
+        [
+          { n: 2, x: 'x' },
+          { n: 3, x: 'x' },
+        ],
+      ]);
+    }
+  });
+
+  it('that failed when a connection first heard of its statements works the next time', async () => {
+    const db = api.app.get(Database);
+    for (let n = 0; n < POOL * 4; n++) {
+      const divide = db.read<[{ tenth: number }]>(
+        tenant(),
+        sql`SELECT 10 / ${n % 2}::int AS tenth`,
+        sql`SELECT 'after'`,
+      );
+      if (n % 2 === 0) await expect(divide).rejects.toMatchObject({ code: '22012' });
+      else expect((await divide)[0]).toEqual([{ tenth: 10 }]);
+    }
+    const { total, idle, waiting } = db.poolState;
+    expect([idle, waiting]).toEqual([total, 0]);
+  });
+
+  it('of a table that has changed fails no more than once on each connection', async () => {
+    await world.make.query('CREATE TABLE changing AS SELECT 1 AS one; GRANT SELECT ON changing TO tutoring_app');
+    const db = api.app.get(Database);
+    const read = () => db.read(tenant(), sql`SELECT * FROM changing`);
+    await Promise.all(Array.from({ length: POOL * 4 }, read));
+    await world.make.query('ALTER TABLE changing ADD COLUMN two integer DEFAULT 2');
+    const codes = new Set<unknown>();
+    for (let n = 0; n < POOL; n++) await read().catch((error: { code: unknown }) => codes.add(error.code));
+    expect([...codes]).toEqual(['0A000']);
+    for (let n = 0; n < POOL * 4; n++) expect(await read()).toEqual([[{ one: 1, two: 2 }]]);
+    await world.make.query('DROP TABLE changing');
+  });
+
+  it('of a value that cannot be read fails alone', async () => {
+    const POINT = 600 as never;
+    pg.types.setTypeParser(POINT, () => {
+      throw new Error('Not a value of ours');
+    });
+    const db = api.app.get(Database);
+    for (let n = 0; n < POOL * 2; n++) {
+      await expect(db.read(tenant(), sql`SELECT point(1, 2)`)).rejects.toThrow('Not a value of ours');
+    }
+    expect(await db.read(tenant(), sql`SELECT 1 AS one`)).toEqual([[{ one: 1 }]]);
+    expect(await leftBehind()).toEqual(none);
+  });
+
   it('that writes out of a GET fails with 25006, and says nothing of it', async () => {
     await world.make.query(`
       CREATE FUNCTION spoil() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
@@ -157,12 +234,6 @@ describe('a read', () => {
 });
 
 describe('the organization that a connection worked for', () => {
-  const leftBehind = async () =>
-    (await onEveryConnection<{ id: string | null }>(`SELECT current_setting('app.organization_id', true) AS id`)).map(
-      ({ id }) => id ?? '',
-    );
-  const none = Array<string>(POOL).fill('');
-
   it.each([
     ['a success', '/v1/homework', 200],
     ['a validation error', '/v1/homework?limit=0', 422],

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import { type Prepared, runTogether } from './batch.js';
 
 /** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
 export interface Tenant {
@@ -18,9 +18,12 @@ interface UnitOfWork {
   undo: (() => Promise<void>)[];
 }
 
-const SET_TENANT = {
-  name: 'set_tenant',
-  text: `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`,
+const SET_TENANT = `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`;
+
+/** First in the transaction of a read: what is set for a transaction ends with it, and read only is not taken back. */
+const READ_AS_TENANT = {
+  name: 'read_as_tenant',
+  text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
 };
 
 /** Serialization failure and deadlock: the transaction did nothing and may simply run again. */
@@ -49,23 +52,16 @@ export class Database {
     tenant: Tenant,
     ...statements: Sql[]
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
-    const client = await this.pool.connect();
-    try {
-      const results = await sendTogether(client, [
-        { text: 'BEGIN READ ONLY' },
-        { ...SET_TENANT, values: tenantSettings(tenant) },
-        ...statements.map((statement) => this.prepare(statement)),
-        { text: 'COMMIT' },
-      ]);
-      return results.slice(2, -1).map(({ rows }) => rows) as never;
-    } finally {
-      client.release();
-    }
+    const settings = { ...READ_AS_TENANT, values: tenantSettings(tenant) };
+    const all = [settings, ...statements.map((statement) => this.prepare(statement))];
+    const [, ...rows] = await runTogether(await this.pool.connect(), all);
+    return rows as never;
   }
 
   /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
   async lookUp<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
-    return (await this.pool.query<Row>(this.prepare(statement))).rows;
+    const [rows] = await runTogether(await this.pool.connect(), [this.prepare(statement)]);
+    return rows as Row[];
   }
 
   /**
@@ -77,7 +73,7 @@ export class Database {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.dataSource.transaction(async (manager) => {
-          await manager.query(SET_TENANT.text, tenantSettings(tenant));
+          await manager.query(SET_TENANT, tenantSettings(tenant));
           return this.run(manager, work);
         });
       } catch (error) {
@@ -144,7 +140,7 @@ export class Database {
   }
 
   /** A named statement is parsed once per connection. The texts are those of the code: few, whatever the filters. */
-  private prepare(statement: Sql): { name: string; text: string; values: unknown[] } {
+  private prepare(statement: Sql): Prepared {
     const text = statement.text;
     let name = this.names.get(text);
     if (!name) {
@@ -153,33 +149,6 @@ export class Database {
     }
     return { name, text, values: statement.values };
   }
-}
-
-/**
- * Sends all of the queries in one packet; one by one, the calls into the network would cost more than all the rest.
- * Answers come in the order of the queries, so the last one tells that the connection is free, whatever failed before it.
- *
- * @throws the first error
- */
-function sendTogether(client: PoolClient, queries: QueryConfig[]): Promise<QueryResult<QueryResultRow>[]> {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  return new Promise((resolve, reject) => {
-    const results: QueryResult<QueryResultRow>[] = [];
-    let failure: Error | undefined;
-    stream.cork();
-    process.nextTick(() => {
-      stream.uncork();
-    });
-    queries.forEach((query, index) => {
-      client.query(query, (error: Error | null, result: QueryResult<QueryResultRow>) => {
-        failure ??= error ?? undefined;
-        results[index] = result;
-        if (index < queries.length - 1) return;
-        if (failure) reject(failure);
-        else resolve(results);
-      });
-    });
-  });
 }
 
 function tenantSettings({ organizationId, platformBlog }: Tenant): string[] {
