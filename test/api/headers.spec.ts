@@ -15,7 +15,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 const withKey = (key = world.a.key, more: Record<string, string> = {}) => ({
   Authorization: `Token token=${key}`,
