@@ -162,6 +162,18 @@ describe('a read', () => {
     }
   });
 
+  it('is never answered with another statement of the same name', async () => {
+    const [db, stranger] = [api.app.get(Database), new Database(api.app.get(DataSource))];
+    await db.read(tenant(), sql`SELECT 1 AS one`);
+    // The stranger's first name is that of something else by now.
+    const asked = Array.from({ length: POOL * 4 }, () => stranger.read(tenant(), sql`SELECT 'strange' AS what`));
+    const answers = await Promise.allSettled(asked);
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    expect(new Set(refused.map(({ reason }) => (reason as { code: string }).code))).toEqual(new Set(['42P05']));
+    for (const answer of answers)
+      if (answer.status === 'fulfilled') expect(answer.value).toEqual([[{ what: 'strange' }]]);
+  });
+
   it('that failed when a connection first heard of its statements works the next time', async () => {
     const db = api.app.get(Database);
     for (let n = 0; n < POOL * 4; n++) {

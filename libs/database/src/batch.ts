@@ -1,10 +1,14 @@
 import type { Writable } from 'node:stream';
 import pg, { type PoolClient, type QueryResultRow } from 'pg';
 
-/** A statement that each connection is told once, by its name. */
-export interface Prepared {
+/** A statement that each connection is told once. No other text has its name. */
+export interface Statement {
   name: string;
   text: string;
+}
+
+/** A statement, and what it is run with. */
+export interface Prepared extends Statement {
   values: unknown[];
 }
 
@@ -26,7 +30,7 @@ const newColumns = (): Columns => new pg.Result('', pg.types) as unknown as Colu
 /** The driver takes no other query on a pipelined connection. */
 const Query = pg.Query as unknown as new (text: string) => object;
 
-/** What each connection has been told, and the columns that it answers with. */
+/** The texts that each connection has been told, and the columns that it answers with. */
 const told = new WeakMap<Wire, Map<string, Columns>>();
 
 /**
@@ -35,9 +39,9 @@ const told = new WeakMap<Wire, Map<string, Columns>>();
  */
 class Batch extends Query {
   readonly answers: QueryResultRow[][];
-  /** Whether the connection was being told new statements: if that fails, nobody knows which of them it knows. */
-  telling = false;
-  private readonly columns: Columns[];
+  /** What the connection is being told; if the batch fails, nobody knows how much of it it knows. */
+  readonly telling = new Map<string, Columns>();
+  private readonly columns: Columns[] = [];
   private connection: Wire;
   private running = 0;
   private unreadable: Error | undefined;
@@ -48,27 +52,29 @@ class Batch extends Query {
   ) {
     super('');
     this.answers = statements.map(() => []);
-    this.columns = statements.map(newColumns);
   }
 
   submit(connection: Wire): void {
     this.connection = connection;
-    const known = told.get(connection);
     connection.stream.cork();
     try {
-      this.statements.forEach(({ name, text, values }, index) => {
-        const columns = known?.get(name);
-        if (columns) this.columns[index] = columns;
-        else connection.parse({ name, text });
-        connection.bind({ statement: name, values, valueMapper: prepareValue });
-        if (!columns) connection.describe({ type: 'P' });
-        connection.execute({});
-        this.telling ||= !columns;
-      });
+      for (const statement of this.statements) this.send(statement);
       connection.sync();
     } finally {
       connection.stream.uncork();
     }
+  }
+
+  private send({ name, text, values }: Prepared): void {
+    const { connection, telling } = this;
+    const known = told.get(connection)?.get(text) ?? telling.get(text);
+    const columns = known ?? newColumns();
+    this.columns.push(columns);
+    if (!known) connection.parse({ name, text });
+    connection.bind({ statement: name, values, valueMapper: prepareValue });
+    if (!known) connection.describe({ type: 'P' });
+    connection.execute({});
+    if (!known) telling.set(text, columns);
   }
 
   handleRowDescription({ fields }: { fields: unknown[] }): void {
@@ -88,18 +94,13 @@ class Batch extends Query {
   }
 
   handleReadyForQuery(): void {
-    if (this.telling) this.remember();
+    if (this.telling.size > 0)
+      told.set(this.connection, new Map([...(told.get(this.connection) ?? []), ...this.telling]));
     this.callback(this.unreadable ?? null);
   }
 
   handleError(error: Error): void {
     this.callback(error);
-  }
-
-  private remember(): void {
-    const known = told.get(this.connection) ?? new Map<string, Columns>();
-    this.statements.forEach(({ name }, index) => known.set(name, this.columns[index]!));
-    told.set(this.connection, known);
   }
 }
 
@@ -117,7 +118,7 @@ export function runTogether(client: PoolClient, statements: Prepared[]): Promise
   return new Promise((resolve, reject) => {
     const batch = new Batch(statements, (error) => {
       const code = (error as { code?: string } | null)?.code ?? '';
-      client.release(error !== null && (batch.telling || STALE.has(code)));
+      client.release(error !== null && (batch.telling.size > 0 || STALE.has(code)));
       if (error) reject(error);
       else resolve(batch.answers);
     });

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
-import { type Prepared, runTogether } from './batch.js';
+import { type Prepared, runTogether, type Statement } from './batch.js';
 
 /** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
 export interface Tenant {
@@ -38,7 +38,8 @@ const ATTEMPTS = 4;
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
   private underWay = 0;
-  private readonly names = new Map<string, string>();
+  /** By their texts. */
+  private readonly statements = new Map<string, Statement>();
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -140,14 +141,13 @@ export class Database {
   }
 
   /** A named statement is parsed once per connection. The texts are those of the code: few, whatever the filters. */
-  private prepare(statement: Sql): Prepared {
-    const text = statement.text;
-    let name = this.names.get(text);
-    if (!name) {
-      name = `s${this.names.size + 1}`;
-      this.names.set(text, name);
+  private prepare({ text, values }: Sql): Prepared {
+    let statement = this.statements.get(text);
+    if (!statement) {
+      statement = { name: `s${this.statements.size + 1}`, text };
+      this.statements.set(text, statement);
     }
-    return { name, text, values: statement.values };
+    return { ...statement, values };
   }
 }
 
