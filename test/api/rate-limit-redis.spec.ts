@@ -23,6 +23,7 @@ beforeAll(async () => {
   const settings = { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: String(LIMIT), AUTH_FAILURES_PER_MINUTE: '6' };
   first = await TestApi.start(settings);
   second = await TestApi.start(settings, first.database);
+  processes.push(first, second);
   organizationId = (await first.app.get(Organizations).create({ name: 'Limited', slug: 'limited' })).id;
 }, 360_000);
 
@@ -52,9 +53,12 @@ async function age(window: string, seconds: number): Promise<void> {
   await inside.multi().del(window).hset(window, new Map(older)).expire(window, 120).exec();
 }
 
+/** Every process of this spec that counts. */
+const processes: TestApi[] = [];
+
 /** How often a request was counted by its process alone. */
 async function fallbacks(): Promise<number> {
-  const told = await Promise.all([first, second].map((api) => api.app.get(Metrics).rateLimitFallbacks.get()));
+  const told = await Promise.all(processes.map((api) => api.app.get(Metrics).rateLimitFallbacks.get()));
   return told.reduce((sum, { values }) => sum + (values[0]?.value ?? 0), 0);
 }
 
@@ -98,6 +102,7 @@ describe('limits in Redis', () => {
   shared('hold as soon as a process listens', async () => {
     const { key, window } = await newKey();
     const api = await TestApi.start({ REDIS_URL: redis.url }, first.database);
+    processes.push(api);
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     expect([await inside.exists(window), linesAbout(api, 'Redis')]).toEqual([1, []]);
     await api.app.close();
@@ -263,6 +268,26 @@ describe('Redis away', () => {
       await first.get('/v1/ping', key);
       return storageOf(first).redisState === 'up';
     });
+  });
+
+  it('for a moment at the start: the process waits for it, not longer than a moment', async () => {
+    const startPaused = async (milliseconds: number) => {
+      redis.pause();
+      const late = setTimeout(() => {
+        redis.resume();
+      }, milliseconds);
+      const began = performance.now();
+      const api = await TestApi.start({ REDIS_URL: redis.url }, first.database);
+      const met = { took: performance.now() - began, state: storageOf(api).redisState };
+      clearTimeout(late);
+      redis.resume();
+      await api.app.close();
+      return met;
+    };
+    expect(await startPaused(500)).toMatchObject({ state: 'up' });
+    const { took, state } = await startPaused(60_000);
+    expect(state).toBe('away');
+    expect(took).toBeLessThan(10_000);
   });
 
   it('at the start: the process serves, and says so', async () => {

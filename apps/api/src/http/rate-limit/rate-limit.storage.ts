@@ -1,4 +1,5 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { once } from 'node:events';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { Redis } from 'ioredis';
 import { Env } from '@app/config';
@@ -40,6 +41,9 @@ const REDIS_GIVES_UP = 1_000;
 /** After a fault, requests are counted locally for this long before Redis is asked again (ms). */
 const REDIS_PAUSE = 1_000;
 
+/** A process that starts waits for Redis no longer than this (ms). */
+const REDIS_START = 2_000;
+
 type RedisWithHit = Redis & { hit(key: string, kept: number, limit: number): Promise<[number, number, number]> };
 
 /**
@@ -47,7 +51,7 @@ type RedisWithHit = Redis & { hit(key: string, kept: number, limit: number): Pro
  * falls back to this process and says so in the log.
  */
 @Injectable()
-export class RateLimitStorage implements ThrottlerStorage, OnApplicationShutdown {
+export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
   private readonly local = new SlidingWindows();
   private readonly redis: RedisWithHit | null;
   private askRedisAfter = 0;
@@ -60,6 +64,13 @@ export class RateLimitStorage implements ThrottlerStorage, OnApplicationShutdown
   ) {
     const url = env.get('REDIS_URL');
     this.redis = url ? connect(url) : null;
+  }
+
+  /** The first requests count in Redis too, if it answers soon; if not, the process starts without it. */
+  async onModuleInit(): Promise<void> {
+    if (!this.redis || this.redis.status === 'ready') return;
+    const ready = once(this.redis, 'ready', { signal: AbortSignal.timeout(REDIS_START) });
+    await ready.catch(() => undefined);
   }
 
   async hit(key: string, limit: number): Promise<Hit> {
