@@ -143,17 +143,19 @@ describe('a read', () => {
     expect(await world.make.query(`SELECT FROM subjects WHERE name = 'smuggled'`)).toEqual([]);
   });
 
-  it('answers each of its statements in order, also those without a row', async () => {
+  it('answers each of its statements in order, also those without a row, and those that it has twice', async () => {
     const db = api.app.get(Database);
     const statements = [
       sql`SELECT 1 AS one`,
       sql`SELECT WHERE false`,
+      sql`SELECT 1 AS one`,
       sql`SELECT n, ${'x'} AS x FROM generate_series(2, 3) n`,
     ];
     for (let n = 0; n < POOL * 2; n++) {
       expect(await db.read(tenant(), ...statements)).toEqual([
         [{ one: 1 }],
         [],
+        [{ one: 1 }],
         [
           { n: 2, x: 'x' },
           { n: 3, x: 'x' },

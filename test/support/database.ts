@@ -25,27 +25,34 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 
 async function create(template: string): Promise<TestDatabase> {
   const name = `spec_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
-  await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`);
+  await withAdmin((admin) => inTurn(admin, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`));
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   return {
     adminUrl: at(inject('adminUrl')),
     ownerUrl: at(inject('ownerUrl')),
     applicationUrl: at(inject('applicationUrl')),
-    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, (admin) => connectionsGone(admin, name)),
+    drop: () =>
+      withAdmin(async (admin) => {
+        await connectionsGone(admin, name);
+        await inTurn(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      }),
   };
 }
 
-async function asAdmin(statement: string, before?: (admin: pg.Client) => Promise<void>): Promise<void> {
+async function withAdmin(work: (admin: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: inject('adminUrl') });
   await client.connect();
   try {
-    await before?.(client);
-    // Two clones of one template at the same moment refuse each other: take turns.
-    await client.query('SELECT pg_advisory_lock(4711)');
-    await client.query(statement);
+    await work(client);
   } finally {
     await client.end();
   }
+}
+
+/** Two clones of one template at the same moment refuse each other. The lock goes with the connection. */
+async function inTurn(admin: pg.Client, statement: string): Promise<void> {
+  await admin.query('SELECT pg_advisory_lock(4711)');
+  await admin.query(statement);
 }
 
 /**

@@ -15,7 +15,7 @@ export interface Prepared extends Statement {
 /** What the driver's classes have and their types leave out: the messages of the protocol, and how rows are read. */
 interface Wire {
   stream: Writable;
-  parse(statement: { name: string; text: string }): void;
+  parse(statement: Statement): void;
   bind(portal: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   describe(portal: { type: 'P' }): void;
   execute(portal: object): void;
@@ -70,11 +70,13 @@ class Batch extends Query {
     const known = told.get(connection)?.get(text) ?? telling.get(text);
     const columns = known ?? newColumns();
     this.columns.push(columns);
-    if (!known) connection.parse({ name, text });
+    if (!known) {
+      connection.parse({ name, text });
+      telling.set(text, columns);
+    }
     connection.bind({ statement: name, values, valueMapper: prepareValue });
     if (!known) connection.describe({ type: 'P' });
     connection.execute({});
-    if (!known) telling.set(text, columns);
   }
 
   handleRowDescription({ fields }: { fields: unknown[] }): void {
