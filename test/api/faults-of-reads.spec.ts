@@ -204,6 +204,18 @@ describe('a read', () => {
     await world.make.query('DROP TABLE changing');
   });
 
+  it('with a value that cannot be sent fails alone, and costs no connection', async () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const db = api.app.get(Database);
+    for (let n = 0; n < POOL * 2; n++) {
+      await expect(db.read(tenant(), sql`SELECT ${circular as never}::json`)).rejects.toThrow(/circular/);
+    }
+    expect(await db.read(tenant(), sql`SELECT 1 AS one`)).toEqual([[{ one: 1 }]]);
+    const { total, idle, waiting } = db.poolState;
+    expect([idle, waiting]).toEqual([total, 0]);
+  });
+
   it('of a value that cannot be read fails alone', async () => {
     const POINT = 600 as never;
     pg.types.setTypeParser(POINT, () => {

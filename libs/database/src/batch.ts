@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import pg, { type PoolClient, type QueryResultRow } from 'pg';
+import pg, { type Pool, type QueryResultRow } from 'pg';
 
 /** A statement that each connection is told once. No other text has its name. */
 export interface Statement {
@@ -16,7 +16,7 @@ export interface Prepared extends Statement {
 interface Wire {
   stream: Writable;
   parse(statement: Statement): void;
-  bind(portal: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  bind(portal: { statement: string; values: unknown[] }): void;
   describe(portal: { type: 'P' }): void;
   execute(portal: object): void;
   sync(): void;
@@ -74,7 +74,7 @@ class Batch extends Query {
       connection.parse({ name, text });
       telling.set(text, columns);
     }
-    connection.bind({ statement: name, values, valueMapper: prepareValue });
+    connection.bind({ statement: name, values });
     if (!known) connection.describe({ type: 'P' });
     connection.execute({});
   }
@@ -110,15 +110,18 @@ class Batch extends Query {
 const STALE = new Set(['0A000', '26000']);
 
 /**
- * Runs the statements as one transaction, in one round trip, and gives the connection back to its pool: or ends it, where
- * it is no longer known what it was told.
+ * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
+ * longer known what it was told.
  *
  * @returns the rows of each statement, in order
  * @throws the error of the one that failed
  */
-export function runTogether(client: PoolClient, statements: Prepared[]): Promise<QueryResultRow[][]> {
+export async function runTogether(pool: Pool, statements: Prepared[]): Promise<QueryResultRow[][]> {
+  // Before there is a connection: a value that cannot be sent must not leave one half told.
+  const sendable = statements.map((each) => ({ ...each, values: each.values.map(prepareValue) }));
+  const client = await pool.connect();
   return new Promise((resolve, reject) => {
-    const batch = new Batch(statements, (error) => {
+    const batch = new Batch(sendable, (error) => {
       const code = (error as { code?: string } | null)?.code ?? '';
       client.release(error !== null && (batch.telling.size > 0 || STALE.has(code)));
       if (error) reject(error);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Pool, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 import { type Prepared, runTogether, type Statement } from './batch.js';
@@ -55,13 +55,13 @@ export class Database {
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     const settings = { ...READ_AS_TENANT, values: tenantSettings(tenant) };
     const all = [settings, ...statements.map((statement) => this.prepare(statement))];
-    const [, ...rows] = await runTogether(await this.pool.connect(), all);
+    const [, ...rows] = await runTogether(this.pool, all);
     return rows as never;
   }
 
   /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
   async lookUp<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
-    const [rows] = await runTogether(await this.pool.connect(), [this.prepare(statement)]);
+    const [rows] = await runTogether(this.pool, [this.prepare(statement)]);
     return rows as Row[];
   }
 
@@ -136,7 +136,7 @@ export class Database {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
-  private get pool(): Pool & { connect(): Promise<PoolClient> } {
+  private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
 
