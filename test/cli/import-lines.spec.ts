@@ -113,20 +113,20 @@ describe('an import of lines with faults', () => {
       'NUL',
       'users',
       { ...user, last_name: 'a\0b' },
-      [': last_name: must not contain NUL characters or lone surrogates'],
+      [': last_name: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
     [
       'half a character',
       'blog_posts',
       { ...post, tags: ['\ud83d'] },
-      [': tags: must not contain NUL characters or lone surrogates'],
+      [': tags: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
     ['no array of files', 'homework', { ...homework, files: {} }, [': files: must be an array']],
     [
       'NUL within JSON',
       'homework',
       { ...homework, files: [{ 'a\0': 1 }] },
-      [': files: must not contain NUL characters or lone surrogates'],
+      [': files: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
     [
       'JSON that is too deep',

@@ -26,7 +26,7 @@ const POINTS = ['a', 'Z', '0', ' ', '\t', '\n', '"', '\\', '/', '<', '&', '\u007
 
 function text(random: Random, min: number, max: number): string {
   const length = random.pick([min, min, Math.min(min + 1, max), max - 1, max, min + random.integer(max - min + 1)]);
-  if (length > 5_000) return random.pick(['a', '🎓', 'é', '\u0001']).repeat(length);
+  if (length > 5_000) return random.pick(['a', '🎓', 'é', '\n']).repeat(length);
   return Array.from({ length: Math.max(min, length) }, () => random.pick(POINTS)).join('');
 }
 

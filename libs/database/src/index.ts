@@ -4,4 +4,5 @@ export { connect, type ConnectionOptions } from './data-source.js';
 export { type Counter, recountLists, wrongListCounts } from './list-counts.js';
 export { migrate, pendingMigrations, revertLast } from './migrate.js';
 export { roleFaults } from './roles.js';
+export { isStorable } from './storable.js';
 export * from './entities/index.js';

@@ -1,3 +1,5 @@
+import { isStorable } from '@app/database';
+
 /** Why a value does not fit; completes "<field>: …". */
 export class Misfit {
   constructor(readonly message: string) {}
@@ -10,8 +12,6 @@ export type ReadValue = (value: unknown) => unknown;
 const DEEPEST = 32;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-// With the u flag, a pair of surrogates is one character and not matched.
-const UNSTORABLE = /[\0\p{Cs}]/u;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const readers: Record<string, ReadValue> = {
@@ -62,7 +62,8 @@ export const readEmail: ReadValue = (value) => {
 };
 
 function storable(text: string): string | Misfit {
-  return UNSTORABLE.test(text) ? new Misfit('must not contain NUL characters or lone surrogates') : text;
+  if (isStorable(text)) return text;
+  return new Misfit('must not contain control characters other than tabs and line breaks, or lone surrogates');
 }
 
 function storableJson(value: unknown, depth: number): Misfit | null {

@@ -1,3 +1,4 @@
+import { isStorable } from '@app/database';
 import { Fault, Faults, type Parser } from './fault.js';
 import { canonicalUuid, parseDate } from './parsers.js';
 import { faultsOf, readObject } from './read-object.js';
@@ -17,12 +18,15 @@ export interface TextRule {
   trim?: boolean;
 }
 
-/** Text, measured in code points, that PostgreSQL can store: no NUL, no lone surrogate. */
+/** Text, measured in code points, without control characters. */
 export function jsonText({ min = 0, max, pattern, trim = false }: TextRule): Parser<string> {
   return (raw) => {
     if (typeof raw !== 'string') return new Fault('string_type', 'Give a text.');
-    if (raw.includes('\0') || !raw.isWellFormed()) {
-      return new Fault('value_error', 'Leave out NUL characters and halves of surrogate pairs.');
+    if (!isStorable(raw)) {
+      return new Fault(
+        'value_error',
+        'Leave out control characters other than tabs and line breaks, and halves of surrogate pairs.',
+      );
     }
     const text = trim ? raw.trim() : raw;
     const length = codePoints(text);
