@@ -135,7 +135,7 @@ describe('a query string', () => {
     ['12,000 characters in one value', `student_id=${'x'.repeat(12_000)}`, 1],
     ['12,000 characters in one name', `${'x'.repeat(12_000)}=1`, 1],
     ['7,500 times the same unknown name', Array(7_500).fill('a').join('&'), 1],
-    ['3,500 different unknown names', Array.from({ length: 3_500 }, (_, n) => n.toString(36)).join('&'), 3_500],
+    ['3,500 different unknown names', Array.from({ length: 3_500 }, (_, n) => n.toString(36)).join('&'), 100],
     ['4,000 encoded NULs', `limit=${'%00'.repeat(4_000)}`, 1],
     ['15,000 ampersands', `${'&'.repeat(15_000)}limit=x`, 1],
   ])('of %s is refused, and quickly', async (_, query, count) => {

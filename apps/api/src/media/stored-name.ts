@@ -1,13 +1,16 @@
 const MOST_CHARACTERS = 100;
 
-/** What is left of a client's name for a file: letters, digits, dots, dashes and underscores, and the real extension. */
+/**
+ * What is left of a client's name for a file: letters, digits, dots, dashes and underscores, and the real extension. The
+ * name may be as long as a part's headers, and no expression here may look at any of it twice.
+ */
 export function storedName(given: string, extension: string): string {
-  const [last = ''] = given.split(/[/\\]/).slice(-1);
-  const stem = last
-    .replaceAll(/[^A-Za-z0-9._-]/g, '')
-    .replace(/\.[^.]*$/, '')
-    .replaceAll(/^\.+|\.+$/g, '')
+  const path = given.replaceAll('\\', '/');
+  const name = path.slice(path.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9._-]+/g, '');
+  const stem = name.slice(0, name.includes('.') ? name.lastIndexOf('.') : name.length);
+  const kept = stem
+    .replace(/^\.+/, '')
     .slice(0, MOST_CHARACTERS - extension.length - 1)
     .replace(/\.+$/, '');
-  return `${stem || 'image'}.${extension}`;
+  return `${kept || 'image'}.${extension}`;
 }

@@ -60,10 +60,25 @@ export interface FaultDetail {
   type: string;
 }
 
+/** An answer lists this many faults; the last one says how many more there are. */
+export const MOST_FAULTS = 100;
+
 /** All faults of a request together: 422. */
 export class ValidationFailed extends ApiError {
-  constructor(readonly faults: FaultDetail[]) {
+  readonly faults: FaultDetail[];
+
+  /** @param count of all faults, where `faults` holds only the first ones */
+  constructor(faults: FaultDetail[], count = faults.length) {
     super('validation_failed', 'The request is not valid.');
+    const more = count - MOST_FAULTS;
+    this.faults = faults.slice(0, MOST_FAULTS);
+    const last = this.faults.at(-1);
+    if (last && more > 0) {
+      this.faults[MOST_FAULTS - 1] = {
+        ...last,
+        msg: `${last.msg} Further faults, not listed: ${more.toLocaleString('en')}.`,
+      };
+    }
   }
 
   /** A request whose shape is right and whose values are not: `value_error` at each of these places. */

@@ -1,3 +1,4 @@
+import { MOST_FAULTS } from '../errors/api-error.js';
 import type { Schema } from '../views/columns.js';
 
 /** The three error bodies, as the OpenAPI document names them. */
@@ -36,6 +37,7 @@ export const errorSchemas: Record<string, Schema> = {
       detail: {
         type: 'array',
         minItems: 1,
+        maxItems: MOST_FAULTS,
         items: {
           type: 'object',
           properties: {
@@ -72,7 +74,8 @@ export const errorResponses: Record<number, { description: string; schema: Schem
   415: { description: 'The body is of a type that is not taken here.', schema: standard },
   404: { description: 'No such record, or one of another organization.', schema: standard },
   422: {
-    description: 'The request is not valid; every fault is listed.',
+    description:
+      'The request is not valid. The first 100 faults are listed; the last message tells how many more there are.',
     schema: { $ref: '#/components/schemas/ValidationError' },
   },
   429: { description: 'Too many requests; `Retry-After` tells when to come back.', schema: standard },

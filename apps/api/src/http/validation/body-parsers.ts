@@ -1,7 +1,7 @@
 import { isStorable } from '@app/database';
-import { Fault, Faults, type Parser } from './fault.js';
+import { Fault, Faults, isFault, type Parser } from './fault.js';
 import { canonicalUuid, parseDate } from './parsers.js';
-import { faultsOf, readObject } from './read-object.js';
+import { readObject } from './read-object.js';
 
 /** Unicode code points, which is what lengths count. */
 export function codePoints(text: string): number {
@@ -29,7 +29,8 @@ export function jsonText({ min = 0, max, pattern, trim = false }: TextRule): Par
       );
     }
     const text = trim ? raw.trim() : raw;
-    const length = codePoints(text);
+    // A code point has at most two units: what is far too long is not counted.
+    const length = text.length > 2 * max ? text.length : codePoints(text);
     if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
     if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
     if (pattern && !pattern.shape.test(text)) return new Fault('string_pattern_mismatch', pattern.message);
@@ -93,8 +94,9 @@ export function jsonList<T>(item: Parser<T>, { min = 0, max }: { min?: number; m
     if (raw.length < min) return new Fault('too_short', `Give at least ${min} item${min === 1 ? '' : 's'}.`);
     if (raw.length > max) return new Fault('too_long', `Give at most ${max} items.`);
     const items = raw.map((value: unknown) => item(value, env));
-    const faults = items.flatMap((value, index) => faultsOf(value).map((fault) => fault.under(index)));
-    return faults.length > 0 ? new Faults(faults) : (items as T[]);
+    const faults = new Faults();
+    for (const [index, value] of items.entries()) if (isFault(value)) faults.add(value, index);
+    return faults.count > 0 ? faults : (items as T[]);
   };
 }
 
@@ -103,7 +105,7 @@ export function jsonObject<T extends object>(shape: new () => T): Parser<T> {
   return (raw, env) => {
     if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return new Fault('dict_type', 'Give an object.');
     const { value, faults } = readObject(shape, raw, env);
-    return faults.length > 0 ? new Faults(faults) : (value as T);
+    return faults.count > 0 ? faults : (value as T);
   };
 }
 

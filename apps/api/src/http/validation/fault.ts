@@ -1,4 +1,5 @@
 import type { Env } from '@app/config';
+import { MOST_FAULTS, ValidationFailed } from '../errors/api-error.js';
 
 /** The kinds of fault that clients of pydantic know. */
 export type FaultType =
@@ -28,6 +29,9 @@ export type FaultType =
   | 'json_invalid'
   | 'value_error';
 
+/** A name that only the caller knows is repeated up to this length (code points): it may be the whole body. */
+const LONGEST_NAME = 100;
+
 /** What is wrong with one value. A parser returns it in the value's place. */
 export class Fault {
   constructor(
@@ -38,16 +42,59 @@ export class Fault {
     readonly at: readonly (string | number)[] = [],
   ) {}
 
+  /** A name that the request class does not declare. */
+  static unknown(name: string): Fault {
+    return new Fault('extra_forbidden', 'This is not known here. Check its spelling.', [shortened(name)]);
+  }
+
   /** The same fault, seen from the object or list around it. */
   under(place: string | number): Fault {
     return new Fault(this.type, this.msg, [place, ...this.at]);
   }
 }
 
-/** What is wrong inside one value: a list's items, an object's fields. */
+/**
+ * What is wrong inside one value: a list's items, an object's fields. The first faults, as many as an answer lists, and
+ * the number of all of them.
+ */
 export class Faults {
-  constructor(readonly list: readonly Fault[]) {}
+  private readonly first: Fault[] = [];
+  private all = 0;
+
+  get list(): readonly Fault[] {
+    return this.first;
+  }
+
+  get count(): number {
+    return this.all;
+  }
+
+  /** @param place of the value in which they were found, seen from the one around it */
+  add(found: Fault | Faults, place?: string | number): void {
+    const [faults, count] = found instanceof Fault ? [[found], 1] : [found.list, found.count];
+    this.all += count;
+    for (const fault of faults) {
+      if (this.first.length === MOST_FAULTS) return;
+      this.first.push(place === undefined ? fault : fault.under(place));
+    }
+  }
+
+  /** The answer that tells them. */
+  toError(): ValidationFailed {
+    const details = this.first.map(({ at, msg, type }) => ({ loc: [...at], msg, type }));
+    return new ValidationFailed(details, this.all);
+  }
+}
+
+export function isFault(value: unknown): value is Fault | Faults {
+  return value instanceof Fault || value instanceof Faults;
 }
 
 /** Reads a raw value: the value itself, or what is wrong with it. Some values depend on the configuration. */
 export type Parser<T> = (raw: unknown, env: Env) => T | Fault | Faults;
+
+function shortened(name: string): string {
+  // A code point has at most two units: the rest of a long name is not even looked at.
+  const points = Array.from(name.slice(0, 2 * (LONGEST_NAME + 1)));
+  return points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME).join('')}…` : name;
+}

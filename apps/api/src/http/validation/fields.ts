@@ -2,9 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
-import type { Parser } from './fault.js';
+import { isFault, type Parser } from './fault.js';
 import { BodySchema, schemaOf } from './body-schema.js';
-import { faultsOf, FIELD_CHECK, type ReadOptions, released } from './read-object.js';
+import { FIELD_CHECK, type ReadOptions, released } from './read-object.js';
 import {
   jsonBoolean,
   jsonBrand,
@@ -30,7 +30,7 @@ function readBy<T>(parse: Parser<T>): PropertyDecorator {
     ),
     ValidateBy({
       name: FIELD_CHECK,
-      validator: { validate: (value) => value !== undefined && faultsOf(value).length === 0 },
+      validator: { validate: (value) => value !== undefined && !isFault(value) },
     }),
   );
 }

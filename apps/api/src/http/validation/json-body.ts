@@ -1,20 +1,24 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, ValidationFailed } from '../errors/api-error.js';
+import { ApiError } from '../errors/api-error.js';
+import { Pieces } from '../request/chunks.js';
 import { sendContinue } from '../request/continue.js';
+import { parseJson } from './parse-json.js';
 
 /** What a JSON body may hold where a route does not say otherwise. */
 export const JSON_LIMIT = 1_048_576;
-
-/** Deeper nesting than any request has; much deeper overflows the stack of whoever walks it. */
-const MOST_DEPTH = 32;
 
 /**
  * Reads a request's JSON body; undefined when there is none. Only UTF-8 and no content encoding: a second way to say the
  * same is a second way to smuggle something by.
  *
+ * @param declared names of the request class
  * @throws ApiError 413 beyond the limit, 415 for anything that is not plain JSON; ValidationFailed when it does not parse
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  limit: number,
+  declared: ReadonlySet<string>,
+): Promise<unknown> {
   const { headers } = request;
   const length = headers['content-length'];
   if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return undefined;
@@ -27,7 +31,7 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   if (Number(length) > limit) throw tooLarge(limit);
   sendContinue(request);
   const bytes = await readBytes(request, limit);
-  return bytes.length === 0 ? undefined : parse(bytes);
+  return bytes.length === 0 ? undefined : parseJson(bytes, declared);
 }
 
 function isPlainJson(contentType: string | undefined): boolean {
@@ -40,53 +44,17 @@ function isPlainJson(contentType: string | undefined): boolean {
 
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const pieces = new Pieces();
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
+      if (size <= limit) pieces.add(chunk);
       else reject(tooLarge(limit));
     });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('end', () => resolve(pieces.join()));
     request.once('error', reject);
     request.once('aborted', () => reject(new ApiError('bad_request', 'The request ended before its body did.')));
   });
-}
-
-function parse(bytes: Buffer): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw invalid('The body is not valid UTF-8.');
-  }
-  if (depthOf(text) > MOST_DEPTH) throw invalid(`The body is nested deeper than ${MOST_DEPTH} levels.`);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw invalid('The body is not valid JSON.');
-  }
-}
-
-/** How deep brackets nest outside of strings; cheaper than parsing, and never recursive. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return deepest;
-}
-
-function invalid(msg: string): ValidationFailed {
-  return new ValidationFailed([{ loc: ['body'], msg, type: 'json_invalid' }]);
 }
 
 function tooLarge(limit: number): ApiError {

@@ -12,7 +12,9 @@ export function parseQuery(text: string): Record<string, string | string[]> {
     const name = decode(at < 0 ? pair : pair.slice(0, at));
     const value = decode(at < 0 ? '' : pair.slice(at + 1));
     const earlier = query[name];
-    query[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
+    if (earlier === undefined) query[name] = value;
+    else if (Array.isArray(earlier)) earlier.push(value);
+    else query[name] = [earlier, value];
   }
   return query;
 }

@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync, type ValidationError, ValidationTypes } from 'class-validator';
+import { getMetadataStorage, validateSync, ValidationTypes } from 'class-validator';
 import type { Env } from '@app/config';
-import { Fault, Faults } from './fault.js';
+import { Fault, Faults, isFault } from './fault.js';
 
 /** What class-validator calls the check of a field of the house's vocabulary (fields.ts). */
 export const FIELD_CHECK = 'field';
@@ -19,50 +19,54 @@ export interface Interdependent {
   [TOGETHER](): Fault[];
 }
 
-/** Reads a raw object into a request class: the instance, and all that is wrong with it, in the caller's own order. */
-export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Fault[] } {
+/**
+ * Reads a raw object into a request class: the instance, and all that is wrong with it, in the caller's own order.
+ *
+ * The libraries see declared names only. class-transformer's time is quadratic in the number of names, and it passes over
+ * some of them in silence: __proto__, constructor, those of Object's own methods.
+ */
+export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Faults } {
+  const { names } = fieldsOf(shape);
   const options: ReadOptions = { env };
-  const value = plainToInstance(shape, held(raw), options as object);
-  const errors = isSound(shape, raw, value) ? [] : validateSync(value, CHECKS);
-  const names = Object.keys(raw);
-  // class-transformer passes over some names in silence: __proto__, constructor, those of Object's own methods.
-  const lost = names.filter((name) => !Object.hasOwn(value, name)).map(unknown);
-  const faults = [...errors.flatMap(describe), ...lost];
-  if (TOGETHER in value) {
-    const told = new Set(faults.map(({ at }) => at[0]));
-    faults.push(...(value as Interdependent)[TOGETHER]().filter(({ at }) => !told.has(at[0])));
+  const value = plainToInstance(shape, declared(names, raw as Record<string, unknown>), options as object);
+  const found = faultsByField(shape, value);
+  const faults = new Faults();
+  for (const name of Object.keys(raw)) {
+    if (!names.has(name)) faults.add(Fault.unknown(name));
+    const own = found.get(name);
+    if (own) faults.add(own);
   }
-  return { value, faults: faults.length > 1 ? inOrderOf(names, faults) : faults };
+  // What is missing comes last.
+  for (const [name, own] of found) if (!Object.hasOwn(raw, name)) faults.add(own);
+  return { value, faults };
 }
 
-/** The faults that a parser left in a value's place. */
-export function faultsOf(value: unknown): readonly Fault[] {
-  if (value instanceof Fault) return [value];
-  return value instanceof Faults ? value.list : [];
-}
-
-const CHECKS = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false, stopAtFirstError: true };
-
-/** The fields of a request class, and those that it cannot do without. */
+/** The fields of a request class, as class-validator knows them. */
 interface Fields {
-  known: ReadonlySet<string>;
+  names: ReadonlySet<string>;
   required: string[];
+  /** It has other checks than the house's. */
+  foreign: boolean;
 }
 
-const fieldsOfShapes = new WeakMap<object, Fields | null>();
+const fieldsOfShapes = new WeakMap<object, Fields>();
 
-/** What class-validator knows of the class; null where it has other checks than the house's, which it alone can make. */
-function fieldsOf(shape: new () => object): Fields | null {
+function fieldsOf(shape: new () => object): Fields {
   let fields = fieldsOfShapes.get(shape);
   if (fields === undefined) {
     const checks = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
     const optional = new Set(checks.filter(isCondition).map(({ propertyName }) => propertyName));
-    const known = new Set(checks.map(({ propertyName }) => propertyName));
-    const ours = checks.every((check) => isCondition(check) || check.name === FIELD_CHECK);
-    fields = ours ? { known, required: [...known].filter((name) => !optional.has(name)) } : null;
+    const names = new Set(checks.map(({ propertyName }) => propertyName));
+    const foreign = !checks.every((check) => isCondition(check) || check.name === FIELD_CHECK);
+    fields = { names, required: [...names].filter((name) => !optional.has(name)), foreign };
     fieldsOfShapes.set(shape, fields);
   }
   return fields;
+}
+
+/** The names that a request class declares. */
+export function namesOf(shape: new () => object): ReadonlySet<string> {
+  return fieldsOf(shape).names;
 }
 
 /** IsOptional or ValidateIf: in the house's vocabulary both mean that the field may be left out. */
@@ -70,49 +74,52 @@ function isCondition({ type }: { type: string }): boolean {
   return type === ValidationTypes.CONDITIONAL_VALIDATION;
 }
 
-/** Whether nothing is wrong, as with most requests: class-validator would build a report of every field to say so. */
-function isSound(shape: new () => object, raw: object, value: object): boolean {
-  const fields = fieldsOf(shape);
-  return (
-    fields !== null &&
-    Object.keys(raw).every((name) => fields.known.has(name)) &&
-    fields.required.every((name) => (value as Record<string, unknown>)[name] !== undefined) &&
-    Object.values(value).every((field) => faultsOf(field).length === 0)
-  );
-}
-
 /**
- * What is nested goes to its parser untouched, as a function: class-transformer passes those by. Anything else it would walk
- * by itself, drop some names on the way and take a `constructor` in it for a class to call.
+ * What of the raw object is declared. What is nested goes to its parser untouched, as a function: class-transformer passes
+ * those by. Anything else it would walk by itself, drop some names on the way and take a `constructor` in it for a class
+ * to call.
  */
-function held(raw: object): object {
-  return Object.fromEntries(
-    Object.entries(raw).map(([name, value]: [string, unknown]) => [
-      name,
-      typeof value === 'object' && value !== null ? () => value : value,
-    ]),
-  );
+function declared(names: ReadonlySet<string>, raw: Record<string, unknown>): object {
+  const known: Record<string, unknown> = {};
+  for (const name of names) {
+    if (!Object.hasOwn(raw, name)) continue;
+    const value = raw[name];
+    known[name] = typeof value === 'object' && value !== null ? () => value : value;
+  }
+  return known;
 }
 
-/** The value as the caller wrote it, see {@link held}. */
+/** The value as the caller wrote it, see {@link declared}. */
 export function released(value: unknown): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
-function describe(error: ValidationError): Fault[] {
-  const found = faultsOf(error.value);
-  if (found.length > 0) return found.map((fault) => fault.under(error.property));
-  if (error.constraints?.whitelistValidation) return [unknown(error.property)];
-  return [new Fault('missing', 'This is required.', [error.property])];
+/** What is wrong with each field; nothing, with most requests. */
+function faultsByField(shape: new () => object, value: object): Map<string, Faults> {
+  const { names, required, foreign } = fieldsOf(shape);
+  const fields = value as Record<string, unknown>;
+  const found = new Map<string, Faults>();
+  for (const name of names) {
+    const field = fields[name];
+    if (isFault(field)) faultsAt(found, name).add(field, name);
+  }
+  // class-validator would build a report of every field to say that nothing is wrong.
+  if (foreign || required.some((name) => fields[name] === undefined)) {
+    for (const { property } of validateSync(value, CHECKS)) {
+      if (!found.has(property)) faultsAt(found, property).add(new Fault('missing', 'This is required.', [property]));
+    }
+  }
+  if (TOGETHER in value) {
+    const together = (value as Interdependent)[TOGETHER]().filter(({ at: [name] }) => !found.has(String(name)));
+    for (const fault of together) faultsAt(found, String(fault.at[0])).add(fault);
+  }
+  return found;
 }
 
-function unknown(name: string): Fault {
-  return new Fault('extra_forbidden', 'This is not known here. Check its spelling.', [name]);
-}
+const CHECKS = { forbidUnknownValues: false, stopAtFirstError: true };
 
-/** As the caller wrote them; what is missing comes last. */
-function inOrderOf(names: string[], faults: Fault[]): Fault[] {
-  const places = new Map(names.map((name, index) => [name, index]));
-  const placeOf = ({ at }: Fault) => places.get(String(at[0])) ?? names.length;
-  return faults.sort((a, b) => placeOf(a) - placeOf(b));
+function faultsAt(found: Map<string, Faults>, name: string): Faults {
+  let faults = found.get(name);
+  if (!faults) found.set(name, (faults = new Faults()));
+  return faults;
 }

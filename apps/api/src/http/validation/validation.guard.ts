@@ -4,15 +4,16 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
 import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
-import { type FaultDetail, ValidationFailed } from '../errors/api-error.js';
 import { isWrite } from '../writes/audit.js';
 import { bodyKindOf, declaredType } from './declared.js';
-import { Fault } from './fault.js';
+import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
-import { readObject } from './read-object.js';
+import { namesOf, readObject } from './read-object.js';
 
 /** The request of a route that declares no parameters: whatever is given is too much. */
 class Nothing {}
+
+const NONE = new Faults();
 
 interface Shapes {
   query: Type<object>;
@@ -38,27 +39,31 @@ export class ValidationGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const shapes = this.shapesOf(context.getClass(), handler);
     const query = readObject(shapes.query, request.query, this.env);
-    const faults = query.faults.map((fault) => detail('query', fault));
-    if (isWrite(request.method)) faults.push(...(await this.readBody(request, handler, shapes.body)));
-    if (faults.length > 0) throw new ValidationFailed(faults);
+    const faults = new Faults();
+    faults.add(query.faults, 'query');
+    if (isWrite(request.method)) faults.add(await this.readBody(request, handler, shapes.body), 'body');
+    if (faults.count > 0) throw faults.toError();
     // Express' own property is a getter that would parse the text again.
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
     return true;
   }
 
-  private async readBody(request: Request, handler: object, shape: Type<object> | null): Promise<FaultDetail[]> {
+  /** Leaves the body on the request, and its hash if it is valid. */
+  private async readBody(request: Request, handler: object, shape: Type<object> | null): Promise<Fault | Faults> {
     const kind = bodyKindOf(handler);
-    if (kind === 'upload') return [];
-    const raw = await readJson(request, kind.json);
-    request.contentHash = hashOf([request.query, raw ?? null]);
-    if (raw === undefined && !shape) return [];
-    if (raw === undefined) return [detail('body', new Fault('missing', 'Send a JSON object as the body.'))];
-    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-      return [detail('body', new Fault('dict_type', 'Send a JSON object as the body.'))];
+    if (kind === 'upload') return NONE;
+    const raw = await readJson(request, kind.json, namesOf(shape ?? Nothing));
+    if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');
+    if (raw !== undefined) {
+      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+        return new Fault('dict_type', 'Send a JSON object as the body.');
+      }
+      const { value, faults } = readObject(shape ?? Nothing, raw, this.env);
+      if (faults.count > 0) return faults;
+      request.body = value;
     }
-    const { value, faults } = readObject(shape ?? Nothing, raw, this.env);
-    request.body = value;
-    return faults.map((fault) => detail('body', fault));
+    request.contentHash = hashOf([request.query, raw ?? null]);
+    return NONE;
   }
 
   private shapesOf(controller: Type, handler: object & { name?: string }): Shapes {
@@ -72,10 +77,6 @@ export class ValidationGuard implements CanActivate {
     }
     return shapes;
   }
-}
-
-function detail(place: string, { at, msg, type }: Fault): FaultDetail {
-  return { loc: [place, ...at], msg, type };
 }
 
 /** The same for the same content, whatever the order of its keys: SHA-256 of its canonical JSON. */
