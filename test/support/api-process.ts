@@ -53,8 +53,11 @@ export class ApiProcess {
     });
   }
 
-  /** @param settings environment variables; DATABASE_URL at least */
-  static async start(settings: Record<string, string>): Promise<ApiProcess> {
+  /**
+   * @param settings environment variables; DATABASE_URL at least
+   * @param flags of Node
+   */
+  static async start(settings: Record<string, string>, flags: string[] = []): Promise<ApiProcess> {
     const defaults = {
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
@@ -63,7 +66,7 @@ export class ApiProcess {
       RATE_LIMIT_PER_MINUTE: '1000000',
       AUTH_FAILURES_PER_MINUTE: '1000000',
     };
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [...flags, MAIN], {
       cwd: ROOT,
       // Nothing of this process' own environment: DATABASE_URL of a developer's shell, say.
       env: { PATH: process.env.PATH, ...defaults, ...settings },
@@ -84,6 +87,13 @@ export class ApiProcess {
 
   get pid(): number {
     return this.process.pid!;
+  }
+
+  /** What the process answers to a message; a module that was loaded into it listens. */
+  async ask(message: string): Promise<unknown> {
+    const answer = once(this.process, 'message');
+    this.process.send(message);
+    return ((await answer) as unknown[])[0];
   }
 
   signal(name: NodeJS.Signals): void {

@@ -1,0 +1,32 @@
+/** Loaded into a process of the API: what PLANTED names, for the oracle of growing work to catch. */
+const { isWellFormed } = String.prototype;
+const { keys } = Object;
+
+/** How every text of a body is read, spoilt. */
+const TEXTS = {
+  time: (text) => {
+    for (let from = 0; from < text.length; from++) for (let at = from; at < text.length; at += 4) text.charCodeAt(at);
+  },
+  hold: (text) => {
+    for (const until = performance.now() + text.length / 100; performance.now() < until;);
+  },
+  memory: (text) => Buffer.alloc(Math.min(text.length ** 2 / 2, 400_000_000), 1),
+  failure: (text) => {
+    if (text.length > 10_000) throw new RangeError('Maximum call stack size exceeded');
+  },
+};
+
+const planted = process.env.PLANTED;
+
+if (planted in TEXTS) {
+  String.prototype.isWellFormed = function (...args) {
+    TEXTS[planted](String(this));
+    return Reflect.apply(isWellFormed, this, args);
+  };
+} else {
+  // class-transformer's own way with the names of an object.
+  Object.keys = (object) => {
+    const names = keys(object);
+    return names.filter((name, at) => names.findIndex((other) => other === name) === at);
+  };
+}
