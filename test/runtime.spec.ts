@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { buildOnce } from './support/api-process.js';
+import { createTestDatabase, type TestDatabase } from './support/database.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  optionalDependencies: Record<string, string>;
+};
+
+/** The version that package.json carries for this platform; the machine's own where npm left it out. */
+function expectedVersion(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  const name = [`node-${platform}`, `node-bin-${platform}`].find((candidate) => candidate in optionalDependencies);
+  const installed = name !== undefined && existsSync(join(ROOT, 'node_modules', name));
+  return installed ? `v${optionalDependencies[name]}` : process.version;
+}
+
+/** The PATH of a shell outside npm. */
+const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+
+/** `npm start` in a shell outside npm. In a process group of its own, since npm does not wait for what it has started. */
+function npmStart(cwd: string, settings: Record<string, string>) {
+  const env = { PATH: path.join(delimiter), ...settings };
+  const child = spawn('npm', ['start', '--silent'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const service = {
+    output: '',
+    /** The exit code, once the last process has closed its output. */
+    closed: new Promise<number | null>((resolve) => child.once('close', resolve)),
+    stop: () => process.kill(-child.pid!, 'SIGTERM'),
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (service.output += chunk.toString()));
+  }
+  return service;
+}
+
+describe('the runtime', () => {
+  let database: TestDatabase;
+  let folder: string;
+  beforeAll(async () => {
+    await buildOnce();
+    database = await createTestDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'tutoring-runtime-'));
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  it('of the tests is the carried Node', () => {
+    expect(process.version).toBe(expectedVersion());
+  });
+
+  it('of npm start is the carried Node, whatever the PATH says', async () => {
+    const service = npmStart(ROOT, {
+      DATABASE_URL: database.applicationUrl,
+      MIGRATION_DATABASE_URL: database.ownerUrl,
+      DATA_DIR: folder,
+      PORT: '0',
+    });
+    try {
+      await vi.waitFor(() => expect(service.output).toContain('Ready in'), { timeout: 60_000, interval: 50 });
+      const base = /Tutoring API +(\S+)/.exec(service.output)![1]!;
+      const metrics = await (await fetch(`${base}/metrics`)).text();
+      expect(/nodejs_version_info{version="([^"]+)"/.exec(metrics)?.[1]).toBe(expectedVersion());
+    } finally {
+      service.stop();
+      await service.closed;
+    }
+  }, 120_000);
+
+  it('is told apart from one that cannot run here: npm start says so in one line', async () => {
+    const checkout = join(folder, 'checkout');
+    const bin = join(checkout, 'node_modules', '.bin');
+    mkdirSync(bin, { recursive: true });
+    for (const name of ['package.json', 'scripts']) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
+    // A program whose loader is not there, as glibc's is not on Alpine.
+    writeFileSync(join(bin, 'node'), '#!/lib/no-such-loader\n');
+    chmodSync(join(bin, 'node'), 0o755);
+    const service = npmStart(checkout, {});
+    expect(await service.closed).toBe(1);
+    expect(service.output).toMatch(/^The Node that npm installed does not run.*rm node_modules\/\.bin\/node\n$/);
+  });
+});
