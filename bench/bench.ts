@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Child } from './children.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 
 /** As `npm run start:prod` and `npm start` run the API. */
-const PRODUCTION_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+const PRODUCTION_FLAGS = [`--env-file=${fileURLToPath(new URL('../../heap.env', import.meta.url))}`];
 
 export const API = '../apps/api/src/main.js';
 export const POOL_SIZE = 10;

@@ -1,14 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Failure } from '../output.js';
 
 /** How long a process may take until it works, and to end when asked (ms). */
 const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 15_000;
 
-/** Bounds for V8, which would otherwise let the heap grow with the machine: reads stay under 150 MB with them. */
-const MEMORY = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+/** Bounds for V8's memory. */
+const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../heap.env', import.meta.url))}`;
 
 /** A process of the service that the launcher started. */
 export class Child {
@@ -29,7 +30,7 @@ export class Child {
   static async start(main: string, env: Record<string, string>, logFile: string): Promise<Child> {
     mkdirSync(dirname(logFile), { recursive: true });
     // In a process group of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops all in order.
-    const child = fork(main, { env, execArgv: MEMORY, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+    const child = fork(main, { env, execArgv: [MEMORY], stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
     const log = createWriteStream(logFile, { flags: 'a' });
     child.stdout?.pipe(log, { end: false });
     const complaints: string[] = [];
