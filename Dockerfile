@@ -17,7 +17,7 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
-COPY heap.env ./
+COPY apps/api/heap.env apps/api/
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # Where DATA_DIR points in docker-compose.yml: a volume takes its owner from here.
@@ -27,4 +27,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The worker: command ["node", "dist/apps/worker/src/main.js"]; the command line: ["node", "dist/apps/cli/src/main.js", …].
-CMD ["node", "--env-file=heap.env", "dist/apps/api/src/main.js"]
+CMD ["node", "--env-file=apps/api/heap.env", "dist/apps/api/src/main.js"]

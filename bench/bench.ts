@@ -4,7 +4,7 @@ import { Child } from './children.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 
 /** As `npm run start:prod` and `npm start` run the API. */
-const PRODUCTION_FLAGS = [`--env-file=${fileURLToPath(new URL('../../heap.env', import.meta.url))}`];
+const PRODUCTION_FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 export const API = '../apps/api/src/main.js';
 export const POOL_SIZE = 10;

@@ -9,7 +9,7 @@ const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 15_000;
 
 /** Bounds for V8's memory. */
-const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../heap.env', import.meta.url))}`;
+const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap.env', import.meta.url))}`;
 
 /** A process of the service that the launcher started. */
 export class Child {
