@@ -3,6 +3,7 @@ import { loadEnv, Vault } from '@app/config';
 import type { Database } from '@app/database';
 import type { Caller } from '../apps/api/src/http/auth/caller.js';
 import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
+import { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
 import { ListHomework } from '../apps/api/src/resources/homework/homework.dto.js';
@@ -25,7 +26,7 @@ export interface Statement {
 }
 
 /** A row of every statement that a list sends. */
-const ROW = { data: '[]', count: 0, total: 0, more: false, created_at: null, id: null };
+const ROW = { data: null, count: 0, total: 0, more: false, created_at: null, id: null };
 
 /** Keeps what the API's own code would send: the limit's queries cannot fall behind it. */
 class Recorder {
@@ -46,7 +47,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
   const caller = { organizationId } as Caller;
   const record = async (send: (lists: Lists) => Promise<unknown>) => {
     const recorder = new Recorder();
-    await send(new Lists(recorder as unknown as Database, cursors));
+    await send(new Lists(recorder as unknown as Database, cursors, new LargeAnswers()));
     return recorder.statements;
   };
   const homework = (query: Partial<ListHomework>) =>

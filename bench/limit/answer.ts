@@ -72,7 +72,7 @@ export async function answer(path: string, authorization = ''): Promise<Answer> 
       ),
       client.query<PageRow>('COMMIT'),
     ]);
-    return [200, `{"data":${rows.rows[0]!.data},"meta":${page.meta}}`, page.headers];
+    return [200, `{"data":[${rows.rows[0]!.data}],"meta":${page.meta}}`, page.headers];
   } finally {
     client.release();
   }

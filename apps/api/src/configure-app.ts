@@ -14,6 +14,7 @@ import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { parseQuery } from './http/validation/query-parser.js';
+import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 
 /** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
@@ -43,10 +44,11 @@ const EXPOSED = [
 
 /**
  * Answers that are JSON text already go out as they are, past what Express would look up, convert and measure again. Of
- * one with an ETag Express tells whether the client has it already.
+ * one with an ETag Express tells whether the client has it already. A large one is streamed.
  */
 class JsonTextAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
+    if (body instanceof JsonStream) return body.sendTo(response.status(status ?? response.statusCode));
     if (typeof body !== 'string' || response.hasHeader('ETag')) return super.reply(response, body, status) as unknown;
     if (status !== undefined) response.statusCode = status;
     const bytes = Buffer.from(body);

@@ -9,6 +9,7 @@ import { BodyScopesGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
+import { LargeAnswers } from './lists/large-answers.js';
 import { Lists } from './lists/lists.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
@@ -48,7 +49,7 @@ const pipeline = [
       }),
     }),
   ],
-  providers: [...pipeline, AuthFailureLimit, Cursors, EnvelopeInterceptor, KeyUsage, Lists, RouteTable],
+  providers: [...pipeline, AuthFailureLimit, Cursors, EnvelopeInterceptor, KeyUsage, LargeAnswers, Lists, RouteTable],
   exports: [Lists, RouteTable, RateLimitModule, WritesModule],
 })
 export class HttpModule {}

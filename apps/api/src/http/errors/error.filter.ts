@@ -25,6 +25,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500) this.log.failure(thrown, request.id, error.code);
     await this.auditRefusal(request, error);
     if (response.headersSent) {
+      // Cut off, so that nobody takes half an answer for a whole one. The status is for the access log alone.
+      response.statusCode = error.status;
       response.destroy();
       return;
     }

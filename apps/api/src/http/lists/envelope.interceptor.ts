@@ -1,8 +1,9 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
+import { JsonStream } from '../views/json-stream.js';
 import { JsonText } from '../views/json-text.js';
-import { Page } from './page.js';
+import { Page, type Part } from './page.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -12,17 +13,41 @@ export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(
       map((answer: unknown) => {
-        const text = toText(answer);
-        if (text === null) return answer;
+        const json = toJson(answer);
+        if (json === null) return answer;
         const response = context.switchToHttp().getResponse<Response>().setHeader('Content-Type', JSON_TYPE);
         if (answer instanceof JsonText && answer.etag) response.setHeader('ETag', answer.etag);
-        return text;
+        return json;
       }),
     );
   }
 }
 
-function toText(answer: unknown): string | null {
-  if (answer instanceof Page) return `{"data":${answer.data},"meta":${JSON.stringify(answer.meta)}}`;
-  return answer instanceof JsonText ? answer.text : null;
+function toJson(answer: unknown): string | JsonStream | null {
+  if (answer instanceof JsonText) return answer.text;
+  if (!(answer instanceof Page)) return null;
+  const { records, meta } = answer;
+  if (Symbol.asyncIterator in records) return new JsonStream(pieces(records, meta));
+  return `${opening(meta)}${records.data ?? ''}${closing(meta)}`;
+}
+
+/** The same, a part at a time. The count is of what was sent: a record may be deleted meanwhile. */
+async function* pieces(records: AsyncIterable<Part>, meta: Page['meta']): AsyncGenerator<string> {
+  let before = opening(meta);
+  let sent = 0;
+  for await (const { count, data } of records) {
+    if (data === null) continue;
+    yield before + data;
+    before = ',';
+    sent += count;
+  }
+  yield (sent === 0 ? before : '') + closing(meta && { ...meta, count: sent });
+}
+
+function opening(meta: Page['meta']): string {
+  return meta ? '{"data":[' : '[';
+}
+
+function closing(meta: Page['meta']): string {
+  return meta ? `],"meta":${JSON.stringify(meta)}}` : ']';
 }

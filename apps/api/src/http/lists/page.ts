@@ -1,9 +1,16 @@
+/** Records as JSON, separated by commas; null for none. */
+export interface Part {
+  count: number;
+  data: string | null;
+}
+
 /** One page of a list, its records as JSON text that PostgreSQL wrote. */
 export class Page {
   constructor(
-    /** A JSON array. */
-    readonly data: string,
-    readonly meta: OffsetMeta | CursorMeta,
+    /** All of them, or parts that are read while the page is sent. */
+    readonly records: Part | AsyncIterable<Part>,
+    /** null: a bare array, without an envelope. */
+    readonly meta: OffsetMeta | CursorMeta | null,
   ) {}
 }
 

@@ -6,15 +6,24 @@ export interface Column {
   /** An SQL expression whose JSON form is the wire's. Never holds input. */
   sql: string;
   schema: Schema;
+  /**
+   * SQL for the bytes of a value that has no fixed size, given the name of its field. A list whose page would be large is
+   * sent in parts (see lists/statements.ts); this is how it knows.
+   */
+  size?: (field: string) => string;
 }
 
-const of = (sql: string, schema: Schema): Column => ({ sql, schema });
+const of = (sql: string, schema: Schema, size?: Column['size']): Column => ({ sql, schema, size });
+
+/** PostgreSQL knows it without reading a value that is stored out of line. */
+const bytesOfText = (field: string) => `octet_length(${field})`;
+const bytesAsText = (field: string) => `octet_length(${field}::text)`;
 
 export const uuid = (sql: string) =>
   of(sql, { type: 'string', format: 'uuid', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] });
 
 export const text = (sql: string, example?: string) =>
-  of(sql, { type: 'string', ...(example && { examples: [example] }) });
+  of(sql, { type: 'string', ...(example && { examples: [example] }) }, bytesOfText);
 
 export const oneOf = (sql: string, values: readonly string[]) => of(sql, { type: 'string', enum: [...values] });
 
@@ -42,17 +51,18 @@ export const flag = (sql: string) => of(sql, { type: 'boolean' });
 
 /** An array of strings, empty rather than null. */
 export const texts = (sql: string, items: Schema = { type: 'string' }) =>
-  of(`coalesce(${sql}, '{}')`, { type: 'array', items });
+  of(`coalesce(${sql}, '{}')`, { type: 'array', items }, bytesAsText);
 
 /** What is JSON in the database already, with the schema of it. */
-export const json = (sql: string, schema: Schema) => of(sql, schema);
+export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
 
 /** The field is always there, and null where there is no value. */
-export function nullable({ sql, schema }: Column): Column {
+export function nullable({ sql, schema, size }: Column): Column {
   const { type, enum: values, ...rest } = schema;
-  return of(sql, {
+  const withNull = {
     ...rest,
     type: [type as string, 'null'],
     ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
-  });
+  };
+  return of(sql, withNull, size);
 }

@@ -7,8 +7,14 @@ import type { Column, Schema } from './columns.js';
  * lines, so the two cannot differ.
  */
 export class View {
-  /** Yields the shape as JSON text; the tables' aliases are those that the columns use. */
+  /** The columns under the names of their fields; the tables' aliases are those that the columns use. */
+  readonly columns: Sql;
+  /** The names of the fields, for a query over {@link columns}. */
+  readonly fields: Sql;
+  /** Yields the shape as JSON text. */
   readonly json: Sql;
+  /** Bytes of the fields that have no fixed size, of one row of {@link columns}; null when all have one. */
+  readonly size: Sql | null;
   readonly schema: Schema;
 
   /** @param name of the schema in the OpenAPI document */
@@ -18,7 +24,11 @@ export class View {
   ) {
     const fields = Object.entries(columns);
     const list = fields.map(([field, { sql }]) => `${sql} AS "${field}"`).join(', ');
+    const sizes = fields.flatMap(([field, { size }]) => (size ? `coalesce(${size(`"${field}"`)}, 0)` : []));
+    this.columns = raw(list);
+    this.fields = raw(fields.map(([field]) => `"${field}"`).join(', '));
     this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${list}) v)`);
+    this.size = sizes.length > 0 ? raw(sizes.join(' + ')) : null;
     this.schema = {
       type: 'object',
       properties: Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])),

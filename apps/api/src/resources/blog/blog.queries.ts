@@ -1,39 +1,40 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
+import type { List } from '../../http/lists/list.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListPosts } from './blog.dto.js';
 import { blogPostView } from './blog.view.js';
 
-const ORDER = sql`is_pinned DESC, created_at DESC, id DESC`;
+const ORDER = sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`;
+const OWN = ({ organizationId }: Caller) => sql`b.organization_id = ${organizationId}`;
+const PLATFORM = sql`b.organization_id IS NULL`;
 
-/**
- * Posts in sight of the caller: the organization's own, and the platform's with the capability. Each kind is a walk of the
- * same index as far as the page reaches; the two are merged.
- */
-export function postsInSight(caller: Caller, query: ListPosts): Sql {
-  const own = sql`b.organization_id = ${caller.organizationId}`;
-  const platform = sql`b.organization_id IS NULL`;
-  const kinds = [
-    ...(query.target === 'platform' ? [] : [own]),
-    ...(query.target === 'org' || !caller.platformBlog ? [] : [platform]),
-  ];
-  if (kinds.length === 0) return sql`SELECT NULL AS json WHERE false`;
-  const reach = query.limit + query.offset;
-  const walks = kinds.map((kind) => {
-    const filters = [kind, equals('b.brand', query.brand), equals('b.status', query.status)];
-    return sql`(SELECT ${blogPostView.json} AS json, b.is_pinned, b.created_at, b.id FROM blog_posts b
-      WHERE ${join(
-        filters.filter((filter) => filter !== null),
-        ' AND ',
-      )} ORDER BY ${ORDER} LIMIT ${reach})`;
+/** The organization's own posts, and the platform's with the capability. */
+export const POSTS = new Source('blog_posts', 'b', { sight: inSight });
+
+export function postList(caller: Caller, { target, brand, status }: ListPosts): List {
+  const filters = [equals('b.brand', brand), equals('b.status', status)];
+  if (target === 'org') filters.push(OWN(caller));
+  if (target === 'platform') filters.push(PLATFORM);
+  const merged = caller.platformBlog && !target;
+  const ids = (page: { limit: number; offset: number }) => mergedIds(caller, filters, page);
+  return { view: blogPostView, source: POSTS, order: ORDER, filters, ...(merged && { ids }) };
+}
+
+/** Both kinds of posts: each is a walk of the same index as far as the page reaches, and the two are merged. */
+function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: { limit: number; offset: number }): Sql {
+  const walks = [OWN(caller), PLATFORM].map((kind) => {
+    const conditions = [kind, ...filters.filter((filter) => filter !== null)];
+    return sql`(SELECT b.id, b.is_pinned, b.created_at FROM blog_posts b WHERE ${join(conditions, ' AND ')}
+      ORDER BY ${ORDER} LIMIT ${limit + offset})`;
   });
-  return sql`SELECT json FROM (${join(walks, ' UNION ALL ')}) p ORDER BY ${ORDER} LIMIT ${query.limit} OFFSET ${query.offset}`;
+  return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
 }
 
 /** Whether the post `b` is the caller's to see and to change. */
 export function inSight(caller: Caller): Sql {
-  const own = sql`b.organization_id = ${caller.organizationId}`;
-  return caller.platformBlog ? sql`(${own} OR b.organization_id IS NULL)` : own;
+  return caller.platformBlog ? sql`(${OWN(caller)} OR ${PLATFORM})` : OWN(caller);
 }
 
 /** The post as its view has it, locked until the transaction ends: of two changes the later one sees the earlier. */

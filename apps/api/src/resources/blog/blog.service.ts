@@ -8,14 +8,13 @@ import { type PostState, Publishing } from '@app/publishing';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
+import type { Page } from '../../http/lists/page.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { type Expected, requireVersion, tagged } from '../../http/writes/etag.js';
 import type { CreatePost, ListPosts, UpdatePost } from './blog.dto.js';
-import { differences, inSight, insertPost, lockedPost, postsInSight } from './blog.queries.js';
+import { differences, insertPost, lockedPost, postList, POSTS } from './blog.queries.js';
 import { blogPostView } from './blog.view.js';
-
-const POSTS = sql`blog_posts b`;
 
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
@@ -36,12 +35,12 @@ export class BlogService {
     private readonly env: Env,
   ) {}
 
-  list(caller: Caller, query: ListPosts): Promise<JsonText> {
-    return this.lists.array(caller, postsInSight(caller, query));
+  list(caller: Caller, query: ListPosts): Promise<Page> {
+    return this.lists.array(caller, postList(caller, query), query);
   }
 
   async get(caller: Caller, id: string): Promise<JsonText> {
-    return tagged(await this.lists.record(caller, blogPostView, POSTS, [inSight(caller), sql`b.id = ${id}`]));
+    return tagged(await this.lists.record(caller, blogPostView, POSTS, sql`b.id = ${id}`));
   }
 
   async create(caller: Caller, { target = 'org', brand, ...fields }: CreatePost): Promise<JsonText> {
@@ -95,7 +94,7 @@ export class BlogService {
 
   private async written(caller: Caller, id: string): Promise<JsonText> {
     this.audit.note({ post_id: id });
-    return tagged(await this.lists.written(caller, blogPostView, POSTS, [inSight(caller), sql`b.id = ${id}`]));
+    return tagged(await this.lists.written(caller, blogPostView, POSTS, sql`b.id = ${id}`));
   }
 }
 

@@ -4,8 +4,14 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListConversations } from './conversations.dto.js';
 import { conversationView } from './conversations.view.js';
+
+const CONVERSATIONS = new Source('organization_conversations', 'o', {
+  id: 'conversation_id',
+  joins: sql`JOIN conversations c ON c.id = o.conversation_id`,
+});
 
 /** Threads with an active participant who is an accepted member; organization_conversations says which. */
 @Injectable()
@@ -17,8 +23,8 @@ export class ConversationsService {
       caller,
       {
         view: conversationView,
-        from: sql`organization_conversations o JOIN conversations c ON c.id = o.conversation_id`,
-        where: [sql`o.organization_id = ${caller.organizationId}`, equals('o.type', query.type)],
+        source: CONVERSATIONS,
+        filters: [equals('o.type', query.type)],
         order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,
       },
       query,

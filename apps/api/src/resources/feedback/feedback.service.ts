@@ -4,11 +4,13 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListFeedback, ListReviews } from './feedback.dto.js';
 import { feedbackView, reviewView } from './feedback.view.js';
 
-const FEEDBACK = sql`session_feedback f LEFT JOIN users reviewer ON reviewer.id = f.reviewer_id`;
-const NEWEST_FIRST = { createdAt: 'f.created_at', id: 'f.id' };
+const FEEDBACK = new Source('session_feedback', 'f', {
+  joins: sql`LEFT JOIN users reviewer ON reviewer.id = f.reviewer_id`,
+});
 
 /** Lesson feedback. Rows carry the organization of their submission; legacy rows have none and are nobody's. */
 @Injectable()
@@ -20,13 +22,8 @@ export class FeedbackService {
       caller,
       {
         view: query.anonymize ? feedbackView.anonymized : feedbackView.named,
-        from: FEEDBACK,
-        where: [
-          sql`f.organization_id = ${caller.organizationId}`,
-          equals('f.tutor_id', query.tutor_id),
-          query.public_only ? sql`f.is_public` : null,
-        ],
-        order: NEWEST_FIRST,
+        source: FEEDBACK,
+        filters: [equals('f.tutor_id', query.tutor_id), query.public_only ? sql`f.is_public` : null],
       },
       query,
     );
@@ -38,14 +35,8 @@ export class FeedbackService {
       caller,
       {
         view: query.anonymize ? reviewView.anonymized : reviewView.named,
-        from: FEEDBACK,
-        where: [
-          sql`f.organization_id = ${caller.organizationId}`,
-          sql`f.tutor_id = ${tutorId}`,
-          sql`f.is_public`,
-          sql`f.has_comment`,
-        ],
-        order: NEWEST_FIRST,
+        source: FEEDBACK,
+        filters: [sql`f.tutor_id = ${tutorId}`, sql`f.is_public`, sql`f.has_comment`],
         parameters: { tutor_id: tutorId },
         within: sql`SELECT FROM tutor_profiles t
           WHERE t.organization_id = ${caller.organizationId} AND t.user_id = ${tutorId}`,

@@ -5,10 +5,13 @@ import { Database, type Member } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
+import { Source } from '../../http/lists/source.js';
 import { requirePlace } from '../../http/validation/people.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { groupMemberView, studentGroupView } from './groups.view.js';
+
+const GROUPS = new Source('student_groups', 'g');
 
 /** Groups that the organization owns, and groups that nobody owns of a tutor with this organization only. */
 @Injectable()
@@ -20,10 +23,7 @@ export class GroupsService {
   ) {}
 
   get(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, studentGroupView, sql`student_groups g`, [
-      sql`g.organization_id = ${caller.organizationId}`,
-      sql`g.id = ${id}`,
-    ]);
+    return this.lists.record(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
   }
 
   /** @throws ApiError 404 for a group or person that is not here; ValidationFailed for a member with another role */

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListHomework } from './homework.dto.js';
 import { homeworkView } from './homework.view.js';
+
+const HOMEWORK = new Source('homework', 'h');
 
 @Injectable()
 export class HomeworkService {
@@ -16,14 +18,12 @@ export class HomeworkService {
       caller,
       {
         view: homeworkView,
-        from: sql`homework h`,
-        where: [
-          sql`h.organization_id = ${caller.organizationId}`,
+        source: HOMEWORK,
+        filters: [
           equals('h.homework_type', query.homework_type),
           equals('h.scope', query.scope),
           equals('h.student_id', query.student_id),
         ],
-        order: { createdAt: 'h.created_at', id: 'h.id' },
       },
       query,
     );

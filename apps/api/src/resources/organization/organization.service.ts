@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
+import { Source } from '../../http/lists/source.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { meView, pingView } from './organization.view.js';
 
@@ -11,16 +12,12 @@ export class OrganizationService {
   constructor(private readonly lists: Lists) {}
 
   ping(caller: Caller): Promise<JsonText> {
-    return this.lists.record(caller, pingView, sql`organizations o`, [sql`o.id = ${caller.organizationId}`]);
+    return this.lists.record(caller, pingView, Source.organization());
   }
 
   me(caller: Caller): Promise<JsonText> {
     const scopes = [...caller.scopes];
-    return this.lists.record(
-      caller,
-      meView,
-      sql`organizations o CROSS JOIN (SELECT ${scopes}::text[] AS scopes) granted`,
-      [sql`o.id = ${caller.organizationId}`],
-    );
+    const granted = sql`CROSS JOIN (SELECT ${scopes}::text[] AS scopes) granted`;
+    return this.lists.record(caller, meView, Source.organization(granted));
   }
 }

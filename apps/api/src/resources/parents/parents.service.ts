@@ -5,6 +5,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import type { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toParent } from '../../http/validation/people.js';
 import { type AccountInviteSent, sentOrRefused } from '../../http/views/account-invite.js';
 import type { JsonText } from '../../http/views/json-text.js';
@@ -12,15 +13,19 @@ import { Audit } from '../../http/writes/audit.js';
 import type { CreateParent } from './parents.dto.js';
 import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
 
-const PARENTS = sql`parents p JOIN users u ON u.id = p.user_id`;
+const PARENTS = new Source('parents', 'p', { id: 'user_id', joins: sql`JOIN users u ON u.id = p.user_id` });
+const LINKS = new Source('parent_students', 'l');
+const LINKED = sql`p.enrolled_at IS NOT NULL`;
 
 /** What is open or paid of the invoices of a parent's children in the organization. */
-const INVOICES = sql`CROSS JOIN LATERAL (
+const BALANCES = new Source('parents', 'p', {
+  joins: sql`CROSS JOIN LATERAL (
   SELECT coalesce(sum(i.amount_due_cents), 0)::bigint AS invoiced, coalesce(sum(i.amount_paid_cents), 0)::bigint AS paid,
     coalesce(sum(i.amount_due_cents - i.amount_paid_cents) FILTER (WHERE i.status = 'open'), 0)::bigint AS outstanding,
     count(*) FILTER (WHERE i.status = 'open') AS open
   FROM parent_students s JOIN invoices i ON i.organization_id = s.organization_id AND i.student_id = s.student_id
-  WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id AND i.status IN ('open', 'paid')) i`;
+  WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id AND i.status IN ('open', 'paid')) i`,
+});
 
 /** Parents with at least one child linked in the organization; without one they are invisible. */
 @Injectable()
@@ -38,9 +43,8 @@ export class ParentsService {
       caller,
       {
         view: parentView,
-        from: PARENTS,
-        where: [sql`p.organization_id = ${caller.organizationId}`, sql`p.enrolled_at IS NOT NULL`],
-        order: { createdAt: 'p.created_at', id: 'p.user_id' },
+        source: PARENTS,
+        filters: [LINKED],
         total: ['parents:enrolled'],
       },
       query,
@@ -48,11 +52,11 @@ export class ParentsService {
   }
 
   get(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, parentView, PARENTS, this.linked(caller, id));
+    return this.lists.record(caller, parentView, PARENTS, sql`p.user_id = ${id}`, LINKED);
   }
 
   getBalance(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, balanceView, sql`parents p ${INVOICES}`, this.linked(caller, id));
+    return this.lists.record(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
   }
 
   /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the values cannot be */
@@ -61,21 +65,15 @@ export class ParentsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created } = outcome!;
     this.audit.note({ parent_id: id, created });
-    return this.lists.written(caller, parentView, PARENTS, [
-      sql`p.organization_id = ${caller.organizationId}`,
-      sql`p.user_id = ${id}`,
-    ]);
+    return this.lists.written(caller, parentView, PARENTS, sql`p.user_id = ${id}`);
   }
 
   /** @throws ApiError 404 when one of the two is not there */
   async linkStudent(caller: Caller, id: string, studentId: string): Promise<JsonText> {
     await this.families.link(caller.organizationId, id, studentId);
     this.audit.note({ parent_id: id, student_id: studentId });
-    return this.lists.written(caller, parentStudentLinkView, sql`parent_students l`, [
-      sql`l.organization_id = ${caller.organizationId}`,
-      sql`l.parent_id = ${id}`,
-      sql`l.student_id = ${studentId}`,
-    ]);
+    const link = [sql`l.parent_id = ${id}`, sql`l.student_id = ${studentId}`];
+    return this.lists.written(caller, parentStudentLinkView, LINKS, ...link);
   }
 
   /** @throws ApiError 404; ValidationFailed when no mail can reach the parent */
@@ -83,9 +81,5 @@ export class ParentsService {
     const answer = sentOrRefused(await this.invites.sendToParent(caller, id), 'parent_id');
     this.audit.note({ parent_id: id, sent: answer.sent });
     return answer;
-  }
-
-  private linked(caller: Caller, id: string): Parameters<Lists['record']>[3] {
-    return [sql`p.organization_id = ${caller.organizationId}`, sql`p.user_id = ${id}`, sql`p.enrolled_at IS NOT NULL`];
   }
 }

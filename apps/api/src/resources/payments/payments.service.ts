@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import { equals, since, until } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListPayments } from './payments.dto.js';
 import { paymentView } from './payments.view.js';
+
+const PAYMENTS = new Source('payments', 'p');
 
 @Injectable()
 export class PaymentsService {
@@ -16,16 +18,14 @@ export class PaymentsService {
       caller,
       {
         view: paymentView,
-        from: sql`payments p`,
-        where: [
-          sql`p.organization_id = ${caller.organizationId}`,
+        source: PAYMENTS,
+        filters: [
           equals('p.student_id', query.student_id),
           equals('p.tutor_id', query.tutor_id),
           equals('p.status', query.status),
           since('p.created_at', query.from),
           until('p.created_at', query.to),
         ],
-        order: { createdAt: 'p.created_at', id: 'p.id' },
       },
       query,
     );

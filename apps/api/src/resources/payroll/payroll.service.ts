@@ -4,8 +4,11 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals, sinceDay, untilDay } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListAdjustments } from './payroll.dto.js';
 import { adjustmentView } from './payroll.view.js';
+
+const ADJUSTMENTS = new Source('adjustments', 'a');
 
 @Injectable()
 export class PayrollService {
@@ -16,15 +19,13 @@ export class PayrollService {
       caller,
       {
         view: adjustmentView,
-        from: sql`adjustments a`,
-        where: [
-          sql`a.organization_id = ${caller.organizationId}`,
+        source: ADJUSTMENTS,
+        filters: [
           equals('a.tutor_id', query.tutor_id),
           query.include_voided ? null : sql`NOT a.voided`,
           sinceDay('a.period_start', query.from),
           untilDay('a.period_start', query.to),
         ],
-        order: { createdAt: 'a.created_at', id: 'a.id' },
       },
       query,
     );

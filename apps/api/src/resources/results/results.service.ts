@@ -4,8 +4,14 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals, since, until } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import type { ListResults } from './results.dto.js';
 import { resultView } from './results.view.js';
+
+const RESULTS = new Source('organization_results', 'o', {
+  id: 'result_id',
+  joins: sql`JOIN results r ON r.id = o.result_id`,
+});
 
 /** Results of students who have a session in the organization; organization_results says which, and carries the filters. */
 @Injectable()
@@ -17,16 +23,14 @@ export class ResultsService {
       caller,
       {
         view: resultView,
-        from: sql`organization_results o JOIN results r ON r.id = o.result_id`,
-        where: [
-          sql`o.organization_id = ${caller.organizationId}`,
+        source: RESULTS,
+        filters: [
           equals('o.student_id', query.student_id),
           equals('o.status', query.status),
           equals('o.mode', query.mode),
           since('o.completed_at', query.from),
           until('o.completed_at', query.to),
         ],
-        order: { createdAt: 'o.created_at', id: 'o.result_id' },
       },
       query,
     );

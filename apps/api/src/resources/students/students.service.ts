@@ -6,6 +6,7 @@ import { ApiError } from '../../http/errors/api-error.js';
 import type { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toStudent } from '../../http/validation/people.js';
 import { type AccountInviteSent, sentOrRefused } from '../../http/views/account-invite.js';
 import type { JsonText } from '../../http/views/json-text.js';
@@ -13,7 +14,7 @@ import { Audit } from '../../http/writes/audit.js';
 import type { CreateStudent, UpdateStudent } from './students.dto.js';
 import { studentView } from './students.view.js';
 
-const STUDENTS = sql`members m JOIN users u ON u.id = m.user_id`;
+const STUDENTS = new Source('members', 'm', { id: 'user_id', joins: sql`JOIN users u ON u.id = m.user_id` });
 
 @Injectable()
 export class StudentsService {
@@ -30,9 +31,8 @@ export class StudentsService {
       caller,
       {
         view: studentView,
-        from: STUDENTS,
-        where: [sql`m.organization_id = ${caller.organizationId}`, sql`m.role = 'student'`],
-        order: { createdAt: 'm.created_at', id: 'm.user_id' },
+        source: STUDENTS,
+        filters: [sql`m.role = 'student'`],
         total: ['members:student'],
       },
       query,
@@ -66,10 +66,6 @@ export class StudentsService {
   }
 
   private written(caller: Caller, id: string): Promise<JsonText> {
-    const { organizationId } = caller;
-    return this.lists.written(caller, studentView, STUDENTS, [
-      sql`m.organization_id = ${organizationId}`,
-      sql`m.user_id = ${id}`,
-    ]);
+    return this.lists.written(caller, studentView, STUDENTS, sql`m.user_id = ${id}`);
   }
 }

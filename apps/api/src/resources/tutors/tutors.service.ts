@@ -5,15 +5,18 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toTutor } from '../../http/validation/people.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateTutor, ListTutors } from './tutors.dto.js';
 import { tutorView } from './tutors.view.js';
 
-const TUTORS = sql`tutor_profiles t
-  JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
-  JOIN users u ON u.id = t.user_id`;
+const TUTORS = new Source('tutor_profiles', 't', {
+  id: 'user_id',
+  joins: sql`JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
+    JOIN users u ON u.id = t.user_id`,
+});
 
 const PUBLISHED = 'tutor_profiles:published';
 const UNPUBLISHED = 'tutor_profiles:unpublished';
@@ -32,9 +35,8 @@ export class TutorsService {
       caller,
       {
         view: tutorView,
-        from: TUTORS,
-        where: [sql`t.organization_id = ${caller.organizationId}`, equals('t.is_published', query.is_published)],
-        order: { createdAt: 't.created_at', id: 't.user_id' },
+        source: TUTORS,
+        filters: [equals('t.is_published', query.is_published)],
         total:
           query.is_published === undefined ? [PUBLISHED, UNPUBLISHED] : [query.is_published ? PUBLISHED : UNPUBLISHED],
       },
@@ -48,9 +50,6 @@ export class TutorsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created, invited } = outcome!;
     this.audit.note({ tutor_id: id, created, invited });
-    return this.lists.written(caller, tutorView, TUTORS, [
-      sql`t.organization_id = ${caller.organizationId}`,
-      sql`t.user_id = ${id}`,
-    ]);
+    return this.lists.written(caller, tutorView, TUTORS, sql`t.user_id = ${id}`);
   }
 }

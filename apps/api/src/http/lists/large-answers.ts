@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { ApiError } from '../errors/api-error.js';
+import type { Part } from './page.js';
+
+/**
+ * Answers that are sent in parts at a time, in this process and for one organization. Each holds about one part (1 MB)
+ * until its client has taken it. More are refused before their first byte.
+ */
+const MOST_ANSWERS = 48;
+const MOST_OF_ORGANIZATION = 24;
+
+/** Parts that are read at a time. The other connections of the pool, and most of the processor, stay free for others. */
+const READS = 2;
+const READS_OF_ORGANIZATION = 1;
+
+interface Share {
+  answers: number;
+  reads: LimitFunction;
+}
+
+/** Reads pages that are too large to be held in parts: the next one when the client has taken the one before. */
+@Injectable()
+export class LargeAnswers {
+  private answers = 0;
+  private readonly shares = new Map<string, Share>();
+  private readonly reads = pLimit(READS);
+
+  /**
+   * No connection is held between two parts. Organizations take turns, since each has one read in the queue at most.
+   *
+   * @throws ApiError 503 before the first part when too many large answers are under way
+   */
+  async *inParts<T>(organizationId: string, parts: T[], read: (part: T) => Promise<Part>): AsyncGenerator<Part> {
+    const share = this.enter(organizationId);
+    try {
+      for (const part of parts) yield await share.reads(() => this.reads(() => read(part)));
+    } finally {
+      this.leave(organizationId, share);
+    }
+  }
+
+  /** Answers under way. */
+  get underWay(): number {
+    return this.answers;
+  }
+
+  private enter(organizationId: string): Share {
+    const share = this.shares.get(organizationId) ?? { answers: 0, reads: pLimit(READS_OF_ORGANIZATION) };
+    if (this.answers >= MOST_ANSWERS || share.answers >= MOST_OF_ORGANIZATION) throw ApiError.unavailable(5);
+    this.answers++;
+    share.answers++;
+    this.shares.set(organizationId, share);
+    return share;
+  }
+
+  private leave(organizationId: string, share: Share): void {
+    this.answers--;
+    if (--share.answers === 0) this.shares.delete(organizationId);
+  }
+}

@@ -1,0 +1,48 @@
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import type { Caller } from '../auth/caller.js';
+
+interface SourceOptions {
+  /** The column that the view shows as `id`: unique within the organization. */
+  id?: string;
+  /** What the view needs of other tables. Joins never drop or repeat a row of the driving table. */
+  joins?: Sql;
+  /** Which rows a caller may see, where that is not "those of the caller's organization". */
+  sight?: (caller: Caller) => Sql;
+}
+
+/**
+ * Where the records of a view are read: a driving table, which has the organization and every column that filters and
+ * orders use, and what is joined to it. Whoever reads from it adds {@link sightOf}, so no resource can forget the tenant.
+ */
+export class Source {
+  /** The driving table with its alias. */
+  readonly table: Sql;
+  readonly joins: Sql;
+  /** The driving table's id, with the alias. */
+  readonly id: string;
+
+  constructor(
+    table: string,
+    readonly alias: string,
+    private readonly options: SourceOptions = {},
+  ) {
+    this.table = raw(`${table} ${alias}`);
+    this.joins = options.joins ?? empty;
+    this.id = `${alias}.${options.id ?? 'id'}`;
+  }
+
+  /** The caller's organization itself, as `o`. */
+  static organization(joins?: Sql): Source {
+    return new Source('organizations', 'o', { joins, sight: ({ organizationId }) => sql`o.id = ${organizationId}` });
+  }
+
+  /** Everything that the view's columns refer to. */
+  get all(): Sql {
+    return sql`${this.table} ${this.joins}`;
+  }
+
+  /** The rows that the caller may see. */
+  sightOf(caller: Caller): Sql {
+    return this.options.sight?.(caller) ?? sql`${raw(`${this.alias}.organization_id`)} = ${caller.organizationId}`;
+  }
+}

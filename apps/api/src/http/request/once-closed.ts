@@ -1,0 +1,31 @@
+import type { Socket } from 'node:net';
+import type { Response } from 'express';
+
+/** What is to be called when a connection ends. */
+const open = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * Calls back once, when the answer is out or can no longer be sent. An answer that waits behind another one of its
+ * connection never hears that the connection ended, so the socket is listened to as well: once for each connection,
+ * however many requests it carries.
+ */
+export function onceClosed(response: Response, done: () => void): void {
+  const { socket } = response.req;
+  if (socket.destroyed) {
+    done();
+    return;
+  }
+  let waiting = open.get(socket);
+  if (!waiting) {
+    const pending = new Set<() => void>();
+    socket.once('close', () => {
+      for (const end of pending) end();
+    });
+    open.set(socket, (waiting = pending));
+  }
+  const end = () => {
+    if (waiting.delete(end)) done();
+  };
+  waiting.add(end);
+  response.once('close', end);
+}
