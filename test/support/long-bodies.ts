@@ -89,7 +89,8 @@ export function longBodies(route: Route, school: School, keyed: [string, string]
   const chunked = (size: number) =>
     ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
   const name = `${nameOf(route)} chunks of a byte`;
-  return [...whole, { family: 'chunks', name, most: room, request: chunked }];
+  // Six bytes on the wire for each of the body: a quarter of the limit says as much in a quarter of the time.
+  return [...whole, { family: 'chunks', name, most: room / 4, request: chunked }];
 }
 
 /** Values of every type, whatever the place takes. */

@@ -9,7 +9,7 @@ import { answerClientErrors } from './http/errors/client-error.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { accessLog } from './http/request/access-log.js';
-import { paceChunks } from './http/request/chunks.js';
+import { joinChunks } from './http/request/chunks.js';
 import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
@@ -94,6 +94,6 @@ function configureServer(server: Server, log: Log): void {
   answerClientErrors(server, log);
   admitMalformed(server);
   holdContinue(server);
-  paceChunks(server);
+  joinChunks(server);
   drainOnClose(server);
 }

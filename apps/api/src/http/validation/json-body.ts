@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
-import { Pieces } from '../request/chunks.js';
 import { sendContinue } from '../request/continue.js';
 import { parseJson } from './parse-json.js';
 
@@ -44,14 +43,14 @@ function isPlainJson(contentType: string | undefined): boolean {
 
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces = new Pieces();
+    const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) pieces.add(chunk);
+      if (size <= limit) chunks.push(chunk);
       else reject(tooLarge(limit));
     });
-    request.once('end', () => resolve(pieces.join()));
+    request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
     request.once('aborted', () => reject(new ApiError('bad_request', 'The request ended before its body did.')));
   });
