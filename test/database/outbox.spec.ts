@@ -119,20 +119,19 @@ describe('the doors of the worker', () => {
   });
 
   it('tell which invites open nothing any more', async () => {
-    const hashes = {
+    const invites = {
       open: inviteRow(school),
       revoked: inviteRow(school, { revoked_at: '2026-01-01' }),
       accepted: inviteRow(school, { accepted_at: '2026-01-01' }),
       expired: inviteRow(school, { expires_at: '2026-01-01' }),
       standing: inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40) }),
     };
-    for (const row of Object.values(hashes)) await world.insert(school, 'invites', row);
-    const asked = [...Object.values(hashes).map((row) => row.secret_hash), randomBytes(32)];
-    const closed = await world.as(null, 'SELECT closed_invites($1::bytea[]) AS hash', [asked]);
-    expect(closed.map((row) => (row.hash as Buffer).toString('hex')).sort()).toEqual(
-      [hashes.revoked, hashes.accepted, hashes.expired]
-        .map((row) => (row.secret_hash as Buffer).toString('hex'))
-        .sort(),
+    for (const row of Object.values(invites)) await world.insert(school, 'invites', row);
+    const purged = randomUUID();
+    const asked = [...Object.values(invites).map((row) => row.id), purged];
+    const closed = await world.as(null, 'SELECT closed_invites($1::uuid[]) AS id', [asked]);
+    expect(closed.map((row) => row.id).sort()).toEqual(
+      [invites.revoked.id, invites.accepted.id, invites.expired.id, purged].sort(),
     );
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { insertion, messageRow, resultRow, type Row, seatRow, sessionRow, World } from './world.js';
+import { insertion, messageRow, resultRow, type Row, seatRow, sessionRow, statusChange, World } from './world.js';
 
 /** What one of two concurrent transactions does, and in whose name. */
 interface Side {
@@ -53,11 +53,7 @@ describe('two transactions at once', () => {
 
   const inserting = (as: string, table: string, row: Row): Side => ({ as, ...insertion(table, row) });
 
-  const setting = (as: string, user: string, status: string): Side => ({
-    as,
-    sql: 'UPDATE members SET status = $2 WHERE user_id = $1',
-    values: [user, status],
-  });
+  const setting = (as: string, user: string, status: string): Side => ({ as, ...statusChange(user, status) });
 
   const leaving = (as: string, conversation: string, user: string): Side => ({
     as,

@@ -122,6 +122,13 @@ describe('row security', () => {
       const others = await world.as(theirs, `SELECT ${key} AS key FROM ${table}`);
       const before = await everything(table);
       const keys = others.map((row) => row.key);
+      if (table === 'users') {
+        const rename = `UPDATE users SET first_name = 'Mallory' WHERE id = ANY ($1) RETURNING 1`;
+        expect(await world.as(mine, rename, [keys])).toEqual([]);
+        await expect(world.as(mine, 'DELETE FROM users')).rejects.toMatchObject(DENIED);
+        expect(await everything(table)).toEqual(before);
+        continue;
+      }
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
       if (APPEND_ONLY.includes(table)) {
         await expect(world.as(mine, change, [keys]), table).rejects.toMatchObject(DENIED);

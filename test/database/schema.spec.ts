@@ -178,11 +178,11 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // All that is left out: heartbeats belong to nobody, and refused addresses are behind functions (see row security).
+    // All that is left out: heartbeats belong to nobody; refused addresses and passwords are behind functions (see row security).
     const open = [...new Set(columns.map((column) => column.table))].filter(
       (name) => !tables.some((table) => table.name === name),
     );
-    expect(open).toEqual(['suppressions', 'worker_heartbeats']);
+    expect(open).toEqual(['credentials', 'suppressions', 'worker_heartbeats']);
   });
 
   it('keeps times to the millisecond, as JavaScript does', () => {
@@ -237,13 +237,18 @@ describe('the schema', () => {
       expect(settings, name as string).toEqual(['search_path=public, maintenance, pg_temp']);
     }
     expect(functions.filter((it) => it.callable).map((it) => it.name)).toEqual([
+      'accept_ties',
       'api_key_by_hash',
+      'approve_member',
       'claim_outbox',
       'closed_invites',
       'conversation_of_others',
       'due_posts',
       'finish_outbox',
       'group_of_others',
+      'hold_ties_elsewhere',
+      'identity_of',
+      'invite_by_hash',
       'list_outbox',
       'list_rebuild_hooks',
       'logins_by_email',
@@ -255,9 +260,11 @@ describe('the schema', () => {
       'rebuild_hook',
       'release_outbox',
       'retry_outbox',
-      'seen_elsewhere',
+      'set_first_password',
       'suppress_address',
       'suppressed_addresses',
+      'take_login',
+      'tied_elsewhere',
       'unsuppress_address',
       'wrong_list_counts',
     ]);

@@ -88,13 +88,17 @@ export class World {
       organization_id: organizationId,
       user_id: id,
       role,
+      // Who is known elsewhere is asked first.
+      ...(user && { status: 'pending' }),
       ...more,
     });
+    if (user && !more.status) await this.setStatus(organizationId, user, 'accepted');
     return id;
   }
 
   async setStatus(organizationId: string, user: string, status: string): Promise<void> {
-    await this.as(organizationId, 'UPDATE members SET status = $1 WHERE user_id = $2', [status, user]);
+    const { sql, values } = statusChange(user, status);
+    await this.as(organizationId, sql, values);
   }
 
   async session(organizationId: string, student: string | null = null): Promise<string> {
@@ -139,6 +143,13 @@ export function insertion(table: string, row: Row): { sql: string; values: unkno
   const names = Object.keys(row);
   const marks = names.map((_, index) => `$${index + 1}`);
   return { sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`, values: Object.values(row) };
+}
+
+/** Nobody is accepted but by the person's own consent. */
+export function statusChange(user: string, status: string): { sql: string; values: unknown[] } {
+  return status === 'accepted'
+    ? { sql: 'SELECT accept_ties($1, false, true)', values: [user] }
+    : { sql: 'UPDATE members SET status = $2 WHERE user_id = $1', values: [user, status] };
 }
 
 export function sessionRow(organization_id: string, student_id: string | null): Row {

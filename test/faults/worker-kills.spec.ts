@@ -36,12 +36,14 @@ class PlantedController {
       {
         kind: 'organization_invite',
         to: 'rolled-back@example.org',
+        inviteId: null,
         payload: {
           organizationName: 'A',
           timeZone: 'UTC',
           firstName: null,
           role: 'student',
           joinUrl: 'https://app.example/join/x',
+          proof: null,
           expiresAt: '2100-01-01T00:00:00.000Z',
         },
       },

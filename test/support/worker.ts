@@ -3,7 +3,6 @@ import { Writable } from 'node:stream';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOf } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database, Invite, type OutboxMessage } from '@app/database';
 import { type Email, Outbox, type RebuildTarget } from '@app/jobs';
@@ -75,6 +74,7 @@ export class Mailroom {
         addresses.map((to) => ({
           kind: 'organization_invite',
           to,
+          inviteId: null,
           ...mail,
           payload: {
             organizationName: 'Demo Tutoring',
@@ -82,6 +82,7 @@ export class Mailroom {
             firstName: 'Ada',
             role: 'student',
             joinUrl: `https://app.tutoring.example/join/${randomBytes(32).toString('base64url')}`,
+            proof: null,
             expiresAt: new Date(Date.now() + 14 * 86_400_000).toISOString(),
             ...payload,
           },
@@ -104,21 +105,23 @@ export class Mailroom {
     );
   }
 
-  /** An invite with a link that ends in `secret`. */
-  invite(secret: string, wish: Partial<Invite> = {}): Promise<void> {
-    return this.make.insert(Invite, [
+  /** @returns the id of a new invite */
+  async invite(wish: Partial<Invite> = {}): Promise<string> {
+    const id = uuidv7();
+    await this.make.insert(Invite, [
       {
-        id: uuidv7(),
+        id,
         organizationId: this.organizationId,
         scope: 'organization',
         role: 'student',
         targetId: this.organizationId,
         email: 'invited@example.org',
-        secretHash: hashOf(secret),
+        secretHash: randomBytes(32),
         expiresAt: new Date(Date.now() + 86_400_000),
         ...wish,
       },
     ]);
+    return id;
   }
 
   rows(where = 'true'): Promise<OutboxRow[]> {

@@ -34,8 +34,8 @@ describe('housekeeping', () => {
     await finish('fresh', 'sent', 29.99);
     await finish('dead', 'dead', 30.01);
     await room.make.query(`UPDATE outbox SET created_at = $1 WHERE recipient LIKE 'waiting%'`, [daysAgo(99)]);
-    await room.invite('long gone', { expiresAt: daysAgo(30.01) });
-    await room.invite('gone', { expiresAt: daysAgo(29.99) });
+    await room.invite({ expiresAt: daysAgo(30.01) });
+    await room.invite({ expiresAt: daysAgo(29.99) });
     await room.make.insert(
       IdempotencyKey,
       [-0.01, 0.01].map((days) => ({

@@ -53,11 +53,13 @@ describe.each(['timer', 'redis'])('a nudge (%s)', (mode) => {
         {
           kind: 'parent_invite',
           to: 'never@example.org',
+          inviteId: null,
           payload: {
             organizationName: 'A',
             firstName: null,
             role: 'parent',
             joinUrl: 'x',
+            proof: null,
             expiresAt: '2100-01-01',
             timeZone: 'UTC',
           },

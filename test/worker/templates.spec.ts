@@ -7,6 +7,7 @@ const payload: EmailPayload = {
   firstName: 'Ada',
   role: 'tutor',
   joinUrl: 'https://app.tutoring.example/join/abc_DEF-123',
+  proof: null,
   expiresAt: '2026-05-01T09:30:00.000Z',
 };
 

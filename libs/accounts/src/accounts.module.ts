@@ -1,8 +1,15 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '@app/jobs';
 import { ApiKeys } from './api-keys.js';
+import { InviteTargets } from './invite-targets.js';
 import { Invites } from './invites.js';
+import { Identities } from './joining/identities.js';
+import { JoinEffects } from './joining/join-effects.js';
+import { Joining } from './joining/joining.js';
+import { OpenedInvites } from './joining/opened-invites.js';
+import { SignIn } from './joining/sign-in.js';
 import { Organizations } from './organizations.js';
+import { Places } from './places.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
 import { Families } from './provisioning/families.js';
@@ -18,13 +25,34 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     AccountMails,
     ApiKeys,
     Families,
+    Identities,
+    InviteTargets,
     Invites,
+    JoinEffects,
+    Joining,
     Logins,
     Memberships,
+    OpenedInvites,
     Organizations,
+    Places,
     Provisioning,
+    SignIn,
     StudentProfiles,
   ],
-  exports: [AccountInvites, ApiKeys, Families, Invites, JobsModule, Organizations, Provisioning, StudentProfiles],
+  exports: [
+    AccountInvites,
+    ApiKeys,
+    Families,
+    InviteTargets,
+    Invites,
+    JobsModule,
+    Joining,
+    OpenedInvites,
+    Organizations,
+    Places,
+    Provisioning,
+    SignIn,
+    StudentProfiles,
+  ],
 })
 export class AccountsModule {}

@@ -1,8 +1,15 @@
 export { AccountsModule } from './accounts.module.js';
 export { ApiKeys, type KeyLookup, type NewApiKey } from './api-keys.js';
 export { isEmail, normalizeEmail } from './email.js';
-export { hashOf, Invites, type MintedInvite, newCode, type NewInvite, type StandingRole } from './invites.js';
+export { newCode, newToken } from './invite-secrets.js';
+export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
+export { InviteTargets } from './invite-targets.js';
+export { Identities } from './joining/identities.js';
+export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } from './joining/joining.js';
+export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
+export { SignIn } from './joining/sign-in.js';
 export { AccountError, type NewOrganization, Organizations } from './organizations.js';
+export { Places } from './places.js';
 export { grants, isScope, type Scope, SCOPES } from './scopes.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
 export { Families } from './provisioning/families.js';

@@ -1,9 +1,11 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, type Invite } from '@app/database';
+import type { EmailPayload } from '@app/jobs';
+import { normalizeEmail } from './email.js';
+import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
 
 /** What an invite is for. */
 export interface NewInvite {
@@ -15,6 +17,8 @@ export interface NewInvite {
   email?: string | null;
   /** A short code to be typed, instead of a token in a link. */
   code?: boolean;
+  /** The address gets a link by mail, with a second secret that proves it. */
+  mailed?: boolean;
   apiKeyId?: string | null;
 }
 
@@ -23,6 +27,8 @@ export interface MintedInvite extends NewInvite {
   id: string;
   /** Token or code. */
   secret: string;
+  /** Goes into the mail and nowhere else. */
+  proof: string | null;
   expiresAt: Date;
   createdAt: Date;
 }
@@ -31,10 +37,6 @@ export interface MintedInvite extends NewInvite {
 const STANDING_ROLES = ['student', 'tutor'] as const;
 export type StandingRole = (typeof STANDING_ROLES)[number];
 
-/** Without 0 O 1 I L: a code is read aloud and typed. */
-const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
-const CODE_LENGTH = 10;
-const TOKEN_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /** Tokens, codes and the rows behind them. Only hashes are stored. */
@@ -60,6 +62,7 @@ export class Invites {
       ...invite,
       id: uuidv7(),
       secret: invite.code ? newCode() : newToken(),
+      proof: invite.mailed ? newToken() : null,
       expiresAt: new Date(createdAt.getTime() + this.lifetimeDays(invite) * DAY_MS),
       createdAt,
     }));
@@ -68,18 +71,23 @@ export class Invites {
   /** Inside the ambient transaction. */
   async store(organizationId: string, minted: MintedInvite[]): Promise<void> {
     if (minted.length === 0) return;
+    const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
     await this.db.query(sql`
-      INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, secret_hash, api_key_id,
-        expires_at, created_at)
-      SELECT id, ${organizationId}, scope, role, target_id, subject_id, email, secret_hash, api_key_id, expires_at, created_at
+      INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, user_id, secret_hash, proof_hash,
+        api_key_id, expires_at, created_at)
+      SELECT i.id, ${organizationId}, scope, role, target_id, subject_id, i.email, l.id, secret_hash, proof_hash,
+        api_key_id, expires_at, created_at
       FROM unnest(
         ${minted.map(({ id }) => id)}::uuid[], ${minted.map(({ scope }) => scope)}::text[],
         ${minted.map(({ role }) => role)}::text[], ${minted.map(({ targetId }) => targetId)}::uuid[],
         ${minted.map(({ subjectId }) => subjectId ?? null)}::uuid[], ${minted.map(({ email }) => email ?? null)}::text[],
-        ${minted.map(({ secret }) => hashOf(secret))}::bytea[], ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
+        ${addresses}::text[], ${minted.map(({ secret }) => this.hashOf(secret))}::bytea[],
+        ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
         ${minted.map(({ expiresAt }) => expiresAt.toISOString())}::timestamptz[],
         ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
-      ) AS i (id, scope, role, target_id, subject_id, email, secret_hash, api_key_id, expires_at, created_at)`);
+      ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, api_key_id, expires_at,
+        created_at)
+      LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
   /** {@link addStandingCodes} in a transaction of its own. Returns whether there was anything to make. */
@@ -102,7 +110,7 @@ export class Invites {
       SELECT id, ${organizationId}, 'organization', role, ${organizationId}, secret_hash, true, sealed
       FROM unnest(
         ${codes.map(() => uuidv7())}::uuid[], ${codes.map(({ role }) => role)}::text[],
-        ${codes.map(({ code }) => hashOf(code))}::bytea[],
+        ${codes.map(({ code }) => this.hashOf(code))}::bytea[],
         ${codes.map(({ code }) => this.vault.seal('join codes', code))}::bytea[]
       ) AS c (id, role, secret_hash, sealed)
       ON CONFLICT DO NOTHING RETURNING id`);
@@ -131,12 +139,14 @@ export class Invites {
     return { student: open('student'), tutor: open('tutor') };
   }
 
-  /** Takes back what was mailed to a person for their account: the address was not theirs, or is no more. */
-  async revokeForAccount(organizationId: string, userId: string): Promise<void> {
-    await this.db.query(sql`
-      UPDATE invites SET revoked_at = now()
-      WHERE organization_id = ${organizationId} AND scope = 'account' AND target_id = ${userId}
-        AND accepted_at IS NULL AND revoked_at IS NULL`);
+  /** What is stored of a secret. */
+  hashOf(secret: string): Buffer {
+    return hashOfSecret(secret, this.vault);
+  }
+
+  /** What a mail says of an invite that was made to be mailed. */
+  linkOf({ secret, proof, expiresAt }: MintedInvite): Pick<EmailPayload, 'joinUrl' | 'proof' | 'expiresAt'> {
+    return { joinUrl: this.joinUrl(secret), proof, expiresAt: expiresAt.toISOString() };
   }
 
   /** Where a person opens a token or code. */
@@ -148,17 +158,4 @@ export class Invites {
   private lifetimeDays({ email }: NewInvite): number {
     return email ? this.env.get('INVITE_TTL_DAYS') : this.env.get('LINK_TTL_DAYS');
   }
-}
-
-/** SHA-256: of 256 random bits a fast hash gives nothing away; codes are guarded by rate limits where they are entered. */
-export function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
-}
-
-function newToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url');
-}
-
-export function newCode(): string {
-  return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join('');
 }

@@ -80,9 +80,10 @@ export class Organizations {
           organizationId,
           userId,
           role: 'owner',
-          status: 'accepted',
-          acceptedAt: new Date(),
+          status: 'pending',
         });
+        // By the operator's word: the login may be tied to others.
+        await this.db.query(sql`SELECT accept_ties(${userId}, false, true)`);
       }
       return { userId, created: !member };
     });

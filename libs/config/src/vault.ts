@@ -32,7 +32,7 @@ export class Vault {
   }
 
   /** A key of 32 bytes for this purpose alone. */
-  derive(purpose: Purpose | 'list cursors'): Buffer {
+  derive(purpose: Purpose | 'list cursors' | 'join code hashes'): Buffer {
     let key = this.keys.get(purpose);
     if (!key) {
       key = Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));

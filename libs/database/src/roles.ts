@@ -12,6 +12,10 @@ const READ_ONLY = [
   'migrations',
 ];
 
+/** What an organization says of a login. That an address is proven is nobody's to write, and no login is ever deleted. */
+const LOGIN_COLUMNS =
+  'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
+
 /** What happened stays. */
 const APPEND_ONLY = ['audit_log'];
 
@@ -21,7 +25,14 @@ const DOORS = [
   'organization_by_slug',
   'organization_of_api_key',
   'logins_by_email',
-  'seen_elsewhere',
+  'tied_elsewhere',
+  'hold_ties_elsewhere',
+  'invite_by_hash',
+  'identity_of',
+  'set_first_password',
+  'take_login',
+  'accept_ties',
+  'approve_member',
   'claim_outbox',
   'finish_outbox',
   'release_outbox',
@@ -61,7 +72,9 @@ export async function grantApplication(owner: DataSource, applicationUrl: string
     GRANT USAGE ON SCHEMA public TO ${name};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${name};
     REVOKE INSERT, UPDATE, DELETE ON ${READ_ONLY.join(', ')} FROM ${name};
-    REVOKE ALL ON suppressions FROM ${name};
+    REVOKE INSERT, UPDATE, DELETE ON users FROM ${name};
+    GRANT INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS}) ON users TO ${name};
+    REVOKE ALL ON suppressions, credentials FROM ${name};
     REVOKE UPDATE, DELETE ON ${APPEND_ONLY.join(', ')} FROM ${name};
     GRANT EXECUTE ON FUNCTION ${DOORS.join(', ')} TO ${name};
   `);

@@ -5,6 +5,9 @@ export const EMAIL_KINDS = [
   'membership_invite',
   'account_created',
   'parent_invite',
+  'address_confirmation',
+  'address_changed',
+  'approval_request',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
@@ -15,9 +18,15 @@ export interface EmailPayload {
   /** The person's first name, when the caller told it. */
   firstName: string | null;
   role: 'tutor' | 'admin' | 'student' | 'parent';
-  joinUrl: string;
+  /** null in a mail that only tells something. */
+  joinUrl: string | null;
+  /**
+   * The second secret of the link. It is only ever mailed, so whoever has it reads the mail of this address. Nothing but
+   * the mail itself may show it.
+   */
+  proof: string | null;
   /** ISO 8601. */
-  expiresAt: string;
+  expiresAt: string | null;
   /** The organization's, for times that people read. */
   timeZone: string;
 }

@@ -13,6 +13,8 @@ export interface Email {
   kind: EmailKind;
   /** As it was given; compared in lower case. */
   to: string;
+  /** Of the invite that it carries: once that is closed, the mail is not sent any more. */
+  inviteId: string | null;
   payload: EmailPayload;
 }
 
@@ -67,12 +69,12 @@ export class Outbox {
     if (queued.length === 0) return;
     await this.db.query(sql`
       WITH added AS (
-        INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload)
-        SELECT id, ${organizationId}, 'email', kind, recipient, payload FROM unnest(
+        INSERT INTO outbox (id, organization_id, topic, kind, recipient, invite_id, payload)
+        SELECT id, ${organizationId}, 'email', kind, recipient, invite_id, payload FROM unnest(
           ${queued.map(() => uuidv7())}::uuid[], ${queued.map(({ kind }) => kind)}::text[],
-          ${queued.map(({ to }) => to.trim())}::text[],
+          ${queued.map(({ to }) => to.trim())}::text[], ${queued.map(({ inviteId }) => inviteId)}::uuid[],
           ${queued.map(({ payload }) => this.vault.seal('outbox payloads', JSON.stringify(payload)))}::bytea[]
-        ) AS m (id, kind, recipient, payload))
+        ) AS m (id, kind, recipient, invite_id, payload))
       SELECT pg_notify(${OUTBOX_CHANNEL}, 'email')`);
   }
 

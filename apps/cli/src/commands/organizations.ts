@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { print } from '../output.js';
+import { Identities, normalizeEmail } from '@app/accounts';
+import { Failure, print } from '../output.js';
 import { withWorkplace } from '../workplace.js';
 
 interface CreateOptions {
@@ -9,7 +10,7 @@ interface CreateOptions {
   currency?: string;
 }
 
-/** `org create`, `owner create`. */
+/** `org create`, `owner create`, `login verify`. */
 export function addOrganizationCommands(program: Command): void {
   program
     .command('org')
@@ -48,5 +49,17 @@ export function addOrganizationCommands(program: Command): void {
         { user_id: userId, created },
         created ? `${email} is an owner of "${org}" now: ${userId}` : `${email} was an owner of "${org}" already`,
       );
+    });
+
+  program
+    .command('login')
+    .description('logins of people')
+    .command('verify')
+    .description('vouch that whoever signs in with this address owns it, where no mail can prove it')
+    .argument('<address>', 'the email address')
+    .action(async (address: string, _options: object, command: Command) => {
+      const found = await withWorkplace(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));
+      if (!found) throw new Failure(`There is no login with the address ${address}`);
+      print(command, { address, verified: true }, `${address} is verified`);
     });
 }

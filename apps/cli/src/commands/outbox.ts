@@ -122,7 +122,8 @@ async function revealed({ topic, recipient, payload }: Row): Promise<Record<stri
   const { joinUrl, expiresAt } = await withWorkplace(({ env }) =>
     Promise.resolve(JSON.parse(new Vault(env).open('outbox payloads', payload)) as EmailPayload),
   );
-  return { recipient, join_url: joinUrl, expires_at: expiresAt };
+  // Without the proof: that is for the reader of the mail alone.
+  return { recipient, ...(joinUrl && expiresAt && { join_url: joinUrl, expires_at: expiresAt }) };
 }
 
 /** `a…@example.org` */

@@ -35,7 +35,10 @@ function conversation(school: School, index: number): Conversation {
   const seat = (person: Person, role: string): Seat => ({ person, role, left: false });
   const pupil = (place: number) => seat(school.student(place), 'student');
   const room = type === 'classroom_feed' ? classroom(school, (index >> 2) % classroomCount(school)) : null;
-  let seats = [seat(room?.teacher ?? school.teacherOf(student), 'tutor')];
+  const teacher = room?.teacher ?? school.teacherOf(student);
+  // The tutor of both is pending in the second organization: a thread of theirs might be the first one's alone.
+  const [owner, shared] = school.staff;
+  let seats = [seat(teacher === shared ? owner! : teacher, 'tutor')];
   if (room) seats.push(...room.students.map(pupil));
   else if (type === 'group') {
     seats.push(...school.someStudents(student, 3).map(pupil), seat(school.staff.at(-3)!, 'admin'));

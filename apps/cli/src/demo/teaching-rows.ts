@@ -62,14 +62,14 @@ export function* classroomMembers(school: School): Rows {
 
 export interface Group {
   id: string;
-  /** The first two are nobody's: of a tutor who works here only, and of the one who works in both organizations. */
+  /** The first two are nobody's: of a tutor who works here only, and of one who has left. */
   owned: boolean;
   tutor: StaffMember;
   students: number[];
   createdAt: number;
 }
 
-/** The group that nobody owns and whose tutor works in both organizations: nobody sees it. */
+/** The group that nobody owns and whose tutor has left: nobody sees it. */
 export const STRAY_GROUP = 1;
 
 export function groupCount(school: School): number {
@@ -81,7 +81,7 @@ export function group(school: School, index: number): Group {
   return {
     id: school.id('group', index),
     owned: index > STRAY_GROUP,
-    tutor: index <= STRAY_GROUP ? school.teachers[2 - index]! : school.teacherOf(index * 5),
+    tutor: index === 0 ? school.teachers[2]! : index === STRAY_GROUP ? school.former : school.teacherOf(index * 5),
     students: school.someStudents(index * 11, 4),
     createdAt,
   };

@@ -7,6 +7,11 @@ import type { Staged } from './staging.js';
 /** How many faults of one rule are fetched; the others are only counted. */
 const FETCHED = 1_000;
 
+/** Somebody whom this organization has no tie to: the logins of those who have not accepted are out of sight. */
+const STRANGER = ['users t WHERE t.id', 'members t WHERE t.user_id', 'parents t WHERE t.user_id']
+  .map((tied) => `NOT EXISTS (SELECT FROM ${tied} = wanted)`)
+  .join(' AND ');
+
 /**
  * What only shows when lines are compared with each other and with the database. Each check is one statement over all
  * staged rows, so that every fault is found with its line and not just the first.
@@ -87,7 +92,7 @@ export class Checks {
       WITH missing AS MATERIALIZED (
         SELECT s.line, s."${column}" AS wanted FROM ${staged.relation} s WHERE s."${column}" IS NOT NULL ${notStaged})
       SELECT line, count(*) OVER () AS total FROM missing
-      WHERE NOT EXISTS (SELECT FROM ${table} t WHERE t."${key}" = wanted) ORDER BY line LIMIT ${FETCHED}`);
+      WHERE ${table === 'users' ? STRANGER : `NOT EXISTS (SELECT FROM ${table} t WHERE t."${key}" = wanted)`} ORDER BY line LIMIT ${FETCHED}`);
     const message = `no such ${nounOf(table)} in this organization${earlier && ', nor on an earlier line'}`;
     this.report(staged, rows, () => ({ columns: [column], message }));
   }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { Checks } from './checks.js';
+import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
 import { readSchema, type Table } from './schema.js';
 import { stage, type Staged } from './staging.js';
@@ -114,6 +115,7 @@ async function writeAll(
   { onProgress }: ImportOptions,
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
+  const consent = await Consent.of(client, all);
   // The plans of triggers and foreign keys are made while the tables are nearly empty, and kept for the connection: left
   // to itself, the planner would have each row to come pass over a whole table.
   await client.query('SET LOCAL enable_seqscan = off');
@@ -121,6 +123,7 @@ async function writeAll(
     const { table, read, lastLine } = staged;
     const tell = teller(table.name, 'writing', onProgress);
     const inserted = await new Writer(client, staged, faults).write(tell.lines);
+    await consent.check(staged, faults);
     faults.check();
     report.tables[table.name] = { read, inserted, unchanged: read - inserted };
     tell.done(lastLine);

@@ -36,6 +36,8 @@ export const KEPT_COLUMNS = new Set([
   'organization_id',
   'owner_organization_id',
   'email_normalized',
+  'email_verified_at',
+  'approval_requested_at',
   'enrolled_at',
   'last_message_at',
   'has_comment',

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { hashOf } from '@app/accounts';
 import { Env, Vault } from '@app/config';
 import { EMAIL_KINDS, type EmailKind, type EmailPayload } from '@app/jobs';
 import { Log } from '@app/logging';
@@ -45,25 +44,17 @@ export class EmailCourier implements Courier {
 
   /** Addresses that were refused for good since, and links that open nothing any more, are not worth a mail. */
   async screen(messages: Claimed[]): Promise<Map<string, Outcome>> {
-    const secrets = new Map(
-      messages.flatMap((message) => {
-        const payload = this.open(message);
-        return payload ? [[message.id, { payload, hash: hashOf(secretOf(payload.joinUrl)) }] as const] : [];
-      }),
-    );
     const [suppressed, closed] = await Promise.all([
       this.store.suppressed(messages.map(({ recipient }) => recipient.toLowerCase())),
-      this.store.closedInvites([...secrets.values()].map(({ hash }) => hash)),
+      this.store.closedInvites(messages.map(({ inviteId }) => inviteId).filter((id) => id !== null)),
     ]);
     const decided = new Map<string, Outcome>();
-    for (const { id, recipient } of messages) {
-      const secret = secrets.get(id);
+    for (const message of messages) {
+      const { id, recipient, inviteId } = message;
+      const expiresAt = this.open(message)?.expiresAt;
       if (suppressed.has(recipient.toLowerCase())) {
         decided.set(id, { status: 'suppressed', problem: 'the address refused mail for good' });
-      } else if (
-        secret &&
-        (closed.has(secret.hash.toString('hex')) || Date.parse(secret.payload.expiresAt) <= Date.now())
-      ) {
+      } else if ((inviteId !== null && closed.has(inviteId)) || (expiresAt && Date.parse(expiresAt) <= Date.now())) {
         decided.set(id, { status: 'suppressed', problem: 'its link opens nothing any more' });
       }
     }
@@ -108,9 +99,4 @@ export class EmailCourier implements Courier {
 
 function isKind(kind: string): kind is EmailKind {
   return (EMAIL_KINDS as readonly string[]).includes(kind);
-}
-
-/** The token or code at the end of a link. */
-function secretOf(joinUrl: string): string {
-  return joinUrl.slice(joinUrl.lastIndexOf('/') + 1);
 }

@@ -13,8 +13,8 @@ interface Words {
   subject: string;
   /** Why the person gets this. */
   reason: string;
-  /** On the link. */
-  action: string;
+  /** On the link, where there is one. */
+  action?: string;
   /** What happens to somebody who does nothing. */
   otherwise: string;
 }
@@ -53,19 +53,35 @@ const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = 
     action: 'Accept the invitation',
     otherwise: 'If you have no child there, you can ignore this mail: nothing happens without you.',
   }),
+  address_confirmation: (organization) => ({
+    subject: `Confirm your address for ${organization}`,
+    reason: `This address was entered for your account at ${organization}.`,
+    action: 'Confirm the address and set a password',
+    otherwise: `If you do not know ${organization}, you can ignore this mail: the account cannot use your address.`,
+  }),
+  address_changed: (organization) => ({
+    subject: `Your address at ${organization} was changed`,
+    reason: `${organization} has entered another address for your account. This one no longer opens it.`,
+    otherwise: `If this is not right, ask ${organization}.`,
+  }),
+  approval_request: (organization) => ({
+    subject: `Somebody wants to teach at ${organization}`,
+    reason: `A tutor has joined ${organization} with its join code and waits for your approval.`,
+    otherwise: 'Until an owner or administrator approves, they see nothing.',
+  }),
 };
 
 const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,
 
 <%= it.reason %>
 
-<%= it.action %>:
+<% if (it.link) { %><%= it.action %>:
 
-<%= it.joinUrl %>
+<%= it.link %>
 
-The link works until <%= it.expires %>.
+<% if (it.expires) { %>The link works until <%= it.expires %>.
 
-<%= it.otherwise %>
+<% } %><% } %><%= it.otherwise %>
 
 <%= it.organizationName %>
 `;
@@ -83,10 +99,10 @@ const HTML = `<!doctype html>
 <table role="presentation" align="center" style="max-width:34em;width:100%"><tr><td>
 <p>Hello<%= it.firstName ? ' ' + it.firstName : '' %>,</p>
 <p><%= it.reason %></p>
-<p><a href="<%= it.joinUrl %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
-<p>Or copy this link into your browser:<br><a href="<%= it.joinUrl %>" style="word-break:break-all"><%= it.joinUrl %></a></p>
-<p>The link works until <%= it.expires %>.</p>
-<p style="color:#666666"><%= it.otherwise %></p>
+<% if (it.link) { %><p><a href="<%= it.link %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
+<p>Or copy this link into your browser:<br><a href="<%= it.link %>" style="word-break:break-all"><%= it.link %></a></p>
+<% } %><% if (it.expires) { %><p>The link works until <%= it.expires %>.</p>
+<% } %><p style="color:#666666"><%= it.otherwise %></p>
 <p><%= it.organizationName %></p>
 </td></tr></table>
 </body>
@@ -105,13 +121,18 @@ export function render(kind: EmailKind, payload: EmailPayload): Rendered {
   const organizationName = oneLine(payload.organizationName);
   const firstName = payload.firstName === null ? '' : oneLine(payload.firstName);
   const words = WORDS[kind](organizationName, ROLES[payload.role]);
-  const expires = inWords(new Date(payload.expiresAt), payload.timeZone);
-  const values = { ...words, organizationName, firstName, joinUrl: payload.joinUrl, expires };
+  const expires = payload.expiresAt === null ? null : inWords(new Date(payload.expiresAt), payload.timeZone);
+  const values = { ...words, organizationName, firstName, link: linkOf(payload), expires };
   return {
     subject: words.subject.slice(0, LONGEST_SUBJECT),
     text: renderText.call(text, values),
     html: renderHtml.call(html, values),
   };
+}
+
+/** With the proof that only this mail has. */
+function linkOf({ joinUrl, proof }: EmailPayload): string | null {
+  return joinUrl && proof ? `${joinUrl}?proof=${proof}` : joinUrl;
 }
 
 /** `Sunday 6 December 2026 at 7:07 am AEDT`. */

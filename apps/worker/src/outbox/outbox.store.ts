@@ -11,6 +11,7 @@ export interface Claimed {
   organizationId: string | null;
   kind: string;
   recipient: string;
+  inviteId: string | null;
   payload: Buffer | null;
   /** With this one. */
   attempts: number;
@@ -26,6 +27,7 @@ interface Row {
   organization_id: string | null;
   kind: string;
   recipient: string;
+  invite_id: string | null;
   payload: Buffer | null;
   attempts: number;
   created_at: Date;
@@ -50,6 +52,7 @@ export class OutboxStore {
       organizationId: row.organization_id,
       kind: row.kind,
       recipient: row.recipient,
+      inviteId: row.invite_id,
       payload: row.payload,
       attempts: row.attempts,
       createdAt: row.created_at,
@@ -91,12 +94,12 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
   }
 
-  /** Of these invites, by the hash of their secret (hex), those that open nothing any more. */
-  async closedInvites(hashes: Buffer[]): Promise<Set<string>> {
-    const rows = await this.db.lookUp<{ hash: Buffer }>(
-      sql`SELECT closed_invites AS hash FROM closed_invites(${hashes}::bytea[])`,
+  /** Of these invites those that open nothing any more. */
+  async closedInvites(ids: string[]): Promise<Set<string>> {
+    const rows = await this.db.lookUp<{ id: string }>(
+      sql`SELECT closed_invites AS id FROM closed_invites(${ids}::uuid[])`,
     );
-    return new Set(rows.map(({ hash }) => hash.toString('hex')));
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Where a rebuild is asked for; null when nobody set that up. The secret is sealed. */

@@ -27,9 +27,9 @@ export class AccountInvites {
 
   async sendToStudent(by: Provisioner, id: string): Promise<AccountInvite> {
     const [student] = await this.db.query<Recipient>(sql`
-      SELECT m.status, CASE WHEN m.status = 'pending' THEN m.supplied_first_name ELSE u.first_name END AS first_name,
-        CASE WHEN m.status = 'pending' THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
-      FROM members m JOIN users u ON u.id = m.user_id
+      SELECT m.status, CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS first_name,
+        CASE WHEN m.accepted_at IS NULL THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
+      FROM members m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${by.organizationId} AND m.user_id = ${id} AND m.role = 'student'
       FOR NO KEY UPDATE OF m`);
     const invite = await this.send(by, id, 'student', student);
@@ -43,9 +43,9 @@ export class AccountInvites {
   /** A parent who is linked to no child is not there. */
   async sendToParent(by: Provisioner, id: string): Promise<AccountInvite> {
     const [parent] = await this.db.query<Recipient>(sql`
-      SELECT p.status, CASE WHEN p.status = 'pending' THEN p.supplied_first_name ELSE u.first_name END AS first_name,
-        CASE WHEN p.status = 'pending' THEN p.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
-      FROM parents p JOIN users u ON u.id = p.user_id
+      SELECT p.status, CASE WHEN p.accepted_at IS NULL THEN p.supplied_first_name ELSE u.first_name END AS first_name,
+        CASE WHEN p.accepted_at IS NULL THEN p.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
+      FROM parents p LEFT JOIN users u ON u.id = p.user_id
       WHERE p.organization_id = ${by.organizationId} AND p.user_id = ${id} AND p.enrolled_at IS NOT NULL`);
     return this.send(by, id, 'parent', parent);
   }

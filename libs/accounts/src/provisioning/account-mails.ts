@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type EmailKind, Outbox } from '@app/jobs';
+import { type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
 import { normalizeEmail } from '../email.js';
-import { Invites } from '../invites.js';
+import { Invites, type MintedInvite } from '../invites.js';
 import type { Provisioner } from './people.js';
 
 /** A mail with a link into an organization, to somebody whom it provisioned. */
 export interface AccountMail {
   kind: EmailKind;
-  role: 'student' | 'tutor' | 'parent';
+  role: MintedInvite['role'];
   /** Of the login. */
   id: string;
   to: string;
@@ -42,23 +42,46 @@ export class AccountMails {
     // What was asked of the database before leaves first, and is carried out while secrets are made and sealed.
     await setImmediate();
     const minted = this.invites.prepare(
-      mails.map(({ role, id, to }) => ({ scope: 'account', role, targetId: id, email: to, apiKeyId: by.keyId })),
+      mails.map(({ role, id, to }) => ({
+        scope: 'account',
+        role,
+        targetId: id,
+        email: to,
+        mailed: true,
+        apiKeyId: by.keyId,
+      })),
     );
     const emails = mails.map(({ kind, role, to, firstName }, index) => ({
       kind,
       to,
-      payload: {
-        organizationName: by.organization.name,
-        timeZone: by.organization.timeZone,
-        firstName,
-        role,
-        joinUrl: this.invites.joinUrl(minted[index]!.secret),
-        expiresAt: minted[index]!.expiresAt.toISOString(),
-      },
+      inviteId: minted[index]!.id,
+      payload: { ...payloadOf(by, role, firstName), ...this.invites.linkOf(minted[index]!) },
     }));
     await Promise.all([
       this.invites.store(by.organizationId, minted),
       this.outbox.addReachable(by.organizationId, emails),
     ]);
   }
+
+  /** Queues mails that only tell something, as far as their addresses are {@link reachable}. */
+  async notify(
+    by: Provisioner,
+    kind: EmailKind,
+    role: MintedInvite['role'],
+    people: { to: string; firstName: string | null }[],
+  ): Promise<void> {
+    const emails = people.map(({ to, firstName }) => ({
+      kind,
+      to,
+      inviteId: null,
+      payload: payloadOf(by, role, firstName),
+    }));
+    await this.outbox.addEmails(by.organizationId, emails);
+  }
+}
+
+/** Without a link. */
+function payloadOf(by: Provisioner, role: MintedInvite['role'], firstName: string | null): EmailPayload {
+  const { name: organizationName, timeZone } = by.organization;
+  return { organizationName, timeZone, firstName, role, joinUrl: null, proof: null, expiresAt: null };
 }

@@ -12,7 +12,7 @@ export interface Login {
     status: Member['status'];
     /** Whether a mail went out within a day. */
     mailedLately: boolean;
-    /** Whether that person is one whom only this organization brought, or who accepted once. */
+    /** Whether that person has accepted here once, or was made here. */
     consented: boolean;
   } | null;
   parent: { status: Parent['status']; consented: boolean } | null;
@@ -55,12 +55,23 @@ export class Logins {
     const rows = await this.db.query<LoginRow>(sql`
       SELECT l.email, l.id, m.role, m.status,
         coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false) AS mailed_lately,
-        m.supplied_email IS NULL OR m.accepted_at IS NOT NULL AS consented,
-        p.status AS parent_status, p.supplied_email IS NULL AS parent_consented
+        m.accepted_at IS NOT NULL AS consented, p.status AS parent_status, p.accepted_at IS NOT NULL AS parent_consented
       FROM logins_by_email(${addresses}) l
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.id`);
     return new Map(rows.map((row) => [row.email, toLogin(row)]));
+  }
+
+  /**
+   * Whether these logins still have these (normalized) addresses. Asked once they are tied to the organization, from when
+   * on nobody else changes them.
+   */
+  async have(addresses: { id: string; address: string }[]): Promise<boolean> {
+    if (addresses.length === 0) return true;
+    const moved = await this.db.query(sql`
+      SELECT FROM json_to_recordset(${JSON.stringify(addresses)}::json) AS r (id uuid, address text)
+      WHERE NOT EXISTS (SELECT FROM logins_by_email(ARRAY[r.address]) l WHERE l.id = r.id)`);
+    return moved.length === 0;
   }
 
   /**

@@ -66,6 +66,14 @@ export class Plan {
     return members.length + returning.length + reminded.length + profiles.length + parents.size + links.length > 0;
   }
 
+  /** What logins of others are tied by: their addresses, normalized. */
+  get offers(): { id: string; address: string }[] {
+    const ties = [...this.members, ...this.returning, ...this.parents.values()];
+    return ties.flatMap(({ id, status, person: { email } }) =>
+      status === 'pending' && email !== null ? [{ id, address: normalizeEmail(email) }] : [],
+    );
+  }
+
   private member(person: NewStudent | NewTutor, place: number): Decision {
     const login = this.loginOf(person);
     const standing = standingAsMember(person.type, login);

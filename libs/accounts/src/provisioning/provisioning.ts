@@ -49,7 +49,7 @@ export class Provisioning {
       plan.writes ? this.memberships.write(by.organizationId, plan, mailed) : true,
       this.mails.queueReachable(by, mails),
     ]);
-    if (!written) throw overtaken();
+    if (!written || !(await this.logins.have(plan.offers))) throw overtaken();
     const invited = new Set(mails.map(({ place }) => place));
     return plan.decisions.map((decision, place) =>
       decision.status === 'error' ? decision : { ...decision, invited: invited.has(place) },
@@ -58,7 +58,7 @@ export class Provisioning {
 }
 
 /** Runs the transaction again: like a failure to serialize, which it is. */
-function overtaken(): QueryFailedError {
+export function overtaken(): QueryFailedError {
   const cause = Object.assign(new Error('Somebody else changed these people meanwhile'), { code: '40001' });
   return new QueryFailedError('provisioning', [], cause);
 }

@@ -1,3 +1,4 @@
+import type { Member } from '@app/database';
 import type { Login } from './logins.js';
 
 /**
@@ -15,8 +16,8 @@ export type Standing =
 const PARENT_OF_HERE = 'This address belongs to a parent in this organization, who cannot be a student too.';
 const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
 
-/** As a student or tutor; without a login it is to be made. */
-export function standingAsMember(role: 'student' | 'tutor', login: Login | undefined): Standing {
+/** As a member with this role; without a login it is to be made. */
+export function standingAsMember(role: Member['role'], login: Login | undefined): Standing {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;
   if (member && member.role !== role) return { as: 'refused', reason: takenAs(member.role) };

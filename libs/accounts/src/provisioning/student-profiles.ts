@@ -3,8 +3,8 @@ import sql from 'sql-template-tag';
 import { QueryFailedError } from 'typeorm';
 import { Database, type Member } from '@app/database';
 import { normalizeEmail } from '../email.js';
-import { Invites } from '../invites.js';
-import { type Person, placeholderOf, type Refusal } from './people.js';
+import { AccountMails } from './account-mails.js';
+import { type Person, placeholderOf, type Provisioner, type Refusal } from './people.js';
 import { refusedAddress } from './refusals.js';
 
 /** What is to be changed; what is undefined stays. */
@@ -24,46 +24,54 @@ interface StudentRow {
   last_name: string | null;
   email: string | null;
   phone: string | null;
-  shared: boolean;
 }
 
 const ARCHIVED = 'This student is archived: provision them again first.';
 const SHARED = 'This login is not this organization’s alone: only the person can change it.';
 const INVITED = 'This person is invited at their address and has not answered yet: it cannot be changed meanwhile.';
-const TAKEN = 'Another account has this address.';
+const TAKEN = 'A student who is here already cannot get this address.';
 
-/** What an organization may change of its students: what it supplied, or a login that nobody else sees. */
+/** What an organization may change of its students: what it supplied, or a login that no other one is tied to. */
 @Injectable()
 export class StudentProfiles {
   constructor(
     private readonly db: Database,
-    private readonly invites: Invites,
+    private readonly mails: AccountMails,
   ) {}
 
   /** Changes inside the ambient transaction. After a refusal that transaction is to be rolled back. */
-  async change(organizationId: string, id: string, change: ProfileChange): Promise<ProfileChanged> {
+  async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
+    const { organizationId } = by;
+    // Held before it is read, so that nobody ties or changes this login in between.
+    const [held] = await this.db.query<{ shared: boolean }>(sql`
+      SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
+      WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
+    if (!held) return { status: 'absent' };
     const [student] = await this.db.query<StudentRow>(sql`
-      SELECT m.status, s.*, EXISTS (SELECT FROM seen_elsewhere(ARRAY[m.user_id])) AS shared
-      FROM members m JOIN users u ON u.id = m.user_id, LATERAL (
+      SELECT m.status, s.* FROM members m LEFT JOIN users u ON u.id = m.user_id, LATERAL (
         SELECT m.supplied_first_name AS first_name, m.supplied_last_name AS last_name, m.supplied_email AS email,
-          m.supplied_phone AS phone WHERE m.status = 'pending'
+          m.supplied_phone AS phone WHERE m.accepted_at IS NULL
         UNION ALL
         SELECT u.first_name, u.last_name, CASE WHEN NOT u.placeholder_email THEN u.email END, u.phone
-        WHERE m.status <> 'pending') s
+        WHERE m.accepted_at IS NOT NULL) s
       WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.role = 'student'
       FOR NO KEY UPDATE OF m`);
     if (!student) return { status: 'absent' };
     if (student.status === 'archived') return { status: 'refused', refusals: [{ at: [], reason: ARCHIVED }] };
     const wanted = differences(student, change);
-    const refusals = student.status === 'pending' ? refusedOfPending(student, wanted) : refusedOfLogin(student, wanted);
+    const refusals = student.status === 'pending' ? refusedOfPending(student, wanted) : refusedOfLogin(held, wanted);
     if (refusals.length > 0) return { status: 'refused', refusals };
     if (Object.keys(wanted).length === 0) return { status: 'done' };
     const merged = { ...student, ...wanted };
-    if (student.status === 'pending') await this.changeSupplied(organizationId, id, merged);
-    else if (!(await this.changeLogin(id, merged))) {
-      return { status: 'refused', refusals: [{ at: ['email'], reason: TAKEN }] };
+    if (student.status === 'pending') {
+      await this.changeSupplied(organizationId, id, merged);
+      return { status: 'done' };
     }
-    if (wanted.email !== undefined) await this.invites.revokeForAccount(organizationId, id);
+    const hindrance = await this.changeLogin(id, merged);
+    if (hindrance) return { status: 'refused', refusals: refusedWith(hindrance, wanted) };
+    if (!sameAddress(student.email, merged.email)) {
+      await this.tell(by, id, student.email, merged);
+    }
     return { status: 'done' };
   }
 
@@ -74,22 +82,43 @@ export class StudentProfiles {
       WHERE organization_id = ${organizationId} AND user_id = ${id}`);
   }
 
-  /** @returns false when the address is another login's */
-  private async changeLogin(id: string, to: StudentRow): Promise<boolean> {
+  /**
+   * The database ends what the former address could open with the change.
+   *
+   * @returns why the database refuses it
+   */
+  private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
     const address = to.email ?? placeholderOf(id);
     try {
-      await this.db.query(sql`
-        UPDATE users SET first_name = ${to.first_name}, last_name = ${to.last_name}, phone = ${to.phone},
-          email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${to.email === null},
-          updated_at = now()
-        WHERE id = ${id}`);
-      return true;
+      // A login that another organization has tied meanwhile is out of the policy's sight, or refused by the trigger.
+      const changed = await this.db.query(sql`
+        WITH changed AS (
+          UPDATE users SET first_name = ${to.first_name}, last_name = ${to.last_name}, phone = ${to.phone},
+            email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${to.email === null},
+            updated_at = now()
+          WHERE id = ${id} RETURNING 1)
+        SELECT FROM changed`);
+      return changed.length === 0 ? 'shared' : null;
     } catch (error) {
-      if (isDuplicate(error)) return false;
+      const hindrance = error instanceof QueryFailedError && HINDRANCES[(error.driverError as { code?: string }).code!];
+      if (hindrance) return hindrance;
       throw error;
     }
   }
+
+  /** Asks the new address to confirm, and tells the old one. */
+  private async tell(by: Provisioner, id: string, former: string | null, to: StudentRow): Promise<void> {
+    const { email, first_name: firstName } = to;
+    if (email !== null) {
+      await this.mails.queue(by, [{ kind: 'address_confirmation', role: 'student', id, to: email, firstName }]);
+    }
+    if (former !== null) await this.mails.notify(by, 'address_changed', 'student', [{ to: former, firstName }]);
+  }
 }
+
+/** By SQLSTATE: the address is another login's; another organization has tied the login a moment ago. */
+const HINDRANCES: Record<string, Hindrance> = { '23505': 'taken', '42501': 'shared' };
+type Hindrance = 'taken' | 'shared';
 
 type Differences = Partial<Pick<StudentRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;
 
@@ -106,18 +135,20 @@ function differences(student: StudentRow, change: ProfileChange): Differences {
 
 /** The membership is the one of the login with that address, whatever is said of it. */
 function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
-  if (email === undefined || (email && student.email && normalizeEmail(email) === normalizeEmail(student.email))) {
-    return [];
-  }
-  return [{ at: ['email'], reason: INVITED }];
+  return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
 }
 
-function refusedOfLogin({ shared }: StudentRow, wanted: Differences): Refusal[] {
-  if (shared) return Object.keys(wanted).map((field) => ({ at: [field], reason: SHARED }));
+function refusedOfLogin({ shared }: { shared: boolean }, wanted: Differences): Refusal[] {
+  if (shared) return refusedWith('shared', wanted);
   const reason = wanted.email ? refusedAddress(wanted.email) : null;
   return reason === null ? [] : [{ at: ['email'], reason }];
 }
 
-function isDuplicate(error: unknown): boolean {
-  return error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '23505';
+function sameAddress(one: string | null, other: string | null): boolean {
+  return one === other || (one !== null && other !== null && normalizeEmail(one) === normalizeEmail(other));
+}
+
+function refusedWith(hindrance: Hindrance, wanted: Differences): Refusal[] {
+  if (hindrance === 'taken') return [{ at: ['email'], reason: TAKEN }];
+  return Object.keys(wanted).map((field) => ({ at: [field], reason: SHARED }));
 }

@@ -6,6 +6,7 @@ import { Classroom } from './classroom.entity.js';
 import { ClassroomMember } from './classroom-member.entity.js';
 import { Conversation } from './conversation.entity.js';
 import { ConversationParticipant } from './conversation-participant.entity.js';
+import { Credential } from './credential.entity.js';
 import { ExpenseClaim } from './expense-claim.entity.js';
 import { Homework } from './homework.entity.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
@@ -48,6 +49,7 @@ export {
   ClassroomMember,
   Conversation,
   ConversationParticipant,
+  Credential,
   ExpenseClaim,
   Homework,
   IdempotencyKey,
@@ -92,6 +94,7 @@ export const entities = [
   ClassroomMember,
   Conversation,
   ConversationParticipant,
+  Credential,
   ExpenseClaim,
   Homework,
   IdempotencyKey,

@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A way into an organization: a token or code, kept as its SHA-256. `sealed` holds the code of a standing join code. */
+/**
+ * A way into an organization: a token or code, kept as its hash. `sealed` holds the code of a standing join code. A mail
+ * carries a second secret (`proofHash`), which proves the address that it was sent to.
+ */
 @Entity('invites')
 export class Invite {
   @PrimaryColumn({ type: 'uuid' })
@@ -24,8 +27,15 @@ export class Invite {
   @Column({ type: 'text', nullable: true })
   email: string | null;
 
+  /** The login that had this address when the invite was made. */
+  @Column({ name: 'user_id', type: 'uuid', nullable: true })
+  userId: string | null;
+
   @Column({ name: 'secret_hash', type: 'bytea' })
   secretHash: Buffer;
+
+  @Column({ name: 'proof_hash', type: 'bytea', nullable: true })
+  proofHash: Buffer | null;
 
   @Column({ type: 'boolean', default: false })
   standing: boolean;

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * A person in an organization, with a role. The `supplied…` columns are what the organization said of a login that
- * existed already, and all it is shown of that person until they accept.
+ * existed already, and all it is shown of that person until they accept: `acceptedAt` says since when it sees the login.
  */
 @Entity('members')
 export class Member {
@@ -38,6 +38,10 @@ export class Member {
 
   @Column({ name: 'accepted_at', type: 'timestamp with time zone', precision: 3, nullable: true })
   acceptedAt: Date | null;
+
+  /** When somebody who joined as a tutor by a reusable code asked to be let in. */
+  @Column({ name: 'approval_requested_at', type: 'timestamp with time zone', precision: 3, nullable: true })
+  approvalRequestedAt: Date | null;
 
   @Column({ name: 'archived_at', type: 'timestamp with time zone', precision: 3, nullable: true })
   archivedAt: Date | null;

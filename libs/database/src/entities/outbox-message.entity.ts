@@ -18,6 +18,10 @@ export class OutboxMessage {
   @Column({ type: 'text' })
   recipient: string;
 
+  /** Of the link in a mail. */
+  @Column({ name: 'invite_id', type: 'uuid', nullable: true })
+  inviteId: string | null;
+
   @Column({ type: 'bytea', nullable: true })
   payload: Buffer | null;
 

@@ -27,6 +27,9 @@ export class Parent {
   @Column({ name: 'supplied_phone', type: 'text', nullable: true })
   suppliedPhone: string | null;
 
+  @Column({ name: 'accepted_at', type: 'timestamp with time zone', precision: 3, nullable: true })
+  acceptedAt: Date | null;
+
   @Column({ name: 'enrolled_at', type: 'timestamp with time zone', precision: 3, nullable: true })
   enrolledAt: Date | null;
 

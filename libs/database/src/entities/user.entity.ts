@@ -21,6 +21,10 @@ export class User {
   @Column({ name: 'last_name', type: 'text' })
   lastName: string;
 
+  /** When the person proved the address; cleared with each change of it. */
+  @Column({ name: 'email_verified_at', type: 'timestamp with time zone', precision: 3, nullable: true })
+  emailVerifiedAt: Date | null;
+
   @Column({ type: 'text', nullable: true })
   phone: string | null;
 

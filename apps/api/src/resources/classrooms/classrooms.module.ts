@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../http/http.module.js';
 import { ClassroomsController } from './classrooms.controller.js';
 import { ClassroomsService } from './classrooms.service.js';
 
-@Module({ imports: [HttpModule], controllers: [ClassroomsController], providers: [ClassroomsService] })
+@Module({ imports: [AccountsModule, HttpModule], controllers: [ClassroomsController], providers: [ClassroomsService] })
 export class ClassroomsModule {}

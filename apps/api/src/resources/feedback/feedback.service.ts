@@ -8,8 +8,11 @@ import { Source } from '../../http/lists/source.js';
 import type { ListFeedback, ListReviews } from './feedback.dto.js';
 import { feedbackView, reviewView } from './feedback.view.js';
 
+/** Reviewers are people of the organization, and named as in its other lists. */
 const FEEDBACK = new Source('session_feedback', 'f', {
-  joins: sql`LEFT JOIN users reviewer ON reviewer.id = f.reviewer_id`,
+  joins: sql`LEFT JOIN members m ON m.organization_id = f.organization_id AND m.user_id = f.reviewer_id
+    LEFT JOIN parents p ON p.organization_id = f.organization_id AND p.user_id = f.reviewer_id
+    LEFT JOIN users u ON u.id = f.reviewer_id AND (m.accepted_at IS NOT NULL OR p.accepted_at IS NOT NULL)`,
 });
 
 /** Lesson feedback. Rows carry the organization of their submission; legacy rows have none and are nobody's. */

@@ -1,12 +1,15 @@
 import { flag, instant, integer, nullable, oneOf, text, texts, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
-const NAME = `reviewer.first_name || ' ' || reviewer.last_name`;
-const INITIALS = `reviewer.first_name || ' ' || left(reviewer.last_name, 1) || '.'`;
+/** Of the login once the person has accepted, else what the organization supplied. */
+const FIRST = `coalesce(u.first_name, m.supplied_first_name, p.supplied_first_name)`;
+const LAST = `coalesce(u.last_name, m.supplied_last_name, p.supplied_last_name)`;
+const NAME = `${FIRST} || ' ' || ${LAST}`;
+const INITIALS = `${FIRST} || ' ' || left(${LAST}, 1) || '.'`;
 
 const rating = integer('f.rating', { minimum: 1, maximum: 5 });
 
-/** Names are attributed from the reviewer's login, whole or as "First L.". */
+/** Reviewers are named in whole or as "First L.". */
 function feedback(name: string) {
   return new View('SessionFeedback', {
     id: uuid('f.id'),

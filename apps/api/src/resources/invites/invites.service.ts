@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
-import { Invites, type MintedInvite, normalizeEmail } from '@app/accounts';
+import sql from 'sql-template-tag';
+import { Invites, InviteTargets, type MintedInvite, normalizeEmail } from '@app/accounts';
 import { Database } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
 import type { Caller } from '../../http/auth/caller.js';
@@ -20,6 +20,7 @@ export class InvitesService {
   constructor(
     private readonly db: Database,
     private readonly invites: Invites,
+    private readonly targets: InviteTargets,
     private readonly outbox: Outbox,
     private readonly audit: Audit,
   ) {}
@@ -33,10 +34,19 @@ export class InvitesService {
     if (scope === 'organization' && email !== null) await this.checkNewcomer(caller, email);
     const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
     const [invite] = await this.invites.mint(organizationId, [
-      { scope, role: roleOf(wanted), targetId, subjectId, email, code: !linked, apiKeyId: keyId },
+      {
+        scope,
+        role: roleOf(wanted),
+        targetId,
+        subjectId,
+        email,
+        code: !linked,
+        mailed: email !== null && scope in MAILED,
+        apiKeyId: keyId,
+      },
     ]);
     const joinUrl = scope === 'parent' ? null : this.invites.joinUrl(invite!.secret);
-    const emailed = joinUrl !== null && (await this.mail(caller, invite!, joinUrl));
+    const emailed = await this.mail(caller, invite!);
     const { id, role, secret, expiresAt, createdAt } = invite!;
     this.audit.note({ invite_id: id, scope, role, target_id: targetId, subject_id: subjectId, emailed });
     return {
@@ -78,18 +88,8 @@ export class InvitesService {
 
   private async checkTarget(caller: Caller, scope: InviteScope, id: string, subjectId: string | null): Promise<void> {
     const { organizationId } = caller;
-    const targets: Record<InviteScope, Sql | null> = {
-      organization: null,
-      classroom: sql`SELECT FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id}`,
-      group: sql`SELECT FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id}`,
-      tutor_student: sql`SELECT FROM tutor_profiles t JOIN members m USING (organization_id, user_id)
-        WHERE organization_id = ${organizationId} AND user_id = ${id} AND m.status = 'accepted'`,
-      parent: sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
-        AND role = 'student' AND status = 'accepted'`,
-    };
     const subject = sql`SELECT FROM subjects WHERE organization_id = ${organizationId} AND id = ${subjectId}`;
-    const target = targets[scope];
-    if (target && (await this.db.query(target)).length === 0) throw ApiError.notFound();
+    if (!(await this.targets.has(organizationId, scope, id))) throw ApiError.notFound();
     if (subjectId !== null && (await this.db.query(subject)).length === 0) throw ApiError.notFound();
   }
 
@@ -103,7 +103,7 @@ export class InvitesService {
   }
 
   /** Returns whether a mail was queued. */
-  private async mail(caller: Caller, invite: MintedInvite, joinUrl: string): Promise<boolean> {
+  private async mail(caller: Caller, invite: MintedInvite): Promise<boolean> {
     const kind = MAILED[invite.scope as InviteScope];
     if (!kind || !invite.email) return false;
     const payload = {
@@ -111,10 +111,10 @@ export class InvitesService {
       timeZone: caller.organization.timeZone,
       firstName: null,
       role: invite.role,
-      joinUrl,
-      expiresAt: invite.expiresAt.toISOString(),
+      ...this.invites.linkOf(invite),
     };
-    const queued = await this.outbox.addEmails(caller.organizationId, [{ kind, to: invite.email, payload }]);
+    const email = { kind, to: invite.email, inviteId: invite.id, payload };
+    const queued = await this.outbox.addEmails(caller.organizationId, [email]);
     return queued.has(normalizeEmail(invite.email));
   }
 }

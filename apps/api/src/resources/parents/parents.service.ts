@@ -13,7 +13,7 @@ import { Audit } from '../../http/writes/audit.js';
 import type { CreateParent } from './parents.dto.js';
 import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
 
-const PARENTS = new Source('parents', 'p', { id: 'user_id', joins: sql`JOIN users u ON u.id = p.user_id` });
+const PARENTS = new Source('parents', 'p', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = p.user_id` });
 const LINKS = new Source('parent_students', 'l');
 const LINKED = sql`p.enrolled_at IS NOT NULL`;
 

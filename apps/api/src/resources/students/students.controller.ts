@@ -49,8 +49,8 @@ export class StudentsController {
     summary: 'Changes a student’s names, email or phone',
     description:
       'What is left out stays. Of a `pending` student this changes what the organization supplied, but not the address ' +
-      'they were invited at. A login that other organizations see too is only the person’s own to change, and an ' +
-      'archived student is not changed: 422.',
+      'they were invited at. A login that another organization has any tie to is only the person’s own to change, and an ' +
+      'archived student is not changed: 422. A changed `email` is confirmed by mail, and ends what the former one opened.',
     answer: one(studentView),
     example: { phone: '+61 400 000 000' },
   })

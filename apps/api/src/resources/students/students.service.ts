@@ -14,7 +14,7 @@ import { Audit } from '../../http/writes/audit.js';
 import type { CreateStudent, UpdateStudent } from './students.dto.js';
 import { studentView } from './students.view.js';
 
-const STUDENTS = new Source('members', 'm', { id: 'user_id', joins: sql`JOIN users u ON u.id = m.user_id` });
+const STUDENTS = new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` });
 
 @Injectable()
 export class StudentsService {
@@ -51,7 +51,7 @@ export class StudentsService {
   async update(caller: Caller, id: string, body: UpdateStudent): Promise<JsonText> {
     const { first_name: firstName, last_name: lastName, email, phone } = body;
     const change = { firstName, lastName, email, phone: phone === '' ? null : phone };
-    const changed = await this.profiles.change(caller.organizationId, id, change);
+    const changed = await this.profiles.change(caller, id, change);
     if (changed.status === 'refused') throw refusedPerson(changed.refusals, 'student_id');
     if (changed.status === 'absent') throw ApiError.notFound();
     this.audit.note({ student_id: id, fields: Object.keys(body) });

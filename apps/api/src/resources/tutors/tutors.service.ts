@@ -15,7 +15,7 @@ import { tutorView } from './tutors.view.js';
 const TUTORS = new Source('tutor_profiles', 't', {
   id: 'user_id',
   joins: sql`JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
-    JOIN users u ON u.id = t.user_id`,
+    LEFT JOIN users u ON u.id = t.user_id`,
 });
 
 const PUBLISHED = 'tutor_profiles:published';

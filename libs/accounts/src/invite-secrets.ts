@@ -1,0 +1,32 @@
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import type { Vault } from '@app/config';
+
+/** Without 0 O 1 I L: a code is read aloud and typed. */
+const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const CODE_LENGTH = 10;
+const CODE = new RegExp(`^[${CODE_ALPHABET}]{${CODE_LENGTH}}$`);
+const TOKEN_BYTES = 32;
+
+/** 256 random bits, for links. */
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+export function newCode(): string {
+  return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join('');
+}
+
+/** A token as it is; a code however it was typed: case, blanks and dashes do not matter. */
+export function readSecret(text: string): string {
+  const code = text.replaceAll(/[\s-]/g, '').toUpperCase();
+  return CODE.test(code) ? code : text.trim();
+}
+
+/**
+ * How secrets are stored. A code has 49 bits: whoever reads the table could try them all, so its hash needs a key that is
+ * not in the database. Of the 256 bits of a token a plain hash gives nothing away.
+ */
+export function hashOfSecret(secret: string, vault: Vault): Buffer {
+  const hash = CODE.test(secret) ? createHmac('sha256', vault.derive('join code hashes')) : createHash('sha256');
+  return hash.update(secret).digest();
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+
+/** A login, as far as joining and signing in need it. Never shown to an organization. */
+export interface Identity {
+  id: string;
+  email: string;
+  /** Normalized. */
+  address: string;
+  firstName: string;
+  lastName: string;
+  /** Whether the person has proven the address. */
+  verified: boolean;
+  passwordHash: string | null;
+  /** Whether organizations other than that of the transaction have a tie to it, of whatever status. */
+  elsewhere: boolean;
+}
+
+interface Row {
+  id: string;
+  email: string;
+  email_normalized: string;
+  first_name: string;
+  last_name: string;
+  verified: boolean;
+  password_hash: string | null;
+  elsewhere: boolean;
+}
+
+/** The doors to logins that go past row-level security. Each keeps its rule in the database. */
+@Injectable()
+export class Identities {
+  constructor(private readonly db: Database) {}
+
+  /** The login with this (normalized) address; it stays so until the ambient transaction ends. */
+  async holdByAddress(address: string): Promise<Identity | null> {
+    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(${address}, NULL, true)`));
+  }
+
+  /** The login with this id, held likewise. */
+  async hold(id: string): Promise<Identity | null> {
+    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(NULL, ${id}, true)`));
+  }
+
+  /** The login with this (normalized) address, outside of any transaction. */
+  async find(address: string): Promise<Identity | null> {
+    return toIdentity(await this.db.lookUp<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
+  }
+
+  /** Gives a login its first password. False when it was used or proven before, or others are tied to it. */
+  async setFirstPassword(id: string, hash: string): Promise<boolean> {
+    const [row] = await this.db.query<{ done: boolean }>(sql`SELECT set_first_password(${id}, ${hash}) AS done`);
+    return row!.done;
+  }
+
+  /**
+   * The address is proven, inside the ambient transaction.
+   *
+   * @param hash of the password that replaces all credentials; null for somebody who has shown the current one
+   */
+  async prove({ id, address }: Identity, hash: string | null): Promise<void> {
+    await this.db.query(sql`SELECT take_login(${id}, ${address}, ${hash}, ${hash === null})`);
+  }
+
+  /** The operator's word that whoever uses the login with this (normalized) address owns it. False when there is none. */
+  async vouchFor(address: string): Promise<boolean> {
+    const login = await this.find(address);
+    if (!login) return false;
+    const [row] = await this.db.lookUp<{ done: boolean }>(
+      sql`SELECT take_login(${login.id}, ${address}, NULL, true) AS done`,
+    );
+    return row!.done;
+  }
+
+  /**
+   * The person accepts the organization of the ambient transaction, where a tie waits for that.
+   *
+   * @param trusted without a proof of the address, although others are tied to the login
+   * @returns false when only a login with a proven address may accept
+   */
+  async accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {
+    const [row] = await this.db.query<{ done: boolean }>(
+      sql`SELECT accept_ties(${id}, ${as === 'parent'}, ${trusted}) AS done`,
+    );
+    return row!.done;
+  }
+}
+
+function toIdentity([row]: Row[]): Identity | null {
+  return (
+    (row && {
+      id: row.id,
+      email: row.email,
+      address: row.email_normalized,
+      firstName: row.first_name,
+      lastName: row.last_name,
+      verified: row.verified,
+      passwordHash: row.password_hash,
+      elsewhere: row.elsewhere,
+    }) ??
+    null
+  );
+}

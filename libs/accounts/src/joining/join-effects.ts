@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { Places } from '../places.js';
+import { Families } from '../provisioning/families.js';
+import type { Identity } from './identities.js';
+import type { OpenedInvite } from './opened-invites.js';
+
+/** What joining writes, inside the ambient transaction. */
+@Injectable()
+export class JoinEffects {
+  constructor(
+    private readonly db: Database,
+    private readonly places: Places,
+    private readonly families: Families,
+  ) {}
+
+  async tieParent(organizationId: string, { id, firstName, lastName, email }: Identity): Promise<void> {
+    await this.db.query(sql`
+      INSERT INTO parents (organization_id, user_id, status, supplied_first_name, supplied_last_name, supplied_email)
+      VALUES (${organizationId}, ${id}, 'pending', ${firstName}, ${lastName}, ${email}) ON CONFLICT DO NOTHING`);
+  }
+
+  /**
+   * A tutor with a profile, as provisioning makes one.
+   *
+   * @param newcomer whether the organization has nothing to do with the person so far
+   * @returns whether somebody has to approve: of a tutor who came by a code; and whether they have been asked before
+   */
+  async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
+    const { organizationId, role, email: named } = invite;
+    const { id, firstName, lastName, email } = identity;
+    const asks = newcomer && role === 'tutor' && named === null;
+    await this.db.query(sql`
+      INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name,
+        supplied_email, approval_requested_at)
+      VALUES (${uuidv7()}, ${organizationId}, ${id}, ${role}, 'pending', ${firstName}, ${lastName}, ${email},
+        CASE WHEN ${asks}::boolean THEN now() END)
+      ON CONFLICT DO NOTHING`);
+    if (role === 'tutor') {
+      await this.db.query(sql`
+        INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${id}) ON CONFLICT DO NOTHING`);
+    }
+    if (asks) return 'new';
+    if (named === null) {
+      const [waiting] = await this.db.query(sql`
+        SELECT FROM members
+        WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
+      return waiting ? 'asked' : false;
+    }
+    // Who invites an address has approved of it.
+    await this.db.query(sql`
+      UPDATE members SET approval_requested_at = NULL
+      WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
+    return false;
+  }
+
+  /** What the invite gives besides: a place, a tutor, a child. */
+  async apply({ organizationId, scope, targetId, subjectId }: OpenedInvite, userId: string): Promise<void> {
+    if (scope === 'classroom') await this.places.inClassroom(organizationId, targetId, userId, 'student');
+    if (scope === 'group') await this.places.inGroup(organizationId, targetId, userId, 'student');
+    if (scope === 'tutor_student') await this.places.withTutor(organizationId, targetId, userId, subjectId);
+    if (scope === 'parent') await this.families.link(organizationId, userId, targetId);
+  }
+
+  /** An invite to one person serves once, and its proof with it. */
+  async close({ id, organizationId, email }: OpenedInvite): Promise<void> {
+    if (email === null) return;
+    await this.db.query(sql`
+      UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId} AND id = ${id}`);
+  }
+
+  async audit(organizationId: string, requestId: string, details: Record<string, string | boolean>): Promise<void> {
+    await this.db.query(sql`
+      INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)
+      VALUES (${uuidv7()}, ${organizationId}, 'join', ${requestId}, 200, 'done', ${JSON.stringify(details)})`);
+  }
+}

@@ -1,0 +1,233 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, type Member } from '@app/database';
+import { Outbox } from '@app/jobs';
+import { normalizeEmail } from '../email.js';
+import { AccountMails } from '../provisioning/account-mails.js';
+import { Logins } from '../provisioning/logins.js';
+import type { Provisioner } from '../provisioning/people.js';
+import { overtaken } from '../provisioning/provisioning.js';
+import { refusedAddress } from '../provisioning/refusals.js';
+import { standingAsMember, standingAsParent } from '../provisioning/standing.js';
+import { Identities, type Identity } from './identities.js';
+import { JoinEffects } from './join-effects.js';
+import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
+import { hashPassword, isPassword, refusedPassword } from './passwords.js';
+
+/** Who accepts: somebody who is signed in, or somebody with a password, of a login that may not be there yet. */
+export type Joiner =
+  | { signedInAs: string }
+  | {
+      /** Where the invite names none. */
+      email?: string | null;
+      password: string;
+      /** Of a new login. */
+      firstName?: string;
+      lastName?: string;
+    };
+
+export interface Joined {
+  status: 'joined';
+  userId: string;
+  organizationId: string;
+  /** Whether a login was made. */
+  created: boolean;
+  /** Whether the address is proven; if not, a confirmation was mailed. */
+  verified: boolean;
+  /** Whether an owner or admin has to approve first. */
+  waits: boolean;
+}
+
+/**
+ * Why somebody cannot join:
+ * - `unknown` secret, or an invite that is not valid any more
+ * - `sign_in`: to the login of this address; `other_account`: who is signed in is somebody else
+ * - `unconfirmed`: what another organization offers takes a login whose address is proven
+ * - `role`: the person is something else in the organization; `archived`: only an invite to the address lets them back in
+ * - `address`, `name`, `password`: missing, or nobody can have it
+ */
+export type JoinProblem =
+  | Exclude<InviteState, 'valid'>
+  | 'unknown'
+  | 'sign_in'
+  | 'other_account'
+  | 'unconfirmed'
+  | 'role'
+  | 'archived'
+  | 'address'
+  | 'name'
+  | 'password';
+
+export interface NotJoined {
+  status: 'refused';
+  problem: JoinProblem;
+}
+
+/** Rolls the transaction back. */
+class Refused extends Error {
+  constructor(readonly problem: JoinProblem) {
+    super(problem);
+  }
+}
+
+/** What a person with a password is known to be, once their login is found or made. */
+interface Arrived {
+  identity: Identity;
+  created: boolean;
+}
+
+/**
+ * Accepts invites: the one way in which people become accepted by their own will, for pages and programs alike. An
+ * invite's own secret opens it, and proves nothing: the organization has it too. The second secret of a mail proves the
+ * address; who has it takes over a login that nobody has proven before.
+ */
+@Injectable()
+export class Joining {
+  constructor(
+    private readonly db: Database,
+    private readonly opened: OpenedInvites,
+    private readonly identities: Identities,
+    private readonly logins: Logins,
+    private readonly effects: JoinEffects,
+    private readonly mails: AccountMails,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * @param text token or code, however it was typed
+   * @param proof the second secret of a mail's link
+   * @param requestId for the audit row
+   */
+  async accept(text: string, proof: string | null, who: Joiner, requestId: string): Promise<Joined | NotJoined> {
+    const found = await this.opened.find(text);
+    if (!found) return { status: 'refused', problem: 'unknown' };
+    if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
+    // Slow by design, so before anything is locked.
+    const hash = 'password' in who ? await hashPassword(who.password) : null;
+    try {
+      return await this.db.transaction(found, async () => {
+        await this.logins.holdOrganization(found.organizationId);
+        const invite = await this.opened.hold(found, proof);
+        if (!invite) throw new Refused('unknown');
+        if (invite.state !== 'valid') throw new Refused(invite.state);
+        const arrived = 'password' in who ? await this.arrive(invite, who, hash!) : await this.signedIn(invite, who);
+        return this.join(invite, arrived, requestId);
+      });
+    } catch (error) {
+      if (error instanceof Refused) return { status: 'refused', problem: error.problem };
+      throw error;
+    }
+  }
+
+  private async signedIn(invite: OpenedInvite, { signedInAs }: { signedInAs: string }): Promise<Arrived> {
+    const identity = invite.email
+      ? await this.identities.holdByAddress(normalizeEmail(invite.email))
+      : await this.identities.hold(signedInAs);
+    if (identity?.id !== signedInAs) throw new Refused('other_account');
+    // Being signed in to a login that nobody has proven says nothing of who is: the proof comes with a password.
+    if (invite.proven && !identity.verified) throw new Refused('password');
+    return { identity, created: false };
+  }
+
+  private async arrive(
+    invite: OpenedInvite,
+    who: Extract<Joiner, { password: string }>,
+    hash: string,
+  ): Promise<Arrived> {
+    const email = invite.email ?? who.email?.trim() ?? '';
+    if (refusedAddress(email) !== null) throw new Refused('address');
+    const identity = await this.identities.holdByAddress(normalizeEmail(email));
+    if (!identity) return this.register(invite, { ...who, email }, hash);
+    const known = await isPassword(who.password, identity.passwordHash);
+    if (invite.proven && !identity.verified) {
+      await this.identities.prove(identity, known ? null : hash);
+      return { identity: { ...identity, verified: true }, created: false };
+    }
+    if (known) return { identity, created: false };
+    // An invite to this very address gives a login that its organization has made its first password.
+    const first =
+      invite.email !== null &&
+      !identity.verified &&
+      identity.passwordHash === null &&
+      (await this.identities.setFirstPassword(identity.id, hash));
+    if (!first) throw new Refused('sign_in');
+    return { identity, created: false };
+  }
+
+  private async register(
+    invite: OpenedInvite,
+    { email, firstName = '', lastName = '' }: { email: string; firstName?: string; lastName?: string },
+    hash: string,
+  ): Promise<Arrived> {
+    const names = { firstName: firstName.trim(), lastName: lastName.trim() };
+    if (!Object.values(names).every((name) => name !== '' && Array.from(name).length <= 200)) throw new Refused('name');
+    const id = uuidv7();
+    if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw overtaken();
+    const address = normalizeEmail(email);
+    const login = { id, ...names, email, address, passwordHash: hash, elsewhere: false };
+    if (invite.proven) await this.identities.prove({ ...login, verified: false }, hash);
+    else await this.identities.setFirstPassword(id, hash);
+    return { identity: { ...login, verified: invite.proven }, created: true };
+  }
+
+  private async join(invite: OpenedInvite, { identity, created }: Arrived, requestId: string): Promise<Joined> {
+    const { organizationId } = invite;
+    const as = invite.role === 'parent' ? 'parent' : 'member';
+    const by: Provisioner = { organizationId, organization: invite.organization, keyId: null };
+    // Without mail nothing can be proven: being signed in has to do.
+    const trusted = !this.outbox.sendsMail;
+    const approval = invite.scope !== 'account' && (await this.tie(invite, identity));
+    if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
+    if (approval === 'new') await this.tellApprovers(by);
+    if (!approval) {
+      if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
+      await this.effects.apply(invite, identity.id);
+    }
+    await this.effects.close(invite);
+    if (!identity.verified) {
+      const { id, email: to, firstName } = identity;
+      await this.mails.queue(by, [{ kind: 'address_confirmation', role: invite.role, id, to, firstName }]);
+    }
+    const { id: invite_id, scope, role } = invite;
+    const details = { invite_id, user_id: identity.id, scope, role, created, verified: identity.verified };
+    await this.effects.audit(organizationId, requestId, details);
+    const { id: userId, verified } = identity;
+    return { status: 'joined', userId, organizationId, created, verified, waits: approval !== false };
+  }
+
+  /**
+   * Ties the person to the organization as what the invite says, waiting to be accepted.
+   *
+   * @returns whether an owner or admin has to approve, and whether they have been asked before
+   */
+  private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
+    const { organizationId, role, email } = invite;
+    const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
+    const standing = role === 'parent' ? standingAsParent(login) : standingAsMember(role, login);
+    if (standing.as === 'refused') throw new Refused('role');
+    // A code may have gone round: who was sent away does not come back with it.
+    if (standing.as === 'returning' && email === null) throw new Refused('archived');
+    if (role === 'parent') {
+      await this.effects.tieParent(organizationId, identity);
+      return false;
+    }
+    return this.effects.tieMember(invite, identity, standing.as === 'new' && !login?.member);
+  }
+
+  private async tellApprovers(by: Provisioner): Promise<void> {
+    const approvers = await this.db.query<{ to: string; firstName: string }>(sql`
+      SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ${by.organizationId} AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
+        AND NOT u.placeholder_email`);
+    await this.mails.notify(by, 'approval_request', 'admin', approvers);
+  }
+
+  /** An owner or admin lets in a tutor who has joined by a code. False when nobody waits under this id. */
+  approve(organizationId: string, userId: Member['userId']): Promise<boolean> {
+    return this.db.transaction({ organizationId }, async () => {
+      const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
+      return row!.done;
+    });
+  }
+}

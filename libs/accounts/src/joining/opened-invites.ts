@@ -1,0 +1,136 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Invite } from '@app/database';
+import { normalizeEmail } from '../email.js';
+import { readSecret } from '../invite-secrets.js';
+import { InviteTargets } from '../invite-targets.js';
+import { Invites } from '../invites.js';
+import { Identities, type Identity } from './identities.js';
+
+/**
+ * Where an invite stands. `moved`: the login that it was for has another address by now. `gone`: what it leads to is
+ * there no more. Whoever opens one of those asks for a new invite.
+ */
+export type InviteState = 'valid' | 'accepted' | 'revoked' | 'expired' | 'moved' | 'gone';
+
+/** An invite that somebody has the secret of. */
+export interface OpenedInvite {
+  id: string;
+  organizationId: string;
+  organization: { name: string; timeZone: string };
+  scope: Invite['scope'];
+  role: Invite['role'];
+  targetId: string;
+  subjectId: string | null;
+  email: string | null;
+  /** The login that had the address when it was made. */
+  loginId: string | null;
+  expiresAt: Date | null;
+  state: InviteState;
+  /** Whether whoever opened it has the mail's own secret too, and so reads the mail of its address. */
+  proven: boolean;
+}
+
+/** An invite as its page shows it, and what the person has to do to accept. */
+export interface InvitePage extends OpenedInvite {
+  /**
+   * - `either`: register, or sign in
+   * - `registration`: nobody has this address yet; names and a password make the login
+   * - `password`: the login is there, and the password given now becomes its own
+   * - `sign_in`: only who signs in to the login of this address may accept
+   */
+  needs: 'either' | 'registration' | 'password' | 'sign_in';
+}
+
+interface Row {
+  id: string;
+  organization_name: string;
+  time_zone: string;
+  scope: Invite['scope'];
+  role: Invite['role'];
+  target_id: string;
+  subject_id: string | null;
+  email: string | null;
+  user_id: string | null;
+  proof_hash: Buffer | null;
+  expires_at: Date | null;
+  state: 'valid' | 'accepted' | 'revoked' | 'expired';
+}
+
+/** Finds invites by their secrets. */
+@Injectable()
+export class OpenedInvites {
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+    private readonly targets: InviteTargets,
+    private readonly identities: Identities,
+  ) {}
+
+  /**
+   * The page of an invite; null when there is none. Opening consumes nothing: mail scanners open links.
+   *
+   * @param text token or code, however it was typed
+   * @param proof the second secret of a mail's link
+   */
+  async look(text: string, proof: string | null): Promise<InvitePage | null> {
+    const found = await this.find(text);
+    if (!found) return null;
+    return this.db.transaction(found, async () => {
+      const invite = await this.hold(found, proof);
+      return invite && { ...invite, needs: needsOf(invite, await this.loginOf(invite)) };
+    });
+  }
+
+  /** The organization of the invite with this secret, before anything else is known. */
+  async find(text: string): Promise<{ id: string; organizationId: string } | null> {
+    const hash = this.invites.hashOf(readSecret(text));
+    const [row] = await this.db.lookUp<{ id: string; organization_id: string }>(
+      sql`SELECT * FROM invite_by_hash(${hash})`,
+    );
+    return row ? { id: row.id, organizationId: row.organization_id } : null;
+  }
+
+  /** The invite, locked until the ambient transaction ends. */
+  async hold(
+    { id, organizationId }: { id: string; organizationId: string },
+    proof: string | null,
+  ): Promise<OpenedInvite | null> {
+    const [row] = await this.db.query<Row>(sql`
+      SELECT i.*, o.name AS organization_name, o.time_zone, CASE WHEN accepted_at IS NOT NULL THEN 'accepted'
+        WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
+      FROM invites i JOIN organizations o ON o.id = i.organization_id
+      WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR NO KEY UPDATE OF i`);
+    if (!row) return null;
+    const invite: OpenedInvite = {
+      id,
+      organizationId,
+      organization: { name: row.organization_name, timeZone: row.time_zone },
+      scope: row.scope,
+      role: row.role,
+      targetId: row.target_id,
+      subjectId: row.subject_id,
+      email: row.email,
+      loginId: row.user_id,
+      expiresAt: row.expires_at,
+      state: row.state,
+      proven: proof !== null && row.proof_hash !== null && timingSafeEqual(this.invites.hashOf(proof), row.proof_hash),
+    };
+    if (invite.state !== 'valid') return invite;
+    if (invite.loginId && (await this.loginOf(invite))?.id !== invite.loginId) return { ...invite, state: 'moved' };
+    const there = await this.targets.has(organizationId, invite.scope, invite.targetId);
+    return there ? invite : { ...invite, state: 'gone' };
+  }
+
+  private loginOf({ email }: OpenedInvite): Promise<Identity | null> {
+    return email === null ? Promise.resolve(null) : this.identities.holdByAddress(normalizeEmail(email));
+  }
+}
+
+function needsOf({ email, proven }: OpenedInvite, login: Identity | null): InvitePage['needs'] {
+  if (email === null) return 'either';
+  if (!login) return 'registration';
+  const untouched = login.passwordHash === null && !login.elsewhere;
+  return !login.verified && (proven || untouched) ? 'password' : 'sign_in';
+}

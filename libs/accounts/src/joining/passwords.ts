@@ -1,0 +1,29 @@
+import { hash, verify } from '@node-rs/argon2';
+
+/** What OWASP asks of argon2id (the library's default): 19 MiB, two passes, one lane. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** In code points. The longest keeps a request from hashing a book. */
+const SHORTEST = 10;
+const LONGEST = 1_000;
+
+/** Why nobody can have this password; null when somebody can. */
+export function refusedPassword(password: string): string | null {
+  const length = Array.from(password).length;
+  if (length < SHORTEST) return `Take at least ${SHORTEST} characters.`;
+  return length > LONGEST ? `Take at most ${LONGEST} characters.` : null;
+}
+
+/** Passwords are hashed off the event loop. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password.normalize('NFKC'), COST);
+}
+
+let nobodys: Promise<string> | undefined;
+
+/** Takes as long without a stored hash as with one. */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  nobodys ??= hashPassword('nobody’s password');
+  const right = await verify(stored ?? (await nobodys), password.normalize('NFKC'));
+  return right && stored !== null;
+}

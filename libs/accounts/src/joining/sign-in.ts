@@ -1,0 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import { normalizeEmail } from '../email.js';
+import { Identities } from './identities.js';
+import { isPassword } from './passwords.js';
+
+/** Signing in with a password. */
+@Injectable()
+export class SignIn {
+  constructor(private readonly identities: Identities) {}
+
+  /** The login with this address and password. A known and an unknown address take as long. */
+  async withPassword(email: string, password: string): Promise<{ id: string; verified: boolean } | null> {
+    const login = await this.identities.find(normalizeEmail(email));
+    const right = await isPassword(password, login?.passwordHash ?? null);
+    return right && login ? { id: login.id, verified: login.verified } : null;
+  }
+}

@@ -1,0 +1,43 @@
+import { vi } from 'vitest';
+import { TestApi } from '../support/api.js';
+import { Factories } from '../support/factories.js';
+import { findBreach, runAll } from '../support/identity-runs.js';
+
+// As in test/api/identity-model.spec.ts.
+vi.mock('@node-rs/argon2', () => ({
+  hash: (password: string) => Promise.resolve(`hash of ${password}`),
+  verify: (stored: string, password: string) => Promise.resolve(stored === `hash of ${password}`),
+}));
+
+/** Each batch has a database of its own: no sequence gets slower by those before it. */
+const BATCH = 1_000;
+const SEQUENCES = 20_000;
+
+const seed = Math.floor(Math.random() * 2 ** 31);
+
+async function withApi<T>(work: (api: TestApi, make: Factories) => Promise<T>): Promise<T> {
+  const api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', LOG_LEVEL: 'silent' });
+  const make = await Factories.connect(api.database);
+  try {
+    return await work(api, make);
+  } finally {
+    await make.close();
+    await api.stop();
+  }
+}
+
+describe(`nobody becomes, or sees, somebody else (seed ${seed})`, () => {
+  it('in all sequences of up to 4 commands', async () => {
+    const runs = await withApi((api, make) => runAll(api, make, 4));
+    expect(runs).toBeGreaterThan(1_000);
+  });
+
+  it(`in ${SEQUENCES} random sequences of up to 14`, async () => {
+    for (let batch = 0; batch < SEQUENCES / BATCH; batch++) {
+      const breach = await withApi((api, make) =>
+        findBreach(api, make, { seed: seed + batch, runs: BATCH, longest: 14 }),
+      );
+      expect(breach).toBeNull();
+    }
+  });
+});
