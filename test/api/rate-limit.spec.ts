@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import type { MockInstance } from 'vitest';
 import { loadEnv } from '@app/config';
 import { ApiKeys } from '@app/accounts';
 import type { Response } from 'supertest';
@@ -190,6 +192,94 @@ describe('failed authentication', () => {
     '__proto__',
   ])('from "%s" is a failure like any other', async (address) => {
     expect((await from(address)).status).toBe(401);
+  });
+});
+
+describe('a look-up in the database', () => {
+  let find: MockInstance<ApiKeys['find']>;
+  beforeEach(() => {
+    find = vi.spyOn(api.app.get(ApiKeys), 'find');
+  });
+  const from = (address: string, key?: string) => api.get('/v1/ping', key).set('X-Forwarded-For', address);
+  const unknown = () => `tk_live_${randomBytes(32).toString('hex')}`;
+  /** No time passes between the requests of a burst. */
+  const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+
+  it('is made for each request of a key within its limit: nothing is taken for valid unasked', async () => {
+    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'used' });
+    await times(3, () => api.get('/v1/ping', key));
+    expect(find).toHaveBeenCalledTimes(3);
+    await api.app.get(ApiKeys).revoke(id);
+    expect((await api.get('/v1/ping', key)).status).toBe(401);
+  });
+
+  it('is made ten times a second for a key over its limit; the answers in between are the same', async () => {
+    const key = await api.key(organizationId);
+    await times(LIMIT, () => api.get('/v1/ping', key));
+    find.mockClear();
+    stopTheClock();
+    const refused = await times(40, () => api.get('/v1/ping', key));
+    expect(find).toHaveBeenCalledTimes(10);
+    const answers = refused.map(({ status, headers, text }) => {
+      const { date: _, 'x-request-id': __, ...rest } = headers as Record<string, string>;
+      return JSON.stringify([status, rest, text]);
+    });
+    expect([refused[39]!.status, new Set(answers).size]).toEqual([429, 1]);
+    expect(told(refused[39]!).remaining).toBe(0);
+    vi.mocked(performance.now).mockReturnValue(performance.now() + 500);
+    await times(40, () => api.get('/v1/ping', key));
+    expect(find).toHaveBeenCalledTimes(10 + 5);
+  });
+
+  it('tells a key over its limit of its revocation within a tenth of a second, however often it asks', async () => {
+    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'loud' });
+    stopTheClock();
+    await times(LIMIT + 20, () => api.get('/v1/ping', key));
+    await api.app.get(ApiKeys).revoke(id);
+    expect((await from('203.0.113.20', key)).status).toBe(429);
+    vi.mocked(performance.now).mockReturnValue(performance.now() + 100);
+    // From now on it is a key like any that failed.
+    const answers = await times(4, () => from('203.0.113.20', key));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    expect((await from('203.0.113.20', key)).status).toBe(429);
+  });
+
+  it('is bounded for an address that failed too often, by ten a second for all keys that are new', async () => {
+    await times(4, () => from('203.0.113.21', unknown()));
+    find.mockClear();
+    stopTheClock();
+    const answers = await times(40, () => from('203.0.113.21', unknown()));
+    expect(answers.every(({ status }) => status === 429)).toBe(true);
+    expect(find).toHaveBeenCalledTimes(10);
+    expect((await from('203.0.113.22', await api.key(organizationId))).status).toBe(200);
+  });
+
+  it('is bounded for the /64 of an IPv6 subscriber', async () => {
+    stopTheClock();
+    let host = 1;
+    await times(60, () => from(`2001:db8:7:7::${(host++).toString(16)}`, unknown()));
+    expect(find).toHaveBeenCalledTimes(4 + 10);
+  });
+
+  it('is made at once for a key that worked lately, whatever else comes from its address', async () => {
+    const key = await api.key(organizationId);
+    await from('203.0.113.23', key);
+    stopTheClock();
+    await times(40, () => from('203.0.113.23', unknown()));
+    expect((await from('203.0.113.23', key)).status).toBe(200);
+  });
+
+  it('is not used up by a script that sends the same wrong key: a new valid key behind the address works at once', async () => {
+    const wrong = unknown();
+    stopTheClock();
+    await times(60, () => from('203.0.113.24', wrong));
+    expect(find).toHaveBeenCalledTimes(4);
+    expect((await from('203.0.113.24', await api.key(organizationId))).status).toBe(200);
+  });
+
+  it('is not made for what cannot be a key', async () => {
+    await times(3, () => from('203.0.113.25', 'garbage'));
+    expect(find).not.toHaveBeenCalled();
   });
 });
 

@@ -53,10 +53,14 @@ export class ApiKeys {
     private readonly env: Env,
   ) {}
 
-  /** The key with this text, whatever its state; null when there is none. */
-  async find(key: string): Promise<KeyLookup | null> {
-    if (!KEY.test(key)) return null;
-    const [row] = await this.db.lookUp<KeyRow>(sql`SELECT * FROM api_key_by_hash(${sha256(key)})`);
+  /** What is stored of a key; null for a text that cannot be one. */
+  hash(key: string): Buffer | null {
+    return KEY.test(key) ? sha256(key) : null;
+  }
+
+  /** The key with this hash, whatever its state; null when there is none. */
+  async find(hash: Buffer): Promise<KeyLookup | null> {
+    const [row] = await this.db.lookUp<KeyRow>(sql`SELECT * FROM api_key_by_hash(${hash})`);
     return row ? toLookup(row) : null;
   }
 

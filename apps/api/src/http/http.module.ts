@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
-import { ThrottlerModule } from '@nestjs/throttler';
 import { AccountsModule } from '@app/accounts';
-import { Env } from '@app/config';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { KeyLookUps } from './auth/key-look-ups.js';
 import { KeyUsage } from './auth/key-usage.js';
 import { BodyScopesGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
@@ -12,11 +11,8 @@ import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
 import { LargeAnswers } from './lists/large-answers.js';
 import { Lists } from './lists/lists.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { RateLimitStorage } from './rate-limit/rate-limit.storage.js';
-import { WINDOW_SECONDS } from './rate-limit/sliding-window.js';
 import { RouteTable } from './routing/route-table.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
@@ -34,22 +30,8 @@ const pipeline = [
 ];
 
 @Module({
-  imports: [
-    AccountsModule,
-    DiscoveryModule,
-    MetricsModule,
-    RateLimitModule,
-    WritesModule,
-    ThrottlerModule.forRootAsync({
-      imports: [RateLimitModule],
-      inject: [Env, RateLimitStorage],
-      useFactory: (env: Env, storage: RateLimitStorage) => ({
-        throttlers: [{ name: 'default', limit: env.get('RATE_LIMIT_PER_MINUTE'), ttl: WINDOW_SECONDS * 1000 }],
-        storage,
-      }),
-    }),
-  ],
-  providers: [...pipeline, AuthFailureLimit, Cursors, EnvelopeInterceptor, KeyUsage, LargeAnswers, Lists, RouteTable],
+  imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
+  providers: [...pipeline, Cursors, EnvelopeInterceptor, KeyLookUps, KeyUsage, LargeAnswers, Lists, RouteTable],
   exports: [Lists, RouteTable, RateLimitModule, WritesModule],
 })
 export class HttpModule {}

@@ -1,11 +1,12 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeys, type KeyLookup } from '@app/accounts';
+import type { KeyLookup } from '@app/accounts';
 import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
-import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
+import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { accessOf } from './access.decorators.js';
 import type { Caller } from './caller.js';
+import { KeyLookUps } from './key-look-ups.js';
 import { KeyUsage } from './key-usage.js';
 
 /** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
@@ -13,11 +14,11 @@ const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 const EXPIRED = 'API key has expired. Create a new key in your org settings.';
 
-/** Finds the caller by the API key. Nothing is cached: a revocation holds at its commit, on every process. */
+/** Finds the caller by the API key. No key is taken for valid unasked: a revocation holds at its commit, on every process. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
-    private readonly keys: ApiKeys,
+    private readonly keys: KeyLookUps,
     private readonly usage: KeyUsage,
     private readonly failures: AuthFailureLimit,
     private readonly metrics: Metrics,
@@ -27,27 +28,29 @@ export class ApiKeyGuard implements CanActivate {
     if (accessOf(context.getHandler())?.public) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
     // What a key reads is its organization's alone: no shared cache may keep it.
-    http.getResponse<Response>().setHeader('Cache-Control', 'no-store');
+    response.setHeader('Cache-Control', 'no-store');
     try {
-      request.caller = await this.authenticate(request.headers.authorization);
+      request.caller = await this.authenticate(request, response);
       this.metrics.authentications.inc({ outcome: 'ok' });
       return true;
     } catch (error) {
       if (error instanceof ApiError) {
         this.metrics.authentications.inc({ outcome: error.code });
-        await this.failures.count(request.ip ?? 'unknown');
+        if (error.status === 401) await this.failures.count(addressOf(request));
       }
       throw error;
     }
   }
 
-  private async authenticate(header: string | undefined): Promise<Caller> {
+  private async authenticate(request: Request, response: Response): Promise<Caller> {
+    const header = request.headers.authorization;
     if (header === undefined || header.trim() === '') {
       throw refusal('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".');
     }
     const match = AUTHORIZATION.exec(header);
-    const key = match && (await this.keys.find((match[1] ?? match[2])!));
+    const key = match && (await this.keys.find((match[1] ?? match[2])!, request, response));
     if (!key) {
       throw refusal(
         'invalid_api_key',

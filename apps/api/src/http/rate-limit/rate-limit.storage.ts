@@ -1,138 +1,139 @@
-import { once } from 'node:events';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import { Env } from '@app/config';
-import { Metrics } from '../metrics/metrics.js';
 import { Log } from '@app/logging';
-import { type Hit, SECONDS_KEPT, SlidingWindows } from './sliding-window.js';
+import { Metrics } from '../metrics/metrics.js';
+import { RateLimitRedis } from './rate-limit.redis.js';
+import { type Room, SlidingWindow } from './sliding-window.js';
 
-/** The sliding window in one call, on Redis' own clock: a hash of seconds and their hits. */
-const HIT = `
-local now = redis.call('TIME')
-local second = tonumber(now[1])
-local counts = redis.call('HGETALL', KEYS[1])
-local kept, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
-local used, oldest = 0, second
-for i = 1, #counts, 2 do
-  local at = tonumber(counts[i])
-  -- Later than now: counted before the clock was set back. It would lock out until the clock caught up.
-  if at <= second - kept or at > second then
-    redis.call('HDEL', KEYS[1], counts[i])
-  else
-    used = used + tonumber(counts[i + 1])
-    if at < oldest then oldest = at end
-  end
-end
-local allowed = 0
-if used < limit then
-  redis.call('HINCRBY', KEYS[1], second, 1)
-  redis.call('EXPIRE', KEYS[1], kept)
-  used = used + 1
-  allowed = 1
-end
-return { allowed, used, oldest + kept - second }
-`;
+/** Beyond these the longest unused is forgotten: an attacker with many addresses must not fill the memory. */
+const MOST_WINDOWS = 100_000;
+/** Windows reported at once when Redis is back: few enough that hits behind them are not late (a few milliseconds). */
+const REPORTED_AT_ONCE = 50;
 
-/** A request never waits longer than this for Redis (ms). */
-const REDIS_PATIENCE = 50;
-/** After this nobody waits for an answer any more, and it is forgotten (ms). */
-const REDIS_GIVES_UP = 1_000;
-/** After a fault, requests are counted locally for this long before Redis is asked again (ms). */
-const REDIS_PAUSE = 1_000;
+/** What a hit met, in the throttler's words. Times are seconds, rounded up. */
+export type RateLimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
-/** A process that starts waits for Redis no longer than this (ms). */
-const REDIS_START = 2_000;
-
-type RedisWithHit = Redis & { hit(key: string, kept: number, limit: number): Promise<[number, number, number]> };
+/** A hit on its way to Redis. */
+interface Hit {
+  /** Redis was late and this process decided: it counted the hit at this time, or refused it (null). */
+  countedHere?: number | null;
+}
 
 /**
- * Counts requests, in Redis where there is one (shared by all processes), else in this process. With Redis away it
- * falls back to this process and says so in the log.
+ * Counts hits, in Redis where there is one (shared by all processes), else in this process.
+ *
+ * Redis answers each hit with the whole window, and this process keeps it. While Redis is late or away, windows go on
+ * from there, and what was left of the limit is divided by the number of processes; what is allowed meanwhile is
+ * reported when Redis is back. A window that is known to be full refuses without asking.
  */
 @Injectable()
 export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
-  private readonly local = new SlidingWindows();
-  private readonly redis: RedisWithHit | null;
-  private askRedisAfter = 0;
-  private away = false;
+  private readonly windows = new LRUCache<string, SlidingWindow>({ max: MOST_WINDOWS });
+  private readonly redis: RateLimitRedis | null;
 
   constructor(
     env: Env,
-    private readonly log: Log,
+    log: Log,
     private readonly metrics: Metrics,
   ) {
     const url = env.get('REDIS_URL');
-    this.redis = url ? connect(url) : null;
+    this.redis = url ? new RateLimitRedis(url, log, () => void this.report()) : null;
   }
 
-  /** The first requests count in Redis too, if it answers soon; if not, the process starts without it. */
   async onModuleInit(): Promise<void> {
-    if (!this.redis || this.redis.status === 'ready') return;
-    const ready = once(this.redis, 'ready', { signal: AbortSignal.timeout(REDIS_START) });
-    await ready.catch(() => undefined);
+    await this.redis?.start();
   }
 
-  async hit(key: string, limit: number): Promise<Hit> {
-    if (!this.redis || Date.now() < this.askRedisAfter) return this.hitLocally(key, limit);
-    try {
-      const [allowed, used, resetIn] = await inTime(this.redis.hit(`rate-limit:${key}`, SECONDS_KEPT, limit));
-      if (this.away) this.log.warn('Redis answers again: rate limits are shared', RateLimitStorage.name);
-      this.away = false;
-      return { allowed: allowed === 1, used, resetIn };
-    } catch {
-      if (!this.away) this.log.warn('Redis does not answer: rate limits are per process', RateLimitStorage.name);
-      this.away = true;
-      this.askRedisAfter = Date.now() + REDIS_PAUSE;
-      return this.hitLocally(key, limit);
-    }
+  onApplicationShutdown(): void {
+    this.redis?.stop();
   }
 
   /** For readiness: whether the limits are shared. */
   get redisState(): 'off' | 'up' | 'away' {
     if (!this.redis) return 'off';
-    return this.away || this.redis.status !== 'ready' ? 'away' : 'up';
+    return this.redis.away || !this.redis.connected ? 'away' : 'up';
   }
 
-  /** The throttler's own form of {@link hit}; its windows are all a minute. */
-  async increment(key: string, _ttl: number, limit: number) {
-    const { allowed, used, resetIn } = await this.hit(key, limit);
-    return { totalHits: used, timeToExpire: resetIn, isBlocked: !allowed, timeToBlockExpire: allowed ? 0 : resetIn };
+  /**
+   * Counts a hit unless the limit is reached; refused hits do not count.
+   *
+   * @param ttl length of the window in milliseconds
+   */
+  async increment(key: string, ttl: number, limit: number): Promise<RateLimitRecord> {
+    const window = this.windows.get(key) ?? this.add(key, ttl);
+    if (!this.redis || this.redis.late || this.room(window, limit).left <= 0) return this.countHere(window, limit);
+    const hit: Hit = {};
+    try {
+      return await this.redis.inTime(this.countInRedis(this.redis, window, limit, 1, hit));
+    } catch {
+      const record = this.countHere(window, limit);
+      hit.countedHere = record.isBlocked ? null : this.now();
+      return record;
+    }
   }
 
-  onApplicationShutdown(): void {
-    this.redis?.disconnect();
+  /** Whether this process knows, without asking, that the next hit would be refused. */
+  isFull(key: string, limit: number): boolean {
+    const window = this.windows.get(key);
+    return window !== undefined && this.room(window, limit).left <= 0;
   }
 
-  private hitLocally(key: string, limit: number): Hit {
-    if (this.redis) this.metrics.rateLimitFallbacks.inc();
-    return this.local.hit(key, limit);
+  private add(key: string, ttl: number): SlidingWindow {
+    const window = new SlidingWindow(`rate-limit:${key}`, ttl);
+    this.windows.set(key, window);
+    return window;
+  }
+
+  private now(): number {
+    return this.redis?.now() ?? performance.now() / 1000;
+  }
+
+  private room(window: SlidingWindow, limit: number): Room {
+    return window.room(limit, this.redis?.sharers ?? 1, this.now());
+  }
+
+  private countHere(window: SlidingWindow, limit: number): RateLimitRecord {
+    if (this.redis?.late) this.metrics.rateLimitFallbacks.inc();
+    const { allowed, ...room } = window.hit(limit, this.redis?.sharers ?? 1, this.now());
+    return toRecord(limit, room, allowed);
+  }
+
+  private async countInRedis(redis: RateLimitRedis, window: SlidingWindow, limit: number, asked: 0 | 1, hit: Hit) {
+    const { connection } = redis;
+    const reported = window.report(window.connection !== connection);
+    window.reporting ||= reported.length > 0;
+    try {
+      const { allowed, counts } = await redis.hit(window.key, window.kept, limit, asked, reported);
+      window.connection = connection;
+      window.settle(counts, reported);
+      // Counted twice, or refused here and counted there: Redis' count stands.
+      if (allowed && hit.countedHere !== undefined) window.count(hit.countedHere ?? this.now(), -1);
+      return toRecord(limit, this.room(window, limit), allowed);
+    } finally {
+      if (reported.length > 0) window.reporting = false;
+    }
+  }
+
+  /** Redis is back and hears of what was allowed without it. A window that is hit before its turn brings its own report. */
+  private async report(): Promise<void> {
+    const windows = [...this.windows.values()].filter((window) => window.unreported);
+    for (let start = 0; start < windows.length; start += REPORTED_AT_ONCE) {
+      if (!this.redis || this.redis.late) return;
+      const { redis } = this;
+      await Promise.allSettled(
+        windows.slice(start, start + REPORTED_AT_ONCE).map((window) => this.countInRedis(redis, window, 0, 0, {})),
+      );
+    }
   }
 }
 
-/**
- * Rejects when there is no answer in time. The clock alone does not tell: if it was this process that was held up, the
- * answer has come and was not read yet, so sockets are read once more before Redis is blamed.
- */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(reject, new Error('Redis is late')), REDIS_PATIENCE);
-    answer.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
-  });
-}
-
-function connect(url: string): RedisWithHit {
-  const redis = new Redis(url, {
-    connectTimeout: 1_000,
-    commandTimeout: REDIS_GIVES_UP,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(attempt * 200, REDIS_PAUSE),
-  });
-  // Each command reports its own failure; without a listener the process would end here.
-  redis.on('error', () => undefined);
-  redis.defineCommand('hit', { numberOfKeys: 1, lua: HIT });
-  return redis as RedisWithHit;
+function toRecord(limit: number, { left, resetIn }: Room, allowed: boolean): RateLimitRecord {
+  return {
+    totalHits: limit - Math.max(0, Math.min(left, limit)),
+    timeToExpire: resetIn,
+    isBlocked: !allowed,
+    timeToBlockExpire: allowed ? 0 : resetIn,
+  };
 }

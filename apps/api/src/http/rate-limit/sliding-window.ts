@@ -1,75 +1,135 @@
-/** Length of the window in seconds: all limits are per minute. */
-export const WINDOW_SECONDS = 60;
+/** All limits are per minute. */
+export const MINUTE_MS = 60_000;
 
-/**
- * Hits are counted by the second, and a second counts until all of its hits are a whole window old. So no minute,
- * wherever it begins, ever holds more than the limit, and waiting until the oldest second leaves is always enough.
- */
-export const SECONDS_KEPT = WINDOW_SECONDS + 1;
+/** The estimate of Redis' clock may go back by this much between two answers (s); by more, and the clock was set. */
+const CLOCK_SLACK = 2;
 
-/** What one hit met. Times are seconds, rounded up. */
-export interface Hit {
-  allowed: boolean;
-  /** Hits in the window, this one included if it was allowed. */
-  used: number;
-  /** Until the oldest counted hit leaves the window, and so until the next one is allowed if this was not. */
+/** The hits of one second. */
+export interface Second {
+  at: number;
+  /** Counted in Redis, by all processes. */
+  shared: number;
+  /** Counted by this process alone and not yet reported to Redis. */
+  own: number;
+}
+
+/** What is left of a limit. */
+export interface Room {
+  /** Hits that this process may still allow. */
+  left: number;
+  /** Seconds, rounded up, until more hits are left than now. */
   resetIn: number;
 }
 
-/** Keys beyond this are forgotten, oldest first: an attacker with many addresses must not fill the memory. */
-const MOST_KEYS = 100_000;
+/**
+ * One sliding window, as one process knows it: what Redis had counted when it last answered, and what this process has
+ * allowed by itself since. Without Redis everything is its own.
+ *
+ * Hits are counted by the second, and a second counts until all of its hits are a whole window old. So no minute,
+ * wherever it begins, ever holds more than the limit, and waiting until the oldest second leaves is always enough.
+ * All times are seconds of the same clock: Redis' own where there is one.
+ */
+export class SlidingWindow {
+  /** How long a second counts. */
+  readonly kept: number;
+  /** A report is on its way to Redis: what it holds is not sent again before the answer. */
+  reporting = false;
+  /** The connection over which Redis last answered for it. */
+  connection = 0;
+  /** Oldest first. */
+  private seconds: Second[] = [];
 
-interface Counter {
-  /** Hits by second, at index second % SECONDS_KEPT. */
-  counts: Int32Array;
-  used: number;
-  newest: number;
-}
+  constructor(
+    readonly key: string,
+    lengthMs: number,
+  ) {
+    this.kept = Math.ceil(lengthMs / 1000) + 1;
+  }
 
-/** Sliding windows of this process. */
-export class SlidingWindows {
-  private readonly counters = new Map<string, Counter>();
+  /** @param sharers processes that divide among themselves what Redis has not counted yet */
+  room(limit: number, sharers: number, now: number): Room {
+    this.expire(now);
+    let [shared, own] = [0, 0];
+    for (const second of this.seconds) {
+      shared += second.shared;
+      own += second.own;
+    }
+    const left = share(limit - shared, sharers) - own;
+    let resetIn = this.kept;
+    for (const second of this.seconds) {
+      shared -= second.shared;
+      own -= second.own;
+      if (share(limit - shared, sharers) - own > Math.max(left, 0)) {
+        resetIn = Math.ceil(second.at + this.kept - now);
+        break;
+      }
+    }
+    return { left, resetIn };
+  }
+
+  /** Counts a hit of this process unless nothing is left; refused hits do not count. */
+  hit(limit: number, sharers: number, now: number): Room & { allowed: boolean } {
+    const allowed = this.room(limit, sharers, now).left > 0;
+    if (allowed) this.count(now);
+    return { allowed, ...this.room(limit, sharers, now) };
+  }
+
+  /** Counts hits of this process; a negative number takes back what Redis turns out to have counted as well. */
+  count(now: number, hits = 1): void {
+    this.at(Math.floor(now)).own += hits;
+  }
+
+  /** Whether Redis has yet to hear of hits. */
+  get unreported(): boolean {
+    return this.seconds.some(({ own }) => own !== 0);
+  }
 
   /**
-   * Counts a hit unless the limit is reached; refused hits do not count.
+   * What Redis has to be told.
    *
-   * @param now milliseconds of a clock that nobody sets: after the system's went back, a minute would last until it caught up
+   * @param everything what it had counted before, too: it may have lost it
    */
-  hit(key: string, limit: number, now = performance.now()): Hit {
-    const second = Math.floor(now / 1000);
-    const counter = this.counters.get(key) ?? this.add(key, second);
-    advance(counter, second);
-    const allowed = counter.used < limit;
-    if (allowed) {
-      counter.counts[second % SECONDS_KEPT]!++;
-      counter.used++;
+  report(everything: boolean): Second[] {
+    if (this.reporting) return [];
+    return this.seconds.filter(({ own }) => everything || own !== 0).map((second) => ({ ...second }));
+  }
+
+  /**
+   * Takes over what Redis has counted.
+   *
+   * @param counts pairs of second and count, oldest first
+   * @param reported what the counts now include
+   */
+  settle(counts: number[], reported: Second[]): void {
+    for (const { at, own } of reported) this.at(at).own -= own;
+    const own = this.seconds.filter((second) => second.own !== 0);
+    this.seconds = [];
+    for (let index = 0; index < counts.length; index += 2) {
+      this.seconds.push({ at: counts[index]!, shared: counts[index + 1]!, own: 0 });
     }
-    const oldest = oldestSecond(counter);
-    return { allowed, used: counter.used, resetIn: Math.ceil(oldest + SECONDS_KEPT - now / 1000) };
+    for (const second of own) this.at(second.at).own += second.own;
   }
 
-  private add(key: string, second: number): Counter {
-    if (this.counters.size >= MOST_KEYS) this.counters.delete(this.counters.keys().next().value!);
-    const counter = { counts: new Int32Array(SECONDS_KEPT), used: 0, newest: second };
-    this.counters.set(key, counter);
-    return counter;
+  private expire(now: number): void {
+    const newest = this.seconds.at(-1);
+    if (!newest) return;
+    // After the clock was set back, the window would lock out until the clock had caught up.
+    if (newest.at > now + CLOCK_SLACK) this.seconds = [];
+    const oldest = Math.floor(now) - this.kept;
+    while (this.seconds[0] && this.seconds[0].at <= oldest) this.seconds.shift();
+  }
+
+  private at(at: number): Second {
+    const before = this.seconds.findLastIndex((second) => second.at <= at);
+    const found = this.seconds[before];
+    if (found?.at === at) return found;
+    const second = { at, shared: 0, own: 0 };
+    this.seconds.splice(before + 1, 0, second);
+    return second;
   }
 }
 
-/** Empties the seconds that left the window. A clock that went back changes nothing. */
-function advance(counter: Counter, second: number): void {
-  const steps = Math.min(second - counter.newest, SECONDS_KEPT);
-  for (let step = 1; step <= steps; step++) {
-    const index = (counter.newest + step) % SECONDS_KEPT;
-    counter.used -= counter.counts[index]!;
-    counter.counts[index] = 0;
-  }
-  counter.newest = Math.max(counter.newest, second);
-}
-
-function oldestSecond({ counts, newest }: Counter): number {
-  for (let second = newest - SECONDS_KEPT + 1; second < newest; second++) {
-    if (counts[second % SECONDS_KEPT]! > 0) return second;
-  }
-  return newest;
+/** Rounded up: a limit smaller than the number of processes must still let something through. */
+function share(hits: number, sharers: number): number {
+  return Math.max(0, Math.ceil(hits / sharers));
 }

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { LRUCache } from 'lru-cache';
+import { ApiKeys, type KeyLookup } from '@app/accounts';
+import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
+import { KeyLimit } from '../rate-limit/key-limit.js';
+import { MINUTE_MS } from '../rate-limit/sliding-window.js';
+import { TokenBuckets } from '../rate-limit/token-buckets.js';
+
+/**
+ * Look-ups a second that one key or one address may still cost while it is over its limit, and how many at once. Ten a
+ * second are nothing to the database (0.1 ms each), and a revocation is told to a key over its limit within 100 ms.
+ */
+const LOOK_UPS_PER_SECOND = 10;
+const LOOK_UPS_AT_ONCE = 10;
+
+/** Keys remembered: some 3 MB. Whoever is forgotten is only taken for unproven again. */
+const MOST_KEYS = 10_000;
+
+/**
+ * Looks API keys up, unless the request will be refused with 429 whatever the look-up says. A key's validity is never
+ * remembered, only what keeps it from being looked up too often:
+ *
+ * - A key over its limit is looked up ten times a second at most, and refused in between. So it learns of its
+ *   revocation (401 comes before 429) after 100 ms at the latest, and never gets more than a 429.
+ * - From an address that failed too often, a key that worked lately is looked up at once. One that failed within the
+ *   last minute is refused, so that a script with a wrong key uses up nothing. All others share ten look-ups a second.
+ */
+@Injectable()
+export class KeyLookUps {
+  /** Ids of keys that were valid when last looked up, by hash. */
+  private readonly proven = new LRUCache<string, string>({ max: MOST_KEYS });
+  /** Hashes of keys that were not. */
+  private readonly failed = new LRUCache<string, true>({ max: MOST_KEYS, ttl: MINUTE_MS });
+  private readonly lookUps = new TokenBuckets(LOOK_UPS_PER_SECOND, LOOK_UPS_AT_ONCE);
+
+  constructor(
+    private readonly keys: ApiKeys,
+    private readonly keyLimit: KeyLimit,
+    private readonly failures: AuthFailureLimit,
+  ) {}
+
+  /**
+   * The key with this text, whatever its state; null when there is none.
+   *
+   * @throws ApiError 429 when the key or the address is over its limit and may not be looked up now
+   */
+  async find(key: string, request: Request, response: Response): Promise<KeyLookup | null> {
+    const hash = this.keys.hash(key);
+    if (!hash) return null;
+    const name = hash.toString('base64');
+    const provenId = this.proven.get(name);
+    if (provenId) await this.spareKey(provenId, name, response);
+    else await this.spareAddress(addressOf(request), name);
+    const found = await this.keys.find(hash);
+    if (found && !found.revoked && !found.expired) {
+      this.proven.set(name, found.id);
+      this.failed.delete(name);
+    } else {
+      this.proven.delete(name);
+      this.failed.set(name, true);
+    }
+    return found;
+  }
+
+  private async spareKey(id: string, name: string, response: Response): Promise<void> {
+    if (this.keyLimit.isReached(id) && !this.lookUps.take(name)) await this.keyLimit.count(id, response);
+  }
+
+  private async spareAddress(address: string, name: string): Promise<void> {
+    if (!this.failures.isReached(address)) return;
+    if (this.failed.has(name) || !this.lookUps.take(address)) await this.failures.count(address);
+  }
+}

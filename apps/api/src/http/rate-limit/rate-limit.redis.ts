@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Log } from '@app/logging';
+import { HIT, REGISTER } from './rate-limit.scripts.js';
+import type { Second } from './sliding-window.js';
+
+/** A request never waits longer than this for Redis (ms). A Redis in the same network answers within one. */
+const REDIS_PATIENCE = 50;
+/** A process that starts waits for Redis no longer than this (ms). */
+const REDIS_START = 2_000;
+/** How often a process says that it shares the limits (ms). Redis is away when it has not answered until the next time. */
+const HEARTBEAT = 1_000;
+/** A process not heard of for this long does not share the limits any more (s): ten heartbeats. */
+const PROCESS_KEPT = 10;
+/** A new connection may be to a Redis that lost its data: after this long all processes have come back to it (ms). */
+const PROCESSES_RETURN = 3_000;
+/** A connection without any answer for this long is dead though nobody closed it (ms), and a new one is made. */
+const SILENCE = 5_000;
+/** A Redis that is away is looked for at least this often (ms). */
+const RETRY_AT_MOST = 1_000;
+
+const PROCESSES = 'rate-limit:processes';
+
+/** Whether the hit was allowed, Redis' clock in milliseconds, and the window as the text of a JSON array. */
+type HitAnswer = [allowed: number, now: number, counts: string];
+
+interface Commands extends Redis {
+  hit(window: string, kept: number, limit: number, asked: 0 | 1, ...reported: number[]): Promise<HitAnswer>;
+  register(processes: string, id: string, secondsKept: number): Promise<number>;
+}
+
+/**
+ * The Redis that rate limits share: whether it answers in time, what its clock says, and how many processes share it.
+ * The connection is for rate limits alone, so that nothing slow stands in front of a hit.
+ */
+export class RateLimitRedis {
+  /** Redis does not answer in time: each process decides by itself. */
+  late = true;
+  /** It has been so for about a second, and the log says so. */
+  away = false;
+  /** Counts connections. Over a new one Redis may turn out to have lost what it held. */
+  connection = 0;
+  private readonly redis: Commands;
+  private readonly id = randomUUID();
+  private inFlight = 0;
+  /** The heartbeat that is under way. */
+  private beating: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  /**
+   * Redis' clock less this process' own (s). Nobody sets the latter: a minute stays a minute. Until Redis has answered,
+   * its clock is taken to be the system's.
+   */
+  private clockOffset = performance.timeOrigin / 1000;
+  private processes = 1;
+  private connectedAt = 0;
+
+  /** @param onBack called when Redis answers again, once every hit that was under way is settled */
+  constructor(
+    url: string,
+    private readonly log: Log,
+    private readonly onBack: () => void,
+  ) {
+    this.redis = new Redis(url, {
+      lazyConnect: true,
+      connectTimeout: 1_000,
+      socketTimeout: SILENCE,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      retryStrategy: (attempt) => Math.min(attempt * 200, RETRY_AT_MOST),
+    }) as Commands;
+    this.redis.defineCommand('hit', { numberOfKeys: 1, lua: HIT });
+    this.redis.defineCommand('register', { numberOfKeys: 1, lua: REGISTER });
+    // Each command reports its own failure; without a listener the process would end here.
+    this.redis.on('error', () => undefined);
+    this.redis.on('close', () => (this.late = true));
+    this.redis.on('ready', () => {
+      this.connection++;
+      this.connectedAt = performance.now();
+      void this.beat();
+    });
+  }
+
+  /** The first requests count in Redis too, if it answers soon; if not, the process starts without it. */
+  async start(): Promise<void> {
+    const signal = AbortSignal.timeout(REDIS_START);
+    this.redis.connect().catch(() => undefined);
+    try {
+      await once(this.redis, 'ready', { signal });
+      await withPatience(this.beat());
+    } catch {
+      this.setAway();
+    }
+    this.timer = setInterval(() => {
+      if (this.beating) this.setAway();
+      else void this.beat();
+    }, HEARTBEAT).unref();
+  }
+
+  /** The other processes need not wait until this one has not been heard of for long. */
+  stop(): void {
+    clearInterval(this.timer);
+    if (this.connected) this.redis.zrem(PROCESSES, this.id).catch(() => undefined);
+    this.redis.disconnect();
+  }
+
+  get connected(): boolean {
+    return this.redis.status === 'ready';
+  }
+
+  /** Redis' clock as this process knows it (s). */
+  now(): number {
+    return performance.now() / 1000 + this.clockOffset;
+  }
+
+  /** How many processes share what Redis has not counted. */
+  get sharers(): number {
+    return this.late ? this.processes : 1;
+  }
+
+  /**
+   * Brings a window up to date, and counts a hit in it if one is asked for.
+   *
+   * @param reported what Redis has to be told of the window first
+   * @returns whether the hit was allowed; pairs of second and count
+   */
+  async hit(key: string, kept: number, limit: number, asked: 0 | 1, reported: Second[]) {
+    const report = reported.flatMap(({ at, shared, own }) => [at, shared, own]);
+    this.inFlight++;
+    try {
+      const [allowed, now, counts] = await this.redis.hit(key, kept, limit, asked, ...report);
+      this.clockOffset = (now - performance.now()) / 1000;
+      if (this.late) void this.back();
+      return { allowed: allowed === 1, counts: JSON.parse(counts) as number[] };
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  /** @throws when Redis has not answered in time; then it is late for all */
+  async inTime<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await withPatience(answer);
+    } catch (error) {
+      this.late = true;
+      throw error;
+    }
+  }
+
+  /** Says that this process shares the limits, learns how many do, and notices that Redis answers again. */
+  private beat(): Promise<void> {
+    this.beating ??= this.register()
+      .catch(() => this.setAway())
+      .finally(() => (this.beating = null));
+    return this.beating;
+  }
+
+  private async register(): Promise<void> {
+    const count = await this.redis.register(PROCESSES, this.id, PROCESS_KEPT);
+    // While the others may not have come back yet, fewer processes than before are not believed.
+    const complete = performance.now() > this.connectedAt + PROCESSES_RETURN;
+    this.processes = complete ? count : Math.max(count, this.processes);
+    await this.back();
+  }
+
+  /** Redis answers. Answers that are late come first, all of them: nothing they counted may be reported as well. */
+  private async back(): Promise<void> {
+    await nextTurn();
+    if (!this.late || !this.connected || this.inFlight > 0) return;
+    this.late = false;
+    if (this.away) this.log.warn('Redis answers again: rate limits are shared', RateLimitRedis.name);
+    this.away = false;
+    this.onBack();
+  }
+
+  private setAway(): void {
+    if (!this.away) this.log.warn('Redis does not answer: rate limits are per process', RateLimitRedis.name);
+    this.away = this.late = true;
+  }
+}
+
+/**
+ * Rejects when there is no answer in time. The clock alone does not tell: if it was this process that was held up, the
+ * answer has come and was not read yet, so sockets are read once more before Redis is blamed.
+ */
+function withPatience<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(reject, new Error('Redis is late')), REDIS_PATIENCE);
+    answer.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { LRUCache } from 'lru-cache';
+
+/** Buckets beyond this are forgotten, the longest unused first, and are full again. */
+const MOST_BUCKETS = 10_000;
+
+/** Token buckets by name: a burst, then evenly so many a second. */
+export class TokenBuckets {
+  /** When the next token of a bucket is due (ms), which is all that has to be kept of it (GCRA). */
+  private readonly dueAt = new LRUCache<string, number>({ max: MOST_BUCKETS });
+  private readonly interval: number;
+
+  constructor(
+    perSecond: number,
+    private readonly burst: number,
+  ) {
+    this.interval = 1_000 / perSecond;
+  }
+
+  /** Takes a token; false when there is none. */
+  take(name: string): boolean {
+    const now = performance.now();
+    const dueAt = Math.max(this.dueAt.get(name) ?? 0, now - (this.burst - 1) * this.interval);
+    if (dueAt > now) return false;
+    this.dueAt.set(name, dueAt + this.interval);
+    return true;
+  }
+}
