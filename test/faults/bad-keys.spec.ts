@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { TestApi } from '../support/api.js';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { plantedBug } from '../support/planted-bug.js';
+
+/**
+ * Promise 21: bad keys cost little and say little. 5,000 requests of each kind, each kind from an address of its own,
+ * while valid keys work from others. PostgreSQL counts the look-ups and the writes. Takes about three minutes.
+ */
+const REQUESTS = Number(process.env.REQUESTS ?? 5_000);
+const FAILURES = 30;
+/** Requests of one kind under way at a time. */
+const AT_ONCE = 10;
+/** Bad requests a second, all kinds together: more would measure how two cores are shared, not what a bad key costs. */
+const PER_SECOND = 200;
+/** Look-ups a second that an address over its limit may still cost, and how many at once. */
+const LOOK_UPS = 10;
+/** p99 of valid keys: less than this much slower, or as many milliseconds (the noise of a busy machine). */
+const SLOWER = 0.1;
+const SLOWER_MS = 2;
+const VALID_KEYS = 5;
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+  ms: number;
+}
+
+describe('bad keys', () => {
+  const agent = new Agent({ keepAlive: true });
+  let api: TestApi;
+  let admin: pg.Client;
+  let victim: ApiProcess;
+  let organizationId: string;
+
+  beforeAll(async () => {
+    await buildOnce();
+    api = await TestApi.start();
+    organizationId = (await api.app.get(Organizations).create({ name: 'Keys', slug: 'keys' })).id;
+    admin = new pg.Client({ connectionString: api.database.adminUrl });
+    await admin.connect();
+    await admin.query(`ALTER ROLE ${new URL(api.database.applicationUrl).username} SET track_functions = 'all'`);
+  }, 300_000);
+  afterEach(() => victim.stop());
+  afterAll(async () => {
+    agent.destroy();
+    await admin.query(`ALTER ROLE ${new URL(api.database.applicationUrl).username} RESET track_functions`);
+    await admin.end();
+    await api.stop();
+  });
+
+  const start = async (more: Record<string, string> = {}) => {
+    victim = await ApiProcess.start({
+      DATABASE_URL: api.database.applicationUrl,
+      AUTH_FAILURES_PER_MINUTE: String(FAILURES),
+      TRUST_PROXY: 'true',
+      ...more,
+    });
+  };
+
+  function send(address: string, authorization?: string): Promise<Answer> {
+    const began = performance.now();
+    return new Promise((resolve, reject) => {
+      const headers = { 'X-Forwarded-For': address, ...(authorization && { Authorization: authorization }) };
+      get({ port: victim.port, host: '127.0.0.1', path: '/v1/ping', agent, headers }, (response) => {
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (part: string) => (body += part))
+          .on('end', () => {
+            resolve({ status: response.statusCode!, headers: response.headers, body, ms: performance.now() - began });
+          });
+      }).on('error', reject);
+    });
+  }
+
+  /** So many requests a second, `AT_ONCE` under way at most. */
+  async function flood(count: number, perSecond: number, one: () => Promise<Answer>): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    const began = performance.now();
+    let sent = 0;
+    const lane = async () => {
+      while (sent < count) {
+        await sleep(began + (sent++ * 1_000) / perSecond - performance.now());
+        answers.push(await one());
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    return answers;
+  }
+
+  /** Backends tell their counts within a second or so of their last work: asked until they stay. */
+  async function settled(query: string): Promise<number> {
+    for (let before = -1; ;) {
+      await sleep(2_500);
+      const { rows } = await admin.query<{ count: string | null }>(query);
+      const count = Number(rows[0]?.count ?? 0);
+      if (count === before) return count;
+      before = count;
+    }
+  }
+  const lookUps = () =>
+    settled(`SELECT sum(calls) AS count FROM pg_stat_user_functions WHERE funcname = 'api_key_by_hash'`);
+  const writes = () => settled(`SELECT n_tup_upd AS count FROM pg_stat_user_tables WHERE relname = 'api_keys'`);
+
+  const unknown = () => `Token token=tk_live_${randomBytes(32).toString('hex')}`;
+  const percentile99 = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
+
+  /** What all answers of a kind have in common; only these may differ. */
+  const telling = ({ status, headers, body }: Answer) => {
+    const { date: _, 'x-request-id': __, ...rest } = headers;
+    return JSON.stringify([status, rest, body]);
+  };
+
+  function tell(what: string, promised: string, reached: string, began: number): void {
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    process.stdout.write(`row 21 | ${what} | promised ${promised} | reached ${reached} | seed none | ${seconds} s\n`);
+  }
+
+  it('are refused alike, with 429 beyond the limit, cost no look-up then, and slow nobody else', async () => {
+    const keys = api.app.get(ApiKeys);
+    const revoked = await keys.create(organizationId, { name: 'revoked' });
+    await keys.revoke(revoked.id);
+    const valid = await Promise.all(Array.from({ length: VALID_KEYS }, () => api.key(organizationId)));
+    await start();
+    const kinds: Record<string, () => Promise<Answer>> = {
+      missing: () => send('203.0.113.1'),
+      garbage: () => send('203.0.113.2', 'Token token=garbage'),
+      unknown: () => send('203.0.113.3', unknown()),
+      revoked: () => send('203.0.113.4', `Token token=${revoked.key}`),
+    };
+    const began = performance.now();
+    const [lookedUp, written] = [await lookUps(), await writes()];
+    const answers: Record<string, Answer[]> = { missing: [], garbage: [], unknown: [], revoked: [] };
+    const times = { alone: [] as number[], beside: [] as number[] };
+    let asked = 0;
+    let failing = 0;
+    const ask = async (address: string) => {
+      const answer = await send(address, `Token token=${valid[asked++ % VALID_KEYS]!}`);
+      if (answer.status !== 200) failing++;
+      return answer;
+    };
+    // Warm, and every valid key known.
+    await flood(400, PER_SECOND, () => ask('198.51.100.1'));
+
+    // In turns, a second each: what the machine does besides meets both alike.
+    for (let left = REQUESTS; left > 0; left -= PER_SECOND / 4) {
+      for (const what of ['alone', 'beside'] as const) {
+        const bad =
+          what === 'alone'
+            ? []
+            : Object.entries(kinds).map(async ([kind, one]) => {
+                answers[kind]!.push(...(await flood(Math.min(left, PER_SECOND / 4), PER_SECOND / 4, one)));
+              });
+        const end = performance.now() + 1_000;
+        while (performance.now() < end) {
+          times[what].push((await ask('198.51.100.1')).ms);
+          await sleep(10);
+        }
+        await Promise.all(bad);
+        // Behind a failing address too.
+        if (what === 'beside') await ask('203.0.113.3');
+      }
+    }
+    const seconds = (performance.now() - began) / 1_000;
+    const [cost, updates] = [(await lookUps()) - lookedUp - asked, (await writes()) - written];
+    const refused = Object.entries(answers).map(([kind, all]) => {
+      const bodies = new Set(all.filter(({ status }) => status === 401).map(telling));
+      const counts = [401, 429].map((status) => all.filter((answer) => answer.status === status).length);
+      return { kind, all: all.length, bodies: bodies.size, failed: counts[0]!, limited: counts[1]! };
+    });
+    const [alone, beside] = [percentile99(times.alone), percentile99(times.beside)];
+    // New failures are let in as old ones leave the window: so many minutes have begun.
+    const minutes = Math.ceil(seconds / 61);
+    const most = FAILURES * minutes * 2 + AT_ONCE * 2 + LOOK_UPS * (seconds + 1) * 2;
+    tell(
+      `${REQUESTS} each of missing, garbage, unknown, revoked`,
+      `one 401 each, ${FAILURES} a minute, look-ups at most ${most.toFixed(0)}, p99 +10 %, ${VALID_KEYS} writes a minute`,
+      `${refused.map(({ kind, bodies, failed, limited }) => `${kind} ${bodies} body, ${failed} x 401, ${limited} x 429`).join('; ')}; ` +
+        `${cost} look-ups; p99 ${alone.toFixed(1)} / ${beside.toFixed(1)} ms; ${updates} writes in ${minutes} min`,
+      began,
+    );
+    for (const { all, bodies, failed, limited } of refused) {
+      expect([all, bodies, failed + limited]).toEqual([REQUESTS, 1, REQUESTS]);
+      expect(failed).toBeGreaterThanOrEqual(FAILURES);
+      expect(failed).toBeLessThanOrEqual(FAILURES * minutes);
+    }
+    expect(failing).toBe(0);
+    expect(cost).toBeLessThanOrEqual(most);
+    expect(updates).toBeLessThanOrEqual(VALID_KEYS * (minutes + 1));
+    expect(beside - alone).toBeLessThan(Math.max(alone * SLOWER, SLOWER_MS));
+    expect((await send('203.0.113.4', `Token token=${await api.key(organizationId)}`)).status).toBe(200);
+  }, 900_000);
+
+  it('that are looked up before the local refusal are found', async () => {
+    await start(
+      plantedBug(
+        'http/auth/key-look-ups.js',
+        `module.KeyLookUps.prototype.spareAddress = module.KeyLookUps.prototype.spareKey = async () => undefined;`,
+      ),
+    );
+    const began = performance.now();
+    const before = await lookUps();
+    await flood(1_000, 500, () => send('203.0.113.9', unknown()));
+    const cost = (await lookUps()) - before;
+    tell('planted: look-up before the local refusal', 'found', `${cost} look-ups of 1000`, began);
+    expect(cost).toBeGreaterThan(FAILURES + AT_ONCE + LOOK_UPS * 10);
+  }, 300_000);
+
+  it('cost no look-up either when the key is valid and over its limit', async () => {
+    await start({ RATE_LIMIT_PER_MINUTE: '100' });
+    const key = `Token token=${await api.key(organizationId)}`;
+    const began = performance.now();
+    const before = await lookUps();
+    // Twenty times its limit.
+    const answers = await flood(2_000, 2_000 / 10, () => send('198.51.100.2', key));
+    const seconds = (performance.now() - began) / 1_000;
+    const cost = (await lookUps()) - before;
+    const served = answers.filter(({ status }) => status === 200).length;
+    tell(
+      'a key at 20 times its limit',
+      '100 served, 10 look-ups/s besides',
+      `${served} served, ${cost} look-ups`,
+      began,
+    );
+    expect(served).toBe(100);
+    expect(cost).toBeLessThanOrEqual(100 + AT_ONCE + LOOK_UPS * (seconds + 1));
+  }, 300_000);
+});
