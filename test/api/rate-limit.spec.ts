@@ -205,7 +205,7 @@ describe('a look-up in the database', () => {
   /** No time passes between the requests of a burst. */
   const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 
-  it('is made for each request of a key within its limit: nothing is taken for valid unasked', async () => {
+  it('is made for each request of a key within its limit: validity is never cached', async () => {
     const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'used' });
     await times(3, () => api.get('/v1/ping', key));
     expect(find).toHaveBeenCalledTimes(3);

@@ -14,7 +14,7 @@ const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 const EXPIRED = 'API key has expired. Create a new key in your org settings.';
 
-/** Finds the caller by the API key. No key is taken for valid unasked: a revocation holds at its commit, on every process. */
+/** Finds the caller by the API key. Validity is never cached: a revocation holds at its commit, on every process. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(

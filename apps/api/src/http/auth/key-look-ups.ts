@@ -9,12 +9,12 @@ import { TokenBuckets } from '../rate-limit/token-buckets.js';
 
 /**
  * Look-ups a second that one key or one address may still cost while it is over its limit, and how many at once. Ten a
- * second are nothing to the database (0.1 ms each), and a revocation is told to a key over its limit within 100 ms.
+ * second cost the database next to nothing (0.1 ms each), and a key over its limit learns of its revocation within 100 ms.
  */
 const LOOK_UPS_PER_SECOND = 10;
 const LOOK_UPS_AT_ONCE = 10;
 
-/** Keys remembered: some 3 MB. Whoever is forgotten is only taken for unproven again. */
+/** Keys remembered: some 3 MB. A key that is forgotten only counts as unproven again. */
 const MOST_KEYS = 10_000;
 
 /**

@@ -10,15 +10,15 @@ import type { Second } from './sliding-window.js';
 const REDIS_PATIENCE = 50;
 /** A process that starts waits for Redis no longer than this (ms). */
 const REDIS_START = 2_000;
-/** How often a process says that it shares the limits (ms). Redis is away when it has not answered until the next time. */
+/** How often a process registers (ms). Redis is away when one registration is unanswered at the time of the next. */
 const HEARTBEAT = 1_000;
-/** A process not heard of for this long does not share the limits any more (s): ten heartbeats. */
+/** A process that has been silent for this long no longer shares the limits (s): ten heartbeats. */
 const PROCESS_KEPT = 10;
-/** A new connection may be to a Redis that lost its data: after this long all processes have come back to it (ms). */
+/** Redis may come back without its data. After this long on a new connection, all processes have registered again (ms). */
 const PROCESSES_RETURN = 3_000;
-/** A connection without any answer for this long is dead though nobody closed it (ms), and a new one is made. */
+/** A connection without an answer for this long is replaced (ms): nobody closed it, but it is dead. */
 const SILENCE = 5_000;
-/** A Redis that is away is looked for at least this often (ms). */
+/** The longest pause between two attempts to connect (ms). */
 const RETRY_AT_MOST = 1_000;
 
 const PROCESSES = 'rate-limit:processes';
@@ -89,16 +89,19 @@ export class RateLimitRedis {
     try {
       await once(this.redis, 'ready', { signal });
       await withPatience(this.beat());
+      await nextTurn();
     } catch {
       this.setAway();
     }
     this.timer = setInterval(() => {
-      if (this.beating) this.setAway();
-      else void this.beat();
+      const unanswered = this.beating;
+      if (!unanswered) void this.beat();
+      // If it was this process that was held up, the answer is there and is read first.
+      else setImmediate(() => this.beating === unanswered && this.setAway());
     }, HEARTBEAT).unref();
   }
 
-  /** The other processes need not wait until this one has not been heard of for long. */
+  /** Leaves at once, so that the others need not wait until this process has been silent for long. */
   stop(): void {
     clearInterval(this.timer);
     if (this.connected) this.redis.zrem(PROCESSES, this.id).catch(() => undefined);
@@ -148,7 +151,7 @@ export class RateLimitRedis {
     }
   }
 
-  /** Says that this process shares the limits, learns how many do, and notices that Redis answers again. */
+  /** Registers this process, learns how many share the limits, and notices that Redis answers again. */
   private beat(): Promise<void> {
     this.beating ??= this.register()
       .catch(() => this.setAway())
@@ -158,13 +161,13 @@ export class RateLimitRedis {
 
   private async register(): Promise<void> {
     const count = await this.redis.register(PROCESSES, this.id, PROCESS_KEPT);
-    // While the others may not have come back yet, fewer processes than before are not believed.
+    // Until all may have registered again, the number only grows.
     const complete = performance.now() > this.connectedAt + PROCESSES_RETURN;
     this.processes = complete ? count : Math.max(count, this.processes);
-    await this.back();
+    void this.back();
   }
 
-  /** Redis answers. Answers that are late come first, all of them: nothing they counted may be reported as well. */
+  /** Redis answers again. Late answers are waited for: what they counted must not be reported as well. */
   private async back(): Promise<void> {
     await nextTurn();
     if (!this.late || !this.connected || this.inFlight > 0) return;
@@ -181,8 +184,8 @@ export class RateLimitRedis {
 }
 
 /**
- * Rejects when there is no answer in time. The clock alone does not tell: if it was this process that was held up, the
- * answer has come and was not read yet, so sockets are read once more before Redis is blamed.
+ * Rejects when there is no answer in time. If it was this process that was held up, the answer may be there unread, so
+ * sockets are read once more before Redis is blamed.
  */
 function withPatience<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

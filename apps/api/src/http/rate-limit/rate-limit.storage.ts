@@ -116,7 +116,7 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
     }
   }
 
-  /** Redis is back and hears of what was allowed without it. A window that is hit before its turn brings its own report. */
+  /** Tells Redis what was allowed without it. A window that is hit before its turn carries its own report. */
   private async report(): Promise<void> {
     const windows = [...this.windows.values()].filter((window) => window.unreported);
     for (let start = 0; start < windows.length; start += REPORTED_AT_ONCE) {
