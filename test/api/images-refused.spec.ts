@@ -93,7 +93,7 @@ describe('what is no image of ours is 415', () => {
 describe('what is an image and no good one is 422', () => {
   const noise = (length: number) => Buffer.alloc(length, 0xab);
   const CONTENTS: [string, () => Buffer | Promise<Buffer>][] = [
-    ['40 megapixels and a row', () => withPngExtent(png, 8000, 5001)],
+    ['50 megapixels and a row', () => withPngExtent(png, 8192, 6145)],
     ['64,250 × 64,250', () => withPngExtent(png, 64_250, 64_250)],
     ['without width', () => withPngExtent(png, 0, 100)],
     ['of the largest extent that there is', () => withPngExtent(png, 0x7fffffff, 0x7fffffff)],
@@ -114,7 +114,6 @@ describe('what is an image and no good one is 422', () => {
     ['a PNG without a picture', () => Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))])],
     ['a PNG with two headers', () => withPngChunk(png, 'IHDR', png.subarray(16, 29))],
     ['a PNG that nobody can draw', () => withPngChunk(png, 'QQQQ', noise(9))],
-    ['an animated PNG of 201 frames', () => withPngChunk(png, 'acTL', Buffer.from('000000c900000000', 'hex'))],
     ['a JPEG of nothing', () => Buffer.from('ffd8ffd9', 'hex')],
     ['a JPEG of noise', () => Buffer.concat([Buffer.from('ffd8ffe000104a46494600', 'hex'), noise(500)])],
     ['a WebP of noise', () => Buffer.concat([Buffer.from('RIFF\xf8\x01\0\0WEBPVP8 ', 'latin1'), noise(500)])],
@@ -138,7 +137,11 @@ describe('what is an image and no good one is 422', () => {
   });
 
   it('just within the bounds it is accepted', async () => {
-    for (const file of [withPngExtent(png, 8000, 5000), await animation('gif', 200, 1), longGif(200)]) {
+    for (const file of [
+      await image('png', { width: 8192, height: 6144 }),
+      await animation('gif', 200, 1),
+      longGif(200),
+    ]) {
       expect((await uploads.send(file)).status).toBe(201);
     }
   });

@@ -1,5 +1,6 @@
-import sharp from 'sharp';
-import { animation, FORMATS, image, photo, pixels, SECRETS, withPngChunk } from '../support/images.js';
+import { deflateSync } from 'node:zlib';
+import sharp, { type Sharp } from 'sharp';
+import { animation, FORMATS, image, photo, pixels, pngChunk, psnr, SECRETS, withPngChunk } from '../support/images.js';
 import { part, multipart, Uploads } from '../support/uploads.js';
 
 let uploads: Uploads;
@@ -20,8 +21,8 @@ async function stored(file: Buffer, name?: string): Promise<{ path: string; byte
   return { path: answer.body.path, bytes };
 }
 
-describe.each(FORMATS)('$format', ({ format, extension, type }) => {
-  it('is stored as it is, and answered with where', async () => {
+describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
+  it('is stored in the same format, and answered with where', async () => {
     const file = await image(format);
     const answer = await uploads.send(file, { name: 'library.bin' });
     expect(answer.status).toBe(201);
@@ -34,10 +35,10 @@ describe.each(FORMATS)('$format', ({ format, extension, type }) => {
     expect([served.status, served.headers.get('content-type')]).toEqual([200, type]);
     const bytes = await uploads.bytes(path);
     expect(bytes.length).toBe(size_bytes);
-    expect((await pixels(bytes)).equals(await pixels(file))).toBe(true);
+    expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
   });
 
-  it('loses its EXIF, GPS and XMP, and not a pixel', async () => {
+  it('loses its EXIF, GPS and XMP, and looks the same', async () => {
     const file = await photo(format);
     if (format !== 'gif') {
       // The fault is really there: what is not put in cannot be found missing.
@@ -49,7 +50,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type }) => {
     const after = await sharp(bytes).metadata();
     expect([after.exif, after.xmp, after.iptc]).toEqual([undefined, undefined, undefined]);
     for (const secret of SECRETS) expect(bytes.includes(secret)).toBe(false);
-    expect((await pixels(bytes)).equals(await pixels(file))).toBe(true);
+    expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
   });
 
   it('is told by its content, whatever it says it is', async () => {
@@ -66,7 +67,9 @@ describe.each(FORMATS)('$format', ({ format, extension, type }) => {
   it('that ends too early, anywhere, is refused', async () => {
     const file = await photo(format, 1, { width: 200, height: 100 });
     const cuts = new Set([1, 2, 4, 11, 12, 20, 33, 100, ...[0.2, 0.5, 0.8, 0.95].map((part) => Math.floor(part * file.length))]); // prettier-ignore
-    for (const cut of [...cuts, file.length - 1].filter((at) => at < file.length)) {
+    // The last byte of a GIF and the last twelve of a PNG say that it ends: without them nothing of the picture is missing.
+    const tail = { gif: 1, png: 12 }[format as string] ?? 0;
+    for (const cut of [...cuts, file.length - tail - 1].filter((at) => at < file.length - tail)) {
       const { status } = await uploads.send(file.subarray(0, cut));
       expect([cut, status === 415 || status === 422]).toEqual([cut, true]);
     }
@@ -75,11 +78,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type }) => {
   it('with another file behind it is stored without that', async () => {
     const file = await image(format);
     const polyglot = Buffer.concat([file, Buffer.from('<script>alert(1)</script>PK\x03\x04 a zip')]);
-    const answer = await uploads.send(polyglot);
-    // AVIF is made of boxes: what is none makes the file a broken one.
-    expect(answer.status).toBe(format === 'avif' ? 422 : 201);
-    if (format !== 'avif')
-      expect((await uploads.bytes(answer.body.path)).equals((await stored(file)).bytes)).toBe(true);
+    expect((await stored(polyglot)).bytes.equals((await stored(file)).bytes)).toBe(true);
   });
 });
 
@@ -110,17 +109,18 @@ describe('animations', () => {
       const [before, after] = [await sharp(file).metadata(), await sharp(bytes).metadata()];
       expect([after.pages, after.loop, after.delay]).toEqual([before.pages, before.loop, before.delay]);
       expect(after.pages).toBe(frames);
-      expect((await pixels(bytes)).equals(await pixels(file))).toBe(true);
+      expect(await psnr(bytes, file)).toBeGreaterThan(format === 'gif' ? 1_000 : 40);
     }
   });
 
-  it('an animated PNG is a PNG', async () => {
+  it('an animated PNG becomes its first frame', async () => {
     const still = await image('png');
     const control = Buffer.alloc(8);
     control.writeUInt32BE(1, 0);
     const { path, bytes } = await stored(withPngChunk(still, 'acTL', control));
     expect(path).toMatch(/\.png$/);
-    expect(bytes.includes('acTL')).toBe(true);
+    expect(bytes.includes('acTL')).toBe(false);
+    expect(await psnr(bytes, still)).toBe(Infinity);
   });
 });
 
@@ -136,23 +136,42 @@ describe('colours', () => {
     expect(after.icc?.equals(before.icc!)).toBe(true);
   });
 
-  it('JPEGs in grey and CMYK, progressive ones, PNGs of 16 bits and with a palette', async () => {
-    const picture = sharp(await image('png'));
-    const files = [
-      await picture.clone().greyscale().jpeg().toBuffer(),
-      await picture.clone().toColourspace('cmyk').jpeg().toBuffer(),
-      await picture.clone().jpeg({ progressive: true }).toBuffer(),
-      await picture.clone().toColourspace('rgb16').png().toBuffer(),
-      await picture.clone().png({ palette: true }).toBuffer(),
-      await picture.clone().png({ progressive: true }).toBuffer(),
-      await picture.clone().webp({ lossless: true }).toBuffer(),
-      await picture.clone().ensureAlpha(0.5).webp().toBuffer(),
-      await picture.clone().ensureAlpha(0.5).avif().toBuffer(),
-    ];
-    for (const file of files) {
-      const { bytes } = await stored(file);
-      expect((await sharp(bytes).raw().toBuffer()).equals(await sharp(file).raw().toBuffer())).toBe(true);
-    }
+  it.each([
+    ['a grey JPEG', (picture: Sharp) => picture.greyscale().jpeg(), 40],
+    ['a grey PNG', (picture: Sharp) => picture.toColourspace('b-w').png(), Infinity],
+    ['a CMYK JPEG', (picture: Sharp) => picture.toColourspace('cmyk').jpeg(), 40],
+    ['a progressive JPEG', (picture: Sharp) => picture.jpeg({ progressive: true }), 37],
+    ['a JPEG of full chroma', (picture: Sharp) => picture.jpeg({ chromaSubsampling: '4:4:4', quality: 100 }), 45],
+    ['a PNG of 16 bits', (picture: Sharp) => picture.toColourspace('rgb16').png(), Infinity],
+    ['a PNG with a palette', (picture: Sharp) => picture.png({ palette: true }), Infinity],
+    ['an interlaced PNG', (picture: Sharp) => picture.png({ progressive: true }), Infinity],
+    ['a lossless WebP', (picture: Sharp) => picture.webp({ lossless: true }), Infinity],
+    [
+      'a lossless WebP with EXIF',
+      (picture: Sharp) => picture.withExif({ IFD0: { Make: 'x' } }).webp({ lossless: true }),
+      Infinity,
+    ],
+    ['a translucent WebP', (picture: Sharp) => picture.ensureAlpha(0.5).webp(), 35],
+    ['a translucent AVIF', (picture: Sharp) => picture.ensureAlpha(0.5).avif(), 40],
+    ['a translucent PNG', (picture: Sharp) => picture.ensureAlpha(0.5).png(), Infinity],
+  ] as const)('%s looks the same', async (_what, make, quality) => {
+    const file = await make(sharp(await image('png'))).toBuffer();
+    const { bytes } = await stored(file);
+    expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
+    const [before, after] = [await sharp(file).metadata(), await sharp(bytes).metadata()];
+    expect([after.hasAlpha, after.depth]).toEqual([before.hasAlpha, before.depth]);
+  });
+
+  it('a profile as large as a file of its own is not kept', async () => {
+    const profile = Buffer.alloc(200_000, 'SECRET-XMP');
+    const p3 = await sharp(await image('png')).withIccProfile('p3').png().toBuffer(); // prettier-ignore
+    (await sharp(p3).metadata()).icc!.copy(profile);
+    profile.writeUInt32BE(profile.length, 0);
+    const chunk = pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), deflateSync(profile)]));
+    const file = Buffer.concat([(await image('png')).subarray(0, 33), chunk, (await image('png')).subarray(33)]);
+    expect((await sharp(file).metadata()).icc?.length).toBe(profile.length);
+    const { bytes } = await stored(file);
+    expect((await sharp(bytes).metadata()).icc).toBeUndefined();
   });
 });
 

@@ -4,12 +4,17 @@ import { Writable } from 'node:stream';
 import type { Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
+import { fileURLToPath } from 'node:url';
 import supertest from 'supertest';
 import { ApiKeys, type NewApiKey } from '@app/accounts';
 import { loadEnv } from '@app/config';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../apps/api/src/configure-app.js';
+import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
+
+// Node runs what the build made of it; the global set-up has seen to that.
+ImageProcess.program = fileURLToPath(new URL('../../dist/apps/api/src/media/images/child.js', import.meta.url));
 
 /** The real application on a database of its own, spoken to over HTTP. */
 export class TestApi {

@@ -1,11 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '@app/database';
 import { startEmbeddedPostgres } from '../../apps/cli/src/postgres/embedded-postgres.js';
+
+const BUILD = fileURLToPath(new URL('../../scripts/build-if-stale.js', import.meta.url));
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,6 +24,8 @@ declare module 'vitest' {
 
 /** One real PostgreSQL for the whole run. Nothing of it outlives the run, so nothing has to reach the disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Images are decoded in a process of their own, which runs from dist.
+  execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { finished, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
@@ -7,10 +7,12 @@ import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
 import { hashOf } from '../http/validation/validation.guard.js';
-import { type CleanImage, cleanImage } from './images/image.js';
+import { discardRest } from './discard.js';
+import { FORMATS } from './images/formats.js';
+import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
 import { type Received, receiveFile } from './multipart.js';
 import { storedName } from './stored-name.js';
-import { Turns } from './turns.js';
+import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -54,17 +56,19 @@ export class UploadedImage {
   }
 }
 
-/** Receives images and keeps them in the storage. */
+/** Receives images, has them encoded anew and keeps them in the storage. */
 @Injectable()
-export class ImageUploads {
-  /** So many images are in memory at a time, however many arrive: they wait on disk. */
-  private readonly turns = new Turns(4);
-
+export class ImageUploads implements OnModuleInit {
   constructor(
+    private readonly encoder: ImageEncoder,
     private readonly storage: Storage,
     private readonly db: Database,
     private readonly log: Log,
   ) {}
+
+  async onModuleInit(): Promise<void> {
+    await TemporaryFile.removeLeftovers().catch((error: unknown) => this.log.failure(error, null, 'temporary_folder'));
+  }
 
   /**
    * Reads the request's body and leaves the image on the request.
@@ -73,34 +77,55 @@ export class ImageUploads {
    * @throws ApiError 413, 415, 503; ValidationFailed
    */
   async accept(request: Request, response: Response, folder: string): Promise<void> {
+    try {
+      const image = await this.receive(request, response, folder);
+      request.image = image;
+      finished(response, () => void image.release());
+    } catch (error) {
+      if (!(error instanceof TemporaryFileError)) throw error;
+      this.log.failure(error.cause, request.id, 'temporary_folder');
+      throw ApiError.unavailable(5);
+    }
+  }
+
+  private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
+    const owner = request.caller!.organizationId;
+    try {
+      // Nobody should send ten megabytes to be told that there is no place for them.
+      this.encoder.check(owner);
+    } catch (error) {
+      discardRest(request, response);
+      throw error;
+    }
     const received = await receiveFile(request, response);
     try {
       request.contentHash = hashOf([request.query, received.name, received.sha256.toString('hex')]);
-      const image = await this.turns.run(() => this.store(received, request.id, folder));
-      request.image = image;
-      finished(response, () => void image.release());
+      const gone = new AbortController();
+      response.once('close', () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.')));
+      const encoded = await this.encoder.encode(received.file, owner, gone.signal);
+      try {
+        return await this.store(encoded, received, request.id, folder);
+      } finally {
+        await encoded.file.close();
+      }
     } finally {
       await received.file.close();
     }
   }
 
-  private async store({ file, name }: Received, requestId: string, folder: string): Promise<UploadedImage> {
-    const image = await cleanImage(await file.read());
+  private async store(image: EncodedImage, { name }: Received, requestId: string, folder: string) {
     const id = uuidv7();
-    const path = `${folder}/${id}-${storedName(name, image.extension)}`;
-    await this.put(path, image, requestId);
-    return new UploadedImage(id, path, this.storage.urlOf(path), sizeOf(image), () => this.remove(path), this.db);
-  }
-
-  private async put(path: string, image: CleanImage, requestId: string): Promise<void> {
+    const { extension, contentType } = FORMATS[image.format];
+    const path = `${folder}/${id}-${storedName(name, extension)}`;
+    const { size } = image.file;
     try {
-      const { contentType, pieces } = image;
-      await this.storage.put(path, { contentType, size: sizeOf(image), open: () => Readable.from(pieces) });
+      await this.storage.put(path, { contentType, size, open: () => Readable.from(image.file.chunks()) });
     } catch (error) {
       this.log.failure(error, requestId, 'image_not_stored');
       await this.remove(path);
       throw ApiError.unavailable(5);
     }
+    return new UploadedImage(id, path, this.storage.urlOf(path), size, () => this.remove(path), this.db);
   }
 
   /** What cannot be removed stays without an owner: that is worth a line, and no more. */
@@ -111,8 +136,4 @@ export class ImageUploads {
       this.log.failure(error, null, 'image_not_removed');
     }
   }
-}
-
-function sizeOf({ pieces }: CleanImage): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { StorageModule } from '@app/storage';
 import { ImageUploads } from './image-uploads.js';
+import { ImageEncoder } from './images/image-encoder.js';
 
-@Module({ imports: [StorageModule], providers: [ImageUploads], exports: [ImageUploads] })
+@Module({ imports: [StorageModule], providers: [ImageUploads, ImageEncoder], exports: [ImageUploads] })
 export class MediaModule {}

@@ -6,7 +6,7 @@ import multer from 'multer';
 import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
 import { sendContinue } from '../http/request/continue.js';
 import { discardRest } from './discard.js';
-import { TemporaryFile } from './temporary-file.js';
+import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB, of the file alone. */
 export const MOST_FILE_BYTES = 10_485_760;
@@ -102,7 +102,10 @@ function readParts(body: Body): Promise<void> {
         stream.once('limit', abandon);
         keep(stream).then(
           (part) => done(null, part as Partial<Express.Multer.File>),
-          (error: unknown) => done(error),
+          (error: unknown) => {
+            done(error);
+            abandon();
+          },
         );
       },
       _removeFile: (_request, part, done) => {
@@ -153,12 +156,10 @@ async function keep(stream: Readable): Promise<Omit<Part, 'originalname'>> {
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof ApiError) return error;
+  if (error instanceof ApiError || error instanceof TemporaryFileError) return error;
   if (error instanceof multer.MulterError) {
     return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
   }
-  // A disk that is full, say.
-  if (error instanceof Error && 'syscall' in error) return error;
   const msg = 'The body is not whole multipart/form-data. Let your HTTP client write it, boundary and all.';
   return new ValidationFailed([{ loc: ['body'], msg, type: 'value_error' }]);
 }

@@ -4,7 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Env } from '@app/config';
 import { mediaFolder } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
-import { CONTENT_TYPES } from './images/image.js';
+import { CONTENT_TYPES } from './images/formats.js';
 
 const ROUTE = '/media/:target/:owner/:name';
 

@@ -1,43 +1,79 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const PREFIX = 'tutoring-upload-';
+
+const CHUNK_BYTES = 65_536;
+
+/** The temporary folder cannot be used: it is full, missing or read-only, or no descriptors are left. */
+export class TemporaryFileError extends Error {
+  constructor(override readonly cause: unknown) {
+    super(`A temporary file cannot be used: ${(cause as Error).message}`);
+  }
+}
+
 /**
  * A file that nobody else sees and that is gone with its last user, however the process ends: its name is removed as soon
- * as it is open.
+ * as it is open. All that fails is a {@link TemporaryFileError}.
  */
 export class TemporaryFile {
   size = 0;
 
   private constructor(private readonly handle: FileHandle) {}
 
-  static async create(): Promise<TemporaryFile> {
-    const path = join(tmpdir(), `upload-${randomUUID()}`);
-    const handle = await open(path, 'wx+', 0o600);
-    await unlink(path);
-    return new TemporaryFile(handle);
+  static create(): Promise<TemporaryFile> {
+    return guarded(async () => {
+      const path = join(tmpdir(), PREFIX + randomUUID());
+      const handle = await open(path, 'wx+', 0o600);
+      try {
+        await rm(path, { force: true });
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+      return new TemporaryFile(handle);
+    });
+  }
+
+  /** Names that a process left which died between the two steps. Who still uses such a file does not need its name. */
+  static async removeLeftovers(): Promise<void> {
+    const names = await readdir(tmpdir());
+    await Promise.all(
+      names.filter((name) => name.startsWith(PREFIX)).map((name) => rm(join(tmpdir(), name), { force: true })),
+    );
   }
 
   /** Writes to the end. */
-  async append(chunk: Buffer): Promise<void> {
-    // As writeFile of an open file does: from where it stands, however many writes that takes.
-    await this.handle.writeFile(chunk);
-    this.size += chunk.length;
+  append(chunk: Buffer): Promise<void> {
+    return guarded(async () => {
+      // As writeFile of an open file does: from where it stands, however many writes that takes.
+      await this.handle.writeFile(chunk);
+      this.size += chunk.length;
+    });
   }
 
-  /** The whole content. */
-  async read(): Promise<Buffer> {
-    const content = Buffer.allocUnsafeSlow(this.size);
-    for (let done = 0; done < content.length;) {
-      const { bytesRead } = await this.handle.read(content, done, content.length - done, done);
-      if (bytesRead === 0) throw new Error('A temporary file is shorter than what was written to it');
+  /** The whole content, piece by piece. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    for (let done = 0; done < this.size;) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.size - done));
+      const { bytesRead } = await guarded(() => this.handle.read(buffer, 0, buffer.length, done));
+      if (bytesRead === 0) throw new TemporaryFileError(new Error('It is shorter than what was written to it'));
       done += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
-    return content;
   }
 
   close(): Promise<void> {
-    return this.handle.close();
+    return guarded(() => this.handle.close());
+  }
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new TemporaryFileError(error);
   }
 }

@@ -22,9 +22,9 @@ export class BlogImagesController {
     id: 'upload_blog_image',
     summary: 'Uploads an image for blog posts',
     description:
-      'One part `file`: a JPEG, PNG, WebP, GIF or AVIF (by its content) of at most 10 MB (10,485,760 bytes), 40 ' +
-      'megapixels and 200 frames. Metadata such as the place where it was taken is removed. The `url` serves as ' +
-      '`featured_image` or inside the content.',
+      'One part `file`: a JPEG, PNG, WebP, GIF or AVIF (by its content) of at most 10 MB (10,485,760 bytes), 50 ' +
+      'megapixels (an AVIF 16) and 200 frames. The image is encoded anew, upright and without metadata such as the ' +
+      'place where it was taken. The `url` serves as `featured_image` or inside the content.',
     answer: one(blogImageShape),
   })
   create(@Req() { image }: Request, @Query() _place: PlaceImage) {

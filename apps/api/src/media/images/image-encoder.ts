@@ -1,0 +1,137 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Log } from '@app/logging';
+import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { FairQueue, QueueFull } from '../fair-queue.js';
+import { TemporaryFile } from '../temporary-file.js';
+import { FORMATS, type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
+import { ImageProcess, ImageProcessEnded } from './image-process.js';
+
+/**
+ * Six at a time for an organization: as many connections as a browser opens to one host. Nothing waits longer than the
+ * longest picture takes.
+ */
+const QUEUE = { perOwner: 6, waiting: 30, wait: 20_000 };
+
+/** Starting the process takes about 0.2 s: it stays for a while (ms). */
+const IDLE = 60_000;
+
+/** One that kept more than this from earlier images would reach its limit too early. */
+const MAX_RESTING_BYTES = 160 * 1_048_576;
+
+/** What to tell a caller whose picture is gone when the fault is ours or nobody's. */
+const RETRY_AFTER = 5;
+
+export interface EncodedImage {
+  format: ImageFormat;
+  /** Whoever receives it closes it. */
+  file: TemporaryFile;
+}
+
+/** Encodes uploaded images anew: one at a time in a process of its own, the organizations in turns. */
+@Injectable()
+export class ImageEncoder implements OnApplicationShutdown {
+  private readonly queue = new FairQueue(QUEUE);
+  private process: ImageProcess | null = null;
+  private idle?: NodeJS.Timeout;
+
+  constructor(private readonly log: Log) {}
+
+  onApplicationShutdown(): void {
+    this.retire();
+  }
+
+  /** @throws ApiError 503 when an image of this owner would find no place now */
+  check(owner: string): void {
+    try {
+      this.queue.check(owner);
+    } catch (error) {
+      throw toApiError(error);
+    }
+  }
+
+  /**
+   * @param gone ends the wait for a turn
+   * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
+   */
+  async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
+    try {
+      return await this.queue.run(owner, gone, () => this.encodeTwice(file));
+    } catch (error) {
+      if (error instanceof ImageProcessEnded) this.log.failure(error, null, 'image_process_ended');
+      throw toApiError(error);
+    }
+  }
+
+  /** A process that crashes may be to blame itself: the image is tried once more, in a new one. */
+  private async encodeTwice(file: TemporaryFile): Promise<EncodedImage> {
+    try {
+      return await this.encodeOnce(file);
+    } catch (error) {
+      if (!(error instanceof ImageProcessEnded) || error.reason !== 'crash') throw error;
+      this.log.failure(error, null, 'image_process_ended');
+      return this.encodeOnce(file);
+    }
+  }
+
+  private async encodeOnce(file: TemporaryFile): Promise<EncodedImage> {
+    clearTimeout(this.idle);
+    const output = await TemporaryFile.create();
+    try {
+      if (!this.process?.alive) this.process = await ImageProcess.start();
+      const reply = await this.process.reencode(file, output);
+      if ('refusal' in reply) throw refused(reply);
+      return { format: reply.format, file: output };
+    } catch (error) {
+      await output.close();
+      throw error;
+    } finally {
+      await this.rest();
+    }
+  }
+
+  private async rest(): Promise<void> {
+    if (!this.process?.alive || (await this.process.residentBytes()) > MAX_RESTING_BYTES) this.retire();
+    this.idle = setTimeout(() => this.retire(), IDLE).unref();
+  }
+
+  private retire(): void {
+    clearTimeout(this.idle);
+    this.process?.kill('killed');
+    this.process = null;
+  }
+}
+
+function toApiError(error: unknown): unknown {
+  if (error instanceof QueueFull) return ApiError.unavailable(RETRY_AFTER);
+  if (!(error instanceof ImageProcessEnded)) return error;
+  switch (error.reason) {
+    case 'time':
+    case 'memory':
+      return invalid('The image takes too much work to decode. Make it smaller, or save it as a plain JPEG or PNG.');
+    case 'crash':
+      return invalid('The image cannot be decoded. Save it anew and send that.');
+    default:
+      return ApiError.unavailable(RETRY_AFTER);
+  }
+}
+
+function refused(reply: Refusal): ApiError {
+  switch (reply.refusal) {
+    case 'unsupported':
+      return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');
+    case 'damaged':
+      return invalid('The image is damaged or ends too early. Save it anew and send that.');
+    case 'too_many_frames':
+      return invalid(`The animation has over ${MAX_FRAMES} frames. Make it shorter.`);
+    case 'too_many_pixels': {
+      const { name, maxPixels } = FORMATS[reply.format];
+      return invalid(
+        `The image is over ${Math.floor(maxPixels / 1e6)} megapixels, the most for ${name}. Make it smaller.`,
+      );
+    }
+  }
+}
+
+function invalid(msg: string): ValidationFailed {
+  return ValidationFailed.values([{ loc: ['body', 'file'], msg }]);
+}

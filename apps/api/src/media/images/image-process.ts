@@ -1,0 +1,209 @@
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type TemporaryFile, TemporaryFileError } from '../temporary-file.js';
+import type { ImageFormat, Refusal } from './formats.js';
+
+/** What the child is asked. */
+export interface Job {
+  size: number;
+}
+
+/** What it answers. */
+export type Reply = { format: ImageFormat; size: number } | Refusal;
+
+/**
+ * Why the process ended: it took too long or too much memory and was killed; it took long because the machine gave it no
+ * CPU; somebody else killed it; it never started; it crashed.
+ */
+export type EndCause = 'time' | 'memory' | 'starved' | 'killed' | 'not_started' | 'crash';
+
+export class ImageProcessEnded extends Error {
+  constructor(
+    readonly reason: EndCause,
+    details: string,
+  ) {
+    super(`The image process ended (${reason}): ${details}`);
+  }
+}
+
+/** So often its memory is looked at (ms): a decoder fills about 100 MB meanwhile. */
+const SAMPLE_EVERY = 50;
+
+/** What its last words may take in the log. */
+const MAX_STDERR = 1_000;
+
+/** For V8, in MB; the pictures are not on its heap. */
+const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
+
+/**
+ * The whole environment of the process, so no secret of this one is in it. Two arenas: glibc would take one for each
+ * thread. libvips would put large pictures into files of the temporary folder.
+ */
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '4g' };
+
+/**
+ * A process that decodes and encodes images, so that neither a bomb nor a fault of a decoder reaches this one. It gets
+ * and gives files through pipes, and is killed at the limits.
+ */
+export class ImageProcess {
+  /** The built program; tests, which run from the sources, name it. */
+  static program = fileURLToPath(new URL('./child.js', import.meta.url));
+  /** Who is stopped at `ms` without so much CPU time was held up by the machine, not by the image. */
+  static readonly limits = { ms: 20_000, cpuMs: 10_000, bytes: 512 * 1_048_576 };
+
+  private reason: EndCause | null = null;
+  private stderr = '';
+  private readonly ended: Promise<ImageProcessEnded>;
+  private readonly death = new AbortController();
+
+  private constructor(private readonly child: ChildProcess) {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr = (this.stderr + text).slice(-MAX_STDERR);
+    });
+    // A broken pipe means that the process has ended, which is told otherwise.
+    child.stdin!.on('error', () => undefined);
+    child.stdout!.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      const end = (reason: EndCause, details: string) => {
+        this.death.abort();
+        resolve(new ImageProcessEnded(this.reason ?? reason, details));
+      };
+      child.once('error', (error) => end('not_started', error.message));
+      child.once('exit', (code, signal) => {
+        const outside = signal === 'SIGKILL' || signal === 'SIGTERM';
+        end(outside ? 'killed' : 'crash', `${signal ?? code} ${this.stderr}`.trim());
+      });
+    });
+  }
+
+  /** @throws ImageProcessEnded */
+  static async start(): Promise<ImageProcess> {
+    const process = new ImageProcess(spawn());
+    const ready = once(process.child, 'message', { signal: AbortSignal.timeout(ImageProcess.limits.ms) }).then(
+      () => null,
+      () => new ImageProcessEnded('not_started', 'It was not ready in time'),
+    );
+    const failure = await Promise.race([ready, process.ended]);
+    if (failure === null) return process;
+    process.kill('not_started');
+    throw new ImageProcessEnded('not_started', failure.message);
+  }
+
+  /**
+   * One image at a time.
+   *
+   * @param output takes the new image
+   * @throws ImageProcessEnded, TemporaryFileError: in either case the process is gone
+   */
+  async reencode(input: TemporaryFile, output: TemporaryFile): Promise<Reply> {
+    const done = new AbortController();
+    void this.enforceLimits(done.signal);
+    try {
+      return await this.exchange(input, output);
+    } catch (error) {
+      if (!(error instanceof TemporaryFileError)) throw await this.ended;
+      // The rest of an answer would be taken for the next one.
+      this.kill('killed');
+      throw error;
+    } finally {
+      done.abort();
+    }
+  }
+
+  get alive(): boolean {
+    return !this.death.signal.aborted;
+  }
+
+  /** Bytes of memory that it holds. */
+  residentBytes(): Promise<number> {
+    return residentBytes(this.child.pid!);
+  }
+
+  kill(reason: EndCause): void {
+    if (!this.alive) return;
+    this.reason ??= reason;
+    this.child.kill('SIGKILL');
+  }
+
+  private async exchange(input: TemporaryFile, output: TemporaryFile): Promise<Reply> {
+    const { signal } = this.death;
+    const { stdin, stdout } = this.child as { stdin: Writable; stdout: Readable };
+    const answer = once(this.child, 'message', { signal }) as Promise<[Reply]>;
+    // Awaited below, unless the pipe breaks first.
+    answer.catch(() => undefined);
+    this.child.send({ size: input.size } satisfies Job);
+    for await (const chunk of input.chunks()) {
+      if (!stdin.write(chunk)) await once(stdin, 'drain', { signal });
+    }
+    const [reply] = await answer;
+    if ('refusal' in reply) return reply;
+    while (output.size < reply.size) {
+      const chunk = stdout.read() as Buffer | null;
+      if (chunk) await output.append(chunk);
+      else await once(stdout, 'readable', { signal });
+    }
+    return reply;
+  }
+
+  private async enforceLimits(done: AbortSignal): Promise<void> {
+    const { ms, cpuMs, bytes } = ImageProcess.limits;
+    const deadline = performance.now() + ms;
+    const cpuBefore = await cpuTime(this.child.pid!);
+    while (this.alive && !done.aborted) {
+      if ((await this.residentBytes()) > bytes) {
+        this.kill('memory');
+      } else if (performance.now() > deadline) {
+        const worked = (await cpuTime(this.child.pid!)) - cpuBefore;
+        this.kill(worked < cpuMs ? 'starved' : 'time');
+      }
+      await sleep(SAMPLE_EVERY, undefined, { signal: done }).catch(() => undefined);
+    }
+  }
+}
+
+function spawn(): ChildProcess {
+  try {
+    return fork(ImageProcess.program, {
+      cwd: '/',
+      env: ENVIRONMENT,
+      execArgv: HEAP_FLAGS,
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    });
+  } catch (error) {
+    // No descriptors for the pipes, say.
+    throw new ImageProcessEnded('not_started', (error as Error).message);
+  }
+}
+
+const run = promisify(execFile);
+
+/** 0 when the process is gone. */
+async function residentBytes(pid: number): Promise<number> {
+  try {
+    const kilobytes =
+      process.platform === 'linux'
+        ? /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'latin1'))?.[1]
+        : (await run('ps', ['-o', 'rss=', '-p', String(pid)])).stdout;
+    return Number(kilobytes ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** How long the process has computed so far (ms). Only Linux says; elsewhere it counts as busy. */
+async function cpuTime(pid: number): Promise<number> {
+  try {
+    // proc(5): after the name in parentheses follow the state and, as the 12th and 13th field, the user and system time in
+    // hundredths of a second.
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return NaN;
+  }
+}

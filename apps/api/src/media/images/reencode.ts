@@ -1,0 +1,112 @@
+import { fileTypeFromBuffer } from 'file-type';
+import sharp, { type Metadata, type Sharp } from 'sharp';
+import { FORMATS, type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
+
+// One thread and no cache: the memory of one image at a time.
+sharp.concurrency(1);
+sharp.cache(false);
+// Of libvips's loaders these five, and from memory only.
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
+});
+
+/** By MIME type as file-type tells it. `image/heif` may be an AVIF whose major brand is a general one: sharp decides. */
+const BY_CONTENT: Partial<Record<string, ImageFormat>> = {
+  'image/jpeg': 'jpeg',
+  'image/png': 'png',
+  'image/apng': 'png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'image/heif': 'avif',
+};
+
+/** Profiles of cameras and screens have 0.5 to 4 KB. Printers' tables are larger; such an image becomes sRGB. */
+const MAX_PROFILE_BYTES = 65_536;
+
+/** Above this, AVIF halves its colours' resolution, as cameras do: 4:4:4 takes 35 bytes a pixel instead of 23. */
+const MAX_FULL_CHROMA_PIXELS = 8_388_608;
+
+/**
+ * Decodes an image and encodes it anew: upright, in the same format, with its colour profile and no other metadata.
+ */
+export async function reencode(file: Buffer): Promise<{ format: ImageFormat; data: Buffer } | Refusal> {
+  const format = await formatOf(file);
+  if (!format) return { refusal: 'unsupported' };
+  try {
+    // Every frame of a GIF or WebP; of an AVIF the one that its file calls the primary one.
+    const image = sharp(file, {
+      animated: format === 'gif' || format === 'webp',
+      // A photograph whose lower half is missing is no photograph; harmless irregularities are let through.
+      failOn: 'error',
+      limitInputPixels: FORMATS[format].maxPixels,
+    });
+    const metadata = await image.metadata();
+    if (format === 'avif' && metadata.compression !== 'av1') return { refusal: 'unsupported' };
+    // Told from the header, before a pixel is decoded. The height of an animation is that of all frames.
+    if ((metadata.pages ?? 1) > MAX_FRAMES && format !== 'avif') return { refusal: 'too_many_frames' };
+    if (metadata.width * metadata.height > FORMATS[format].maxPixels) return { refusal: 'too_many_pixels', format };
+    return { format, data: await encode(image, format, metadata, file) };
+  } catch {
+    return { refusal: 'damaged' };
+  }
+}
+
+async function formatOf(file: Buffer): Promise<ImageFormat | undefined> {
+  try {
+    return BY_CONTENT[(await fileTypeFromBuffer(file))?.mime ?? ''];
+  } catch {
+    // It ends before it says what it is.
+    return undefined;
+  }
+}
+
+function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buffer): Promise<Buffer> {
+  const { icc, space, width, height, chromaSubsampling, pages = 1 } = metadata;
+  // An animation has no orientation that a viewer would heed.
+  if (pages === 1) image.autoOrient();
+  if (icc && icc.length <= MAX_PROFILE_BYTES) image.keepIccProfile();
+  // Otherwise grey becomes three channels, and 16 bits become 8.
+  if (space === 'b-w' || space === 'grey16' || space === 'rgb16') image.toColourspace(space);
+  switch (format) {
+    case 'jpeg':
+      return image
+        .jpeg({
+          quality: 92,
+          chromaSubsampling: chromaSubsampling === '4:2:0' ? '4:2:0' : '4:4:4',
+          // Optimal codes need the coefficients of the whole picture in memory.
+          optimiseCoding: false,
+        })
+        .toBuffer();
+    case 'png':
+      return image.png().toBuffer();
+    case 'webp':
+      return image.webp(isLossless(file) ? { lossless: true, effort: 1 } : { quality: 90, effort: 2 }).toBuffer();
+    case 'gif':
+      // Each frame has a palette already: with one of its own again, it keeps its colours exactly (from effort 4 on).
+      return image
+        .gif({ effort: 4, dither: 0, reuse: false, interPaletteMaxError: 0, keepDuplicateFrames: true })
+        .toBuffer();
+    case 'avif':
+      return image
+        .avif({
+          quality: 65,
+          effort: 1,
+          chromaSubsampling: width * height > MAX_FULL_CHROMA_PIXELS ? '4:2:0' : '4:4:4',
+        })
+        .toBuffer();
+  }
+}
+
+/** Whether a WebP is of the lossless kind; sharp does not say. Of an animation only the first frame is asked. */
+function isLossless(file: Buffer): boolean {
+  for (let at = 12; at + 8 <= file.length;) {
+    const chunk = file.toString('latin1', at, at + 4);
+    if (chunk === 'VP8 ' || chunk === 'VP8L') return chunk === 'VP8L';
+    const size = file.readUInt32LE(at + 4);
+    // A frame of an animation holds chunks after 16 bytes of its own.
+    at += chunk === 'ANMF' ? 24 : 8 + size + (size % 2);
+  }
+  return false;
+}

@@ -1,0 +1,147 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
+import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
+import { imageProcesses, isAlive } from '../support/image-processes.js';
+import { FORMATS, image, longGif, photo } from '../support/images.js';
+import { type UploadAnswer, Uploads } from '../support/uploads.js';
+
+const program = ImageProcess.program;
+const limits = { ...ImageProcess.limits };
+
+let uploads: Uploads;
+let folder: string;
+let png: Buffer;
+
+beforeAll(async () => {
+  uploads = await Uploads.open();
+  folder = mkdtempSync(join(tmpdir(), 'tutoring-programs-'));
+  png = await image('png');
+  expect((await uploads.send(png)).status).toBe(201);
+});
+
+afterAll(async () => {
+  await uploads.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const encoder = () => uploads.api.app.get(ImageEncoder);
+
+/** From now on another program decodes, until the test is over. */
+function plant(source: string): void {
+  encoder().onApplicationShutdown();
+  ImageProcess.program = join(folder, 'planted.mjs');
+  writeFileSync(ImageProcess.program, source);
+}
+
+/** A program that does this with an image. */
+const onImage = (work: string) => `process.on('message', () => { ${work} }); process.send('ready');`;
+
+afterEach(() => {
+  encoder().onApplicationShutdown();
+  ImageProcess.program = program;
+  Object.assign(ImageProcess.limits, limits);
+});
+
+const outcome = ({ status, headers, text }: UploadAnswer) => [status, headers.get('retry-after'), /takes too much work|cannot be decoded/.exec(text)?.[0]]; // prettier-ignore
+
+describe('a process that', () => {
+  const BUSY = 'for (;;);';
+  const HOARDS = 'globalThis.held = []; setInterval(() => held.push(Buffer.alloc(20_000_000, 1)), 5)';
+  const ENDS: [string, string, unknown[], Partial<typeof limits>?][] = [
+    ['computes for too long is killed: 422', onImage(BUSY), [422, null, 'takes too much work'], { ms: 2_000, cpuMs: 10 }],
+    ['was given no CPU is killed: 503', onImage(''), [503, '5', undefined], { ms: 1_000 }],
+    ['takes too much memory is killed: 422', onImage(HOARDS), [422, null, 'takes too much work'], { bytes: 2 ** 28 }],
+    ['crashes each time: 422', onImage('process.abort()'), [422, null, 'cannot be decoded']],
+    ['ends each time: 422', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
+    ['is killed by somebody else: 503', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
+    ['ends before it is ready: 503', 'process.exit(1)', [503, '5', undefined]],
+    ['is never ready: 503', 'setInterval(() => {}, 1000)', [503, '5', undefined], { ms: 500 }],
+    ['closes its input: 422', onImage(`process.stdin.destroy(); setTimeout(() => process.exit(3), 50)`), [422, null, 'cannot be decoded']],
+  ]; // prettier-ignore
+
+  it.each(ENDS)('%s, and the next image is stored', async (_what, source, wanted, lower = {}) => {
+    plant(source);
+    Object.assign(ImageProcess.limits, lower);
+    const [answer, ping] = await Promise.all([uploads.send(png), uploads.api.get('/v1/ping', uploads.key)]);
+    expect([outcome(answer), ping.status]).toEqual([wanted, 200]);
+    expect(uploads.api.logged.join('')).toContain('image_process_ended');
+    expect(imageProcesses(process.pid)).toEqual([]);
+    ImageProcess.program = program;
+    Object.assign(ImageProcess.limits, limits);
+    expect((await uploads.send(png)).status).toBe(201);
+  });
+
+  it('crashes once is replaced, and its image stored', async () => {
+    const mark = join(folder, 'crashed');
+    plant(`
+      import { existsSync, writeFileSync } from 'node:fs';
+      if (existsSync('${mark}')) await import('${program}');
+      else process.on('message', () => { writeFileSync('${mark}', ''); process.abort(); });
+      if (!existsSync('${mark}')) process.send('ready');
+    `);
+    const answer = await uploads.send(png);
+    expect([answer.status, existsSync(mark)]).toEqual([201, true]);
+  });
+
+  it('cannot be started at all: 503', async () => {
+    encoder().onApplicationShutdown();
+    ImageProcess.program = join(folder, 'none.mjs');
+    expect(outcome(await uploads.send(png))).toEqual([503, '5', undefined]);
+  });
+});
+
+describe('the process', () => {
+  it('is one, and stays for the next image', async () => {
+    await uploads.send(png);
+    const [first, ...others] = imageProcesses(process.pid);
+    expect(others).toEqual([]);
+    for (const { format } of FORMATS) expect((await uploads.send(await photo(format))).status).toBe(201);
+    expect((await uploads.send(longGif(40_000))).status).toBe(422);
+    expect((await uploads.send('nothing')).status).toBe(415);
+    expect(imageProcesses(process.pid)).toEqual([first]);
+  });
+
+  it('has none of the settings of the API', async () => {
+    await uploads.send(png);
+    const [pid] = imageProcesses(process.pid);
+    const names = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').map((entry) => entry.split('=')[0]); // prettier-ignore
+    expect(names.filter(Boolean).sort()).toEqual([
+      'MALLOC_ARENA_MAX',
+      'NODE_CHANNEL_FD',
+      'NODE_CHANNEL_SERIALIZATION_MODE',
+      'VIPS_DISC_THRESHOLD',
+    ]);
+  });
+
+  it('ends with the application', async () => {
+    const other = await Uploads.open();
+    const before = imageProcesses(process.pid);
+    expect((await other.send(png)).status).toBe(201);
+    const [pid] = imageProcesses(process.pid).filter((id) => !before.includes(id));
+    expect(isAlive(pid!)).toBe(true);
+    await other.close();
+    await vi.waitFor(() => expect(isAlive(pid!)).toBe(false));
+  });
+});
+
+it('an organization that sends many at once gets 503 for some, and waits for nobody but itself', async () => {
+  plant(onImage(`setTimeout(() => process.send({ refusal: 'damaged' }), 300); process.stdin.resume();`));
+  const { id } = await uploads.make.organization();
+  const key = await uploads.api.key(id, { scopes: ['read', 'blog:write'] });
+  const order: string[] = [];
+  const send = async (who: string, wish = {}) => {
+    const { status, headers } = await uploads.send(png, wish);
+    order.push(`${who} ${status}`);
+    if (status === 503) expect(headers.get('retry-after')).toBe('5');
+  };
+  const many = Array.from({ length: 12 }, () => send('many'));
+  await vi.waitFor(() => expect(order.filter((entry) => entry === 'many 503')).toHaveLength(6), 10_000);
+  await send('other', { key });
+  await Promise.all(many);
+  expect(order.filter((entry) => entry === 'many 422')).toHaveLength(6);
+  // After the image that was being worked on, and at most one more.
+  const after = order.slice(order.indexOf('other 422') + 1);
+  expect(after.length).toBeGreaterThanOrEqual(3);
+});
