@@ -50,12 +50,12 @@ export class FairQueue {
         outcome();
       };
       const start = settle(resolve);
-      const leave = (reason: () => unknown) =>
+      const leave = (reason: () => Error) =>
         settle(() => {
           this.leave(owner, start);
           reject(reason());
         });
-      const abandon = leave(() => gone.reason);
+      const abandon = leave(() => gone.reason as Error);
       const timer = setTimeout(
         leave(() => new QueueFull('The wait was too long')),
         this.limits.wait,

@@ -61,6 +61,8 @@ class Body extends Transform {
   private size = 0;
   /** What multer leaves here. */
   files?: Part[];
+  /** What becomes of the file. */
+  kept?: Promise<unknown>;
 
   constructor(readonly headers: IncomingMessage['headers']) {
     super();
@@ -85,7 +87,9 @@ async function parse(request: IncomingMessage): Promise<Received> {
   try {
     await readParts(body);
   } catch (error) {
-    throw explain(error);
+    // A file that cannot be kept breaks its stream, and multer may tell of that first.
+    const failure: unknown = await body.kept?.then(() => null, (reason: unknown) => reason); // prettier-ignore
+    throw explain(failure instanceof TemporaryFileError ? failure : error);
   } finally {
     request.off('close', abandon).unpipe(body);
   }
@@ -100,7 +104,8 @@ function readParts(body: Body): Promise<void> {
     storage: {
       _handleFile: (_request, { stream }, done) => {
         stream.once('limit', abandon);
-        keep(stream).then(
+        body.kept = keep(stream);
+        body.kept.then(
           (part) => done(null, part as Partial<Express.Multer.File>),
           (error: unknown) => {
             done(error);

@@ -65,8 +65,9 @@ export class TemporaryFile {
     }
   }
 
-  close(): Promise<void> {
-    return guarded(() => this.handle.close());
+  /** Never fails: nobody needs what a file without a name has not written yet. */
+  async close(): Promise<void> {
+    await this.handle.close().catch(() => undefined);
   }
 }
 

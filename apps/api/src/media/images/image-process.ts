@@ -115,8 +115,9 @@ export class ImageProcess {
     }
   }
 
+  /** Whether it may be given an image. */
   get alive(): boolean {
-    return !this.death.signal.aborted;
+    return !this.death.signal.aborted && this.reason === null;
   }
 
   /** Bytes of memory that it holds. */
