@@ -30,7 +30,10 @@ function npmStart(cwd: string, settings: Record<string, string>) {
     output: '',
     /** The exit code, once the last process has closed its output. */
     closed: new Promise<number | null>((resolve) => child.once('close', resolve)),
-    stop: () => process.kill(-child.pid!, 'SIGTERM'),
+    stop: () => {
+      // Unless all of it has ended already, which closes the output.
+      if (!child.stdout.closed) process.kill(-child.pid!, 'SIGTERM');
+    },
   };
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (service.output += chunk.toString()));
