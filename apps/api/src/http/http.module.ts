@@ -13,6 +13,7 @@ import { Lists } from './lists/lists.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { BodyBudget } from './request/body-budget.js';
 import { RouteTable } from './routing/route-table.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
@@ -31,7 +32,17 @@ const pipeline = [
 
 @Module({
   imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
-  providers: [...pipeline, Cursors, EnvelopeInterceptor, KeyLookUps, KeyUsage, LargeAnswers, Lists, RouteTable],
+  providers: [
+    ...pipeline,
+    BodyBudget,
+    Cursors,
+    EnvelopeInterceptor,
+    KeyLookUps,
+    KeyUsage,
+    LargeAnswers,
+    Lists,
+    RouteTable,
+  ],
   exports: [Lists, RouteTable, RateLimitModule, WritesModule],
 })
 export class HttpModule {}

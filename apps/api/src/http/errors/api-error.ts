@@ -53,6 +53,18 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * More than this process takes on at a time: 503, at once. Refusing must cost next to nothing, so it leaves no audit row
+ * and no line but the request's own.
+ */
+export class Overloaded extends ApiError {
+  /** @param retryAfter seconds */
+  constructor(retryAfter: number, headers: Record<string, string> = {}) {
+    const message = 'Too much is under way right now. Try again in a moment.';
+    super('service_unavailable', message, {}, { 'Retry-After': String(retryAfter), ...headers });
+  }
+}
+
 /** One fault of a request: where, what kind (pydantic's vocabulary), and what to change. */
 export interface FaultDetail {
   loc: (string | number)[];

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { RouteTable } from '../routing/route-table.js';
 import { Log } from '@app/logging';
 import { attemptOf, Audit, isWrite } from '../writes/audit.js';
-import { ApiError } from './api-error.js';
+import { ApiError, Overloaded } from './api-error.js';
 import { fromDatabase } from './database-errors.js';
 import { errorBody } from './error-formats.js';
 
@@ -22,7 +22,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const error = this.toApiError(thrown, request);
-    if (error.status >= 500) this.log.failure(thrown, request.id, error.code);
+    if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     await this.auditRefusal(request, error);
     if (response.headersSent) {
       // Cut off, so that nobody takes half an answer for a whole one. The status is for the access log alone.
@@ -33,9 +33,10 @@ export class ErrorFilter implements ExceptionFilter {
     response.set(error.headers).status(error.status).json(errorBody(error));
   }
 
-  /** A refused write leaves its row too; one that came too often does not, or refusing would cost more than doing. */
+  /** A refused write leaves its row too; one that was not admitted does not, or refusing would cost more than doing. */
   private async auditRefusal(request: Request, error: ApiError): Promise<void> {
-    const attempt = isWrite(request.method) && error.status !== 429 ? attemptOf(request) : null;
+    const admitted = error.status !== 429 && !(error instanceof Overloaded);
+    const attempt = isWrite(request.method) && admitted ? attemptOf(request) : null;
     if (!attempt) return;
     try {
       await this.audit.recordRefusal(attempt, error.status, error.code);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { ApiError } from '../errors/api-error.js';
+import { Overloaded } from '../errors/api-error.js';
 import type { Part } from './page.js';
 
 /**
@@ -29,7 +29,7 @@ export class LargeAnswers {
   /**
    * No connection is held between two parts. Organizations take turns, since each has one read in the queue at most.
    *
-   * @throws ApiError 503 before the first part when too many large answers are under way
+   * @throws Overloaded before the first part when too many large answers are under way
    */
   async *inParts<T>(organizationId: string, parts: T[], read: (part: T) => Promise<Part>): AsyncGenerator<Part> {
     const share = this.enter(organizationId);
@@ -47,7 +47,7 @@ export class LargeAnswers {
 
   private enter(organizationId: string): Share {
     const share = this.shares.get(organizationId) ?? { answers: 0, reads: pLimit(READS_OF_ORGANIZATION) };
-    if (this.answers >= MOST_ANSWERS || share.answers >= MOST_OF_ORGANIZATION) throw ApiError.unavailable(5);
+    if (this.answers >= MOST_ANSWERS || share.answers >= MOST_OF_ORGANIZATION) throw new Overloaded(5);
     this.answers++;
     share.answers++;
     this.shares.set(organizationId, share);

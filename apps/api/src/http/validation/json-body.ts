@@ -11,12 +11,14 @@ export const JSON_LIMIT = 1_048_576;
  * same is a second way to smuggle something by.
  *
  * @param declared names of the request class
+ * @param admit is told how long the body may be, before anything of it is read, and may throw
  * @throws ApiError 413 beyond the limit, 415 for anything that is not plain JSON; ValidationFailed when it does not parse
  */
 export async function readJson(
   request: IncomingMessage,
   limit: number,
   declared: ReadonlySet<string>,
+  admit: (bytes: number) => void,
 ): Promise<unknown> {
   const { headers } = request;
   const length = headers['content-length'];
@@ -28,6 +30,7 @@ export async function readJson(
     );
   }
   if (Number(length) > limit) throw tooLarge(limit);
+  admit(length === undefined ? limit : Number(length));
   sendContinue(request);
   const bytes = await readBytes(request, limit);
   return bytes.length === 0 ? undefined : parseJson(bytes, declared);
@@ -42,6 +45,8 @@ function isPlainJson(contentType: string | undefined): boolean {
 }
 
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  // Nothing would ever tell that it ended.
+  if (request.destroyed) return Promise.reject(endedEarly());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -52,8 +57,12 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    request.once('aborted', () => reject(new ApiError('bad_request', 'The request ended before its body did.')));
+    request.once('aborted', () => reject(endedEarly()));
   });
+}
+
+function endedEarly(): ApiError {
+  return new ApiError('bad_request', 'The request ended before its body did.');
 }
 
 function tooLarge(limit: number): ApiError {

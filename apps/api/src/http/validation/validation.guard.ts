@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
+import { BodyBudget, UPLOAD_BYTES } from '../request/body-budget.js';
 import { isWrite } from '../writes/audit.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
@@ -31,17 +32,22 @@ interface Shapes {
 export class ValidationGuard implements CanActivate {
   private readonly shapes = new WeakMap<object, Shapes>();
 
-  constructor(private readonly env: Env) {}
+  constructor(
+    private readonly env: Env,
+    private readonly budget: BodyBudget,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const handler = context.getHandler();
     if (accessOf(handler)?.public) return true;
-    const request = context.switchToHttp().getRequest<Request>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
     const shapes = this.shapesOf(context.getClass(), handler);
     const query = readObject(shapes.query, request.query, this.env);
     const faults = new Faults();
     faults.add(query.faults, 'query');
-    if (isWrite(request.method)) faults.add(await this.readBody(request, handler, shapes.body), 'body');
+    if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler, shapes.body), 'body');
     if (faults.count > 0) throw faults.toError();
     // Express' own property is a getter that would parse the text again.
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
@@ -49,10 +55,21 @@ export class ValidationGuard implements CanActivate {
   }
 
   /** Leaves the body on the request, and its hash if it is valid. */
-  private async readBody(request: Request, handler: object, shape: Type<object> | null): Promise<Fault | Faults> {
+  private async readBody(
+    request: Request,
+    response: Response,
+    handler: object,
+    shape: Type<object> | null,
+  ): Promise<Fault | Faults> {
+    const admit = (bytes: number) => {
+      this.budget.take(response, request.caller!.organizationId, bytes);
+    };
     const kind = bodyKindOf(handler);
-    if (kind === 'upload') return NONE;
-    const raw = await readJson(request, kind.json, namesOf(shape ?? Nothing));
+    if (kind === 'upload') {
+      admit(UPLOAD_BYTES);
+      return NONE;
+    }
+    const raw = await readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
     if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');
     if (raw !== undefined) {
       if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
