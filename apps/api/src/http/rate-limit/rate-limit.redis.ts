@@ -45,6 +45,8 @@ export class RateLimitRedis {
   private readonly redis: Commands;
   private readonly id = randomUUID();
   private inFlight = 0;
+  /** Called when Redis is late. */
+  private readonly waiting = new Set<() => void>();
   /** The heartbeat that is under way. */
   private beating: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
@@ -75,7 +77,7 @@ export class RateLimitRedis {
     this.redis.defineCommand('register', { numberOfKeys: 1, lua: REGISTER });
     // Each command reports its own failure; without a listener the process would end here.
     this.redis.on('error', () => undefined);
-    this.redis.on('close', () => (this.late = true));
+    this.redis.on('close', () => this.setLate());
     this.redis.on('ready', () => {
       this.connection++;
       this.connectedAt = performance.now();
@@ -90,7 +92,7 @@ export class RateLimitRedis {
     this.redis.connect().catch(() => undefined);
     try {
       await once(this.redis, 'ready', { signal });
-      await withPatience(this.beat());
+      await this.inTime(this.beat());
       await nextTurn();
     } catch {
       this.setAway();
@@ -143,14 +145,27 @@ export class RateLimitRedis {
     }
   }
 
-  /** @throws when Redis has not answered in time; then it is late for all */
-  async inTime<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await withPatience(answer);
-    } catch (error) {
-      this.late = true;
-      throw error;
-    }
+  /**
+   * Rejects when the answer fails or is late. Then nobody waits any longer: answers come in order. If it was this process
+   * that was held up, the answer may be there unread, so sockets are read once more before Redis is blamed.
+   */
+  inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        reject(new Error('Redis is late'));
+      };
+      const expired = () => setImmediate(() => this.waiting.has(giveUp) && this.setLate());
+      const timer = setTimeout(expired, REDIS_PATIENCE);
+      this.waiting.add(giveUp);
+      answer
+        .then(resolve, () => {
+          this.setLate();
+        })
+        .finally(() => {
+          clearTimeout(timer);
+          this.waiting.delete(giveUp);
+        });
+    });
   }
 
   /** Registers this process, learns how many share the limits, and notices that Redis answers again. */
@@ -188,19 +203,12 @@ export class RateLimitRedis {
 
   private setAway(): void {
     if (!this.away) this.log.warn('Redis does not answer: rate limits are per process', RateLimitRedis.name);
-    this.away = this.late = true;
+    this.away = true;
+    this.setLate();
   }
-}
 
-/**
- * Rejects when there is no answer in time. If it was this process that was held up, the answer may be there unread, so
- * sockets are read once more before Redis is blamed.
- */
-function withPatience<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(reject, new Error('Redis is late')), REDIS_PATIENCE);
-    answer.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
-  });
+  private setLate(): void {
+    this.late = true;
+    for (const giveUp of this.waiting) giveUp();
+  }
 }
