@@ -50,12 +50,14 @@ export class Bench {
 
   /** What the API and the worker have in common. */
   get settings(): Record<string, string> {
-    const { applicationUrl, encryptionKey } = this.database;
+    const { applicationUrl, workerUrl, encryptionKey } = this.database;
     return {
       DATABASE_URL: applicationUrl,
+      WORKER_DATABASE_URL: workerUrl,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
       ENCRYPTION_KEY: encryptionKey,
       LOG_LEVEL: 'info',
+      INVITE_MAILS_PER_DAY: '1000000',
     };
   }
 

@@ -17,6 +17,7 @@ const STUDENTS = 600;
 export interface BenchDatabase {
   /** As the application's role: row-level security holds. */
   applicationUrl: string;
+  workerUrl: string;
   /** As the superuser, past row-level security: what tutorials connect as. */
   adminUrl: string;
   organizationId: string;
@@ -42,13 +43,13 @@ export async function startDatabase(): Promise<BenchDatabase> {
     for (const path of [folder, postgres.dataDirectory]) await rm(path, { recursive: true, force: true });
   };
   try {
-    const { ownerUrl, applicationUrl } = postgres;
+    const { ownerUrl, applicationUrl, workerUrl } = postgres;
     const adminUrl = Object.assign(new URL(postgres.adminUrl), { pathname: new URL(ownerUrl).pathname }).href;
-    await migrate(ownerUrl, applicationUrl);
+    await migrate(ownerUrl, { api: applicationUrl, worker: workerUrl });
     const encryptionKey = randomBytes(32).toString('hex');
-    const { otherId, ...accounts } = await createAccounts(applicationUrl, encryptionKey);
+    const { otherId, ...accounts } = await createAccounts(ownerUrl, encryptionKey);
     await fill(adminUrl, [accounts.organizationId, otherId]);
-    return { ...accounts, applicationUrl, adminUrl, encryptionKey, folder, stop };
+    return { ...accounts, applicationUrl, workerUrl, adminUrl, encryptionKey, folder, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -23,6 +23,24 @@ describe('.env.example', () => {
   });
 });
 
+describe('docker-compose.yml', () => {
+  it('tells API and worker the address of their own role, and nobody but the operator the owner’s', () => {
+    const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
+    const [, services = ''] = text.split(/^services:$/m);
+    const [, ...blocks] = services.split(/^ {2}([a-z]+):$/m);
+    const owners: string[] = [];
+    for (let index = 0; index < blocks.length; index += 2) {
+      const [name, block] = [blocks[index]!, blocks[index + 1]!];
+      if (/\*database|MIGRATION_DATABASE_URL|OWNER_DATABASE_PASSWORD/.test(block)) owners.push(name);
+    }
+    expect(owners).toEqual(['roles', 'migrate', 'cli']);
+    expect(text.match(/tutoring_owner/g)).toHaveLength(1);
+    expect(text).not.toMatch(/POSTGRES_USER/);
+    // No password has a default.
+    for (const [variable] of text.matchAll(/\$\{[A-Z_]*PASSWORD[^}]*\}/g)) expect(variable).toMatch(/:\?/);
+  });
+});
+
 describe('loadEnv', () => {
   it('names every fault at once, and no value', () => {
     const source = { PORT: '99999', DATABASE_URL: 'mysql://secret@host', BLOG_BRANDS: 'one', TRUST_PROXY: 'maybe' };

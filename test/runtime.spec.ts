@@ -61,6 +61,7 @@ describe('the runtime', () => {
   it('of npm start is the carried Node, whatever the PATH says', async () => {
     const service = npmStart(ROOT, {
       DATABASE_URL: database.applicationUrl,
+      WORKER_DATABASE_URL: database.workerUrl,
       MIGRATION_DATABASE_URL: database.ownerUrl,
       DATA_DIR: folder,
       PORT: '0',

@@ -1,5 +1,4 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiKeys } from '@app/accounts';
 import { Public, RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../support/api.js';
 import { allRoutes, call, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
@@ -78,7 +77,7 @@ describe('every route', () => {
     expect((await planted.get('/v1/planted/keyed', key)).status).toBe(200);
     expect(undeclared(allRoutes(planted))).toEqual(['GET /v1/planted/open-by-mistake']);
     expect(misplaced(allRoutes(planted))).toEqual(['GET /planted-outside']);
-    await planted.app.close();
+    await planted.close();
   });
 
   it('refuses a request without a key, whatever else is wrong with it', async () => {
@@ -135,17 +134,17 @@ describe('a refused key', () => {
 
   it('is revoked, from the moment that the revocation returns, in every process', async () => {
     const other = await TestApi.start({}, api.database);
-    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'leaked' });
+    const { id, key } = await api.keys.create(world.a.id, { name: 'leaked' });
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     expect((await other.get('/v1/ping', key)).status).toBe(200);
-    expect(await other.app.get(ApiKeys).revoke(id)).toBe(true);
+    expect(await other.keys.revoke(id)).toBe(true);
     for (const process of [api, other]) {
       const answer = await process.get('/v1/ping', key);
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toBe('Token');
       expect(answer.body).toEqual(refusal('revoked_api_key'));
     }
-    await other.app.close();
+    await other.close();
   });
 
   it('has expired, with the body that clients know', async () => {
@@ -159,7 +158,7 @@ describe('a refused key', () => {
 
   it('expires while it is in use, and not before', async () => {
     const anHourFromNow = new Date(Date.now() + 3_600_000);
-    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'used', expiresAt: anHourFromNow });
+    const { id, key } = await api.keys.create(world.a.id, { name: 'used', expiresAt: anHourFromNow });
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     await world.make.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [id]);
     expect((await api.get('/v1/ping', key)).body).toMatchObject({ code: 401, data: {} });
@@ -181,19 +180,19 @@ describe('an accepted key', () => {
   });
 
   it('is read-only unless told otherwise', async () => {
-    const { key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'plain' });
+    const { key } = await api.keys.create(world.a.id, { name: 'plain' });
     expect((await api.get('/v1/me', key)).body).toMatchObject({ org_id: world.a.id, scopes: ['read'] });
   });
 
   it('works beside others of its organization, and outlives them', async () => {
-    const keys = await Promise.all([1, 2, 3].map(() => api.app.get(ApiKeys).create(world.a.id, { name: 'rotated' })));
-    await api.app.get(ApiKeys).revoke(keys[1]!.id);
+    const keys = await Promise.all([1, 2, 3].map(() => api.keys.create(world.a.id, { name: 'rotated' })));
+    await api.keys.revoke(keys[1]!.id);
     const statuses = await Promise.all(keys.map(async ({ key }) => (await api.get('/v1/ping', key)).status));
     expect(statuses).toEqual([200, 401, 200]);
   });
 
   it('is stored as a hash and eight characters', async () => {
-    const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'hidden' });
+    const { id, key } = await api.keys.create(world.a.id, { name: 'hidden' });
     expect(key).toMatch(/^tk_live_[0-9a-f]{64}$/);
     const secret = key.slice('tk_live_'.length);
     const [row] = await world.make.query<{ text: string; first_four: string; last_four: string; hashed: boolean }>(

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await make.close();
-  await mute.app.close();
+  await mute.close();
   await api.stop();
 });
 

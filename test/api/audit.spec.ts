@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../support/api.js';
 import { BODIES } from '../support/bodies.js';
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 function holder(scopes: Scope[]): Promise<{ id: string; key: string }> {
-  return api.app.get(ApiKeys).create(world.a.id, { name: 'audited', scopes, platformBlog: true });
+  return api.keys.create(world.a.id, { name: 'audited', scopes, platformBlog: true });
 }
 
 interface Sent {
@@ -162,7 +162,7 @@ describe('what leaves no row', () => {
     }
     expect(await total()).toBe(before);
     api = usual;
-    await strict.app.close();
+    await strict.close();
   });
 
   it('reads, unknown paths and methods', async () => {
@@ -240,13 +240,12 @@ describe('the log', () => {
     const client = new pg.Client({ connectionString: api.database.applicationUrl });
     await client.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [world.a.id]);
-    expect((await client.query('SELECT id FROM audit_log')).rowCount).toBeGreaterThan(0);
     await expect(client.query(statement)).rejects.toMatchObject({ code: '42501' });
     await client.end();
   });
 
   it('is the organization’s own, to see and to write', async () => {
-    const client = new pg.Client({ connectionString: api.database.applicationUrl });
+    const client = new pg.Client({ connectionString: api.database.tenantUrl });
     await client.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [world.b.id]);
     expect((await client.query('SELECT id FROM audit_log WHERE organization_id = $1', [world.a.id])).rows).toEqual([]);

@@ -251,7 +251,7 @@ describe('of two reasons to refuse a write, its caller is told', () => {
       expect(await everywhere({ body: '{', as }, coded(429, 'rate_limit_exceeded'))).toEqual([]);
     }
     api = usual;
-    await strict.app.close();
+    await strict.close();
   });
 
   it('415, 413 and 422 before 404: every case above named a record that does not exist', () => {

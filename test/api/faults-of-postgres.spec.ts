@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 async function makeKey(): Promise<string> {
-  const options = dataSourceOptions({ url: postgres.urls.applicationUrl, poolSize: 1, applicationName: 'spec' });
+  const options = dataSourceOptions({ url: postgres.urls.ownerUrl, poolSize: 1, applicationName: 'spec' });
   const source = await new DataSource(options).initialize();
   const db = new Database(source);
   const env = loadEnv({}, {});

@@ -91,7 +91,7 @@ describe('the rate limit', () => {
         expect(suffixed).toEqual([]);
       }
     }
-    await limited.app.close();
+    await limited.close();
   });
 
   it('is told on the refusal too, with when to come back', async () => {
@@ -106,7 +106,7 @@ describe('the rate limit', () => {
     }
     expect(statuses).toEqual([200, 200, 429, 429]);
     expect((await send(limited, 'GET', '/v1/ping', withKey(await limited.key(world.a.id)))).status).toBe(200);
-    await limited.app.close();
+    await limited.close();
   });
 
   it('is not told where there is none', async () => {
@@ -190,6 +190,6 @@ describe('a browser elsewhere', () => {
         'access-control-allow-origin'
       ];
     expect([await allowed(Origin), await allowed('https://evil.example')]).toEqual([Origin, undefined]);
-    await strict.app.close();
+    await strict.close();
   });
 });

@@ -61,7 +61,7 @@ describe('/health/ready', () => {
       { status: 'degraded', checks: { database: 'up', migrations: 'up', worker: 'up', redis: 'away' } },
     ]);
     expect((await other.get('/v1/ping', world.a.key)).status).toBe(200);
-    await other.app.close();
+    await other.close();
   });
 
   it('is 503 while migrations are pending, and names them', async () => {
@@ -78,7 +78,7 @@ describe('/health/ready', () => {
     });
     await world.make.query('INSERT INTO migrations (name, timestamp) VALUES ($1, $2)', [taken!.name, taken!.timestamp]);
     expect((await other.get('/health/ready')).status).toBe(200);
-    await other.app.close();
+    await other.close();
   });
 });
 

@@ -39,7 +39,7 @@ describe('last_used_at', () => {
     const { id: school } = await make.organization();
     // Runs again if a minute ended in the middle of it.
     for (let attempt = 0; ; attempt++) {
-      const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+      const { id, key } = await api.keys.create(school, { name: 'used' });
       const unused = await stored(id);
       expect(unused.last_used_at).toBeNull();
       const written = vi.spyOn(api.app.get(ApiKeys), 'markUsed');
@@ -61,7 +61,7 @@ describe('last_used_at', () => {
 
   it('is not written inside a request', async () => {
     const { id: school } = await make.organization();
-    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    const { id, key } = await api.keys.create(school, { name: 'used' });
     await use(key, 3);
     expect((await stored(id)).last_used_at).toBeNull();
     await flush();
@@ -70,7 +70,7 @@ describe('last_used_at', () => {
 
   it('is not written for a refused request', async () => {
     const { id: school } = await make.organization();
-    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'old', expiresAt: new Date(0) });
+    const { id, key } = await api.keys.create(school, { name: 'old', expiresAt: new Date(0) });
     expect((await api.get('/v1/ping', key)).status).toBe(401);
     await flush();
     expect((await stored(id)).last_used_at).toBeNull();
@@ -78,7 +78,7 @@ describe('last_used_at', () => {
 
   it('is written again in a later minute', async () => {
     const { id: school } = await make.organization();
-    const { id, key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    const { id, key } = await api.keys.create(school, { name: 'used' });
     await make.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour' WHERE id = $1`, [id]);
     await use(key, 1);
     await flush();
@@ -90,15 +90,15 @@ describe('last_used_at', () => {
   it('reaches the database when the process stops', async () => {
     const other = await TestApi.start({}, api.database);
     const { id: school } = await make.organization();
-    const { id, key } = await other.app.get(ApiKeys).create(school, { name: 'used' });
+    const { id, key } = await other.keys.create(school, { name: 'used' });
     expect((await other.get('/v1/ping', key)).status).toBe(200);
-    await other.app.close();
+    await other.close();
     expect((await stored(id)).last_used_at).not.toBeNull();
   });
 
   it('survives a database that refuses the write: the request is answered, the failure logged', async () => {
     const { id: school } = await make.organization();
-    const { key } = await api.app.get(ApiKeys).create(school, { name: 'used' });
+    const { key } = await api.keys.create(school, { name: 'used' });
     await use(key, 1);
     const failing = vi.spyOn(api.app.get(ApiKeys), 'markUsed').mockRejectedValue(new Error('no space'));
     await flush();

@@ -83,7 +83,7 @@ describe('a cursor', () => {
       const answer = await process.get(`${pathOf(route, world.a)}?cursor=${cursor}`, another);
       expect([nameOf(route), answer.status, answer.body]).toEqual([nameOf(route), 200, own.body]);
     }
-    await process.app.close();
+    await process.close();
   });
 
   it('is refused by another organization', async () => {
@@ -214,7 +214,7 @@ describe('a cursor', () => {
       const path = `${pathOf(route, world.a)}?cursor=${await cursorOf(route, world.a)}`;
       expect([nameOf(route), (await other.get(path, world.a.key)).status]).toEqual([nameOf(route), 422]);
     }
-    await other.app.close();
+    await other.close();
   });
 
   it('outlives the row that it stands on', async () => {

@@ -149,6 +149,6 @@ describe('blog posts', () => {
     const other = await TestApi.start({ BLOG_BRANDS: 'north,south' }, api.database);
     expect((await other.get('/v1/blog-posts?brand=north', plain)).body).toEqual([]);
     expect((await other.get('/v1/blog-posts?brand=primary', plain)).status).toBe(422);
-    await other.app.close();
+    await other.close();
   });
 });

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ApiKeys, type Scope } from '@app/accounts';
+import type { Scope } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
 import { createWorld, parametersOf, type World } from '../support/world.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world.close();
-  await strict.app.close();
+  await strict.close();
   await api.stop();
 });
 
@@ -36,10 +36,10 @@ describe('of two reasons to refuse, the caller is told', () => {
   it('401 before 429: a key that was revoked is not told to come back later', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(strict)) {
-      const { id, key } = await strict.app.get(ApiKeys).create(world.a.id, { name: 'spent' });
+      const { id, key } = await strict.keys.create(world.a.id, { name: 'spent' });
       await call(strict, route, world.a, { key });
       const spent = await call(strict, route, world.a, { key });
-      await strict.app.get(ApiKeys).revoke(id);
+      await strict.keys.revoke(id);
       const revoked = await call(strict, route, world.a, { key, query: WRONG });
       if (spent.status !== 429 || revoked.status !== 401)
         wrong.push(`${nameOf(route)} ${spent.status} ${revoked.status}`);
@@ -122,6 +122,6 @@ describe('an address that fails to authenticate', () => {
     expect(refused.body).toMatchObject({ error: { code: 'rate_limit_exceeded', status: 429 } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect((await guarded.get('/v1/ping', world.a.key)).status).toBe(200);
-    await guarded.app.close();
+    await guarded.close();
   });
 });

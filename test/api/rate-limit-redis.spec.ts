@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { Organizations } from '@app/accounts';
 import { Metrics } from '../../apps/api/src/http/metrics/metrics.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { MINUTE_MS } from '../../apps/api/src/http/rate-limit/sliding-window.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   inside.disconnect();
-  await second.app.close();
+  await second.close();
   await first.stop();
   await redis.stop();
 });
@@ -38,7 +38,7 @@ const storageOf = (api: TestApi) => api.app.get(RateLimitStorage);
 const linesAbout = (api: TestApi, what: string) => api.logged.filter((line) => line.includes(what));
 
 async function newKey(): Promise<{ key: string; window: string }> {
-  const { id, key } = await first.app.get(ApiKeys).create(organizationId, { name: 'limited' });
+  const { id, key } = await first.keys.create(organizationId, { name: 'limited' });
   return { key, window: `rate-limit:key:${id}` };
 }
 
@@ -106,7 +106,7 @@ describe('limits in Redis', () => {
     processes.push(api);
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     expect([await inside.exists(window), linesAbout(api, 'Redis')]).toEqual([1, []]);
-    await api.app.close();
+    await api.close();
   });
 
   shared('hold when all requests come at once, to both', async () => {
@@ -325,7 +325,7 @@ describe('Redis away', () => {
       const met = { took: performance.now() - began, state: storageOf(api).redisState };
       clearTimeout(late);
       redis.resume();
-      await api.app.close();
+      await api.close();
       return met;
     };
     expect(await startPaused(500)).toMatchObject({ state: 'up' });
@@ -341,6 +341,6 @@ describe('Redis away', () => {
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     expect(said(api)).toEqual(['away']);
     await redis.restart();
-    await api.app.close();
+    await api.close();
   });
 });

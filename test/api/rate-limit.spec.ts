@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { MockInstance } from 'vitest';
 import { loadEnv } from '@app/config';
-import { ApiKeys } from '@app/accounts';
 import type { Response } from 'supertest';
 import { AnswerCheck } from '../support/answer-check.js';
 import { TestApi } from '../support/api.js';
@@ -159,7 +158,7 @@ describe('failed authentication', () => {
   });
 
   it('counts every kind: missing, garbage, unknown, revoked and expired', async () => {
-    const keys = api.app.get(ApiKeys);
+    const { keys } = api;
     const revoked = await keys.create(organizationId, { name: 'revoked' });
     await keys.revoke(revoked.id);
     const expired = await api.key(organizationId, { expiresAt: new Date(0) });

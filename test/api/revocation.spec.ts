@@ -1,6 +1,6 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 
@@ -89,7 +89,7 @@ function traffic(keys: string[]): { stop(): Promise<void> } {
 
 describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
   it(`refuse each of ${KEYS} keys from the moment that its revocation returns`, { timeout: 120_000 }, async () => {
-    const keys = api.app.get(ApiKeys);
+    const { keys } = api;
     const made = await Promise.all(
       Array.from({ length: KEYS }, () => keys.create(organizationId, { name: 'revoked' })),
     );
@@ -133,7 +133,7 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
   });
 
   it('refuse a key from the moment that it expires', { timeout: 60_000 }, async () => {
-    const keys = api.app.get(ApiKeys);
+    const { keys } = api;
     const expiries = Array.from({ length: 8 }, (_, index) => Date.now() + 2_000 + index * 100);
     const made = await Promise.all(
       expiries.map(async (at) => ({
@@ -163,15 +163,15 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
   });
 
   it('know nothing of it that is not in the database: a revocation taken back holds at once too', async () => {
-    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'taken back' });
+    const { id, key } = await api.keys.create(organizationId, { name: 'taken back' });
     const everywhere = async () =>
       (await Promise.all(processes.map((_, process) => ask(key, process)))).map(({ status }) => status);
     expect(await everywhere()).toEqual([200, 200, 200, 200]);
-    await api.app.get(ApiKeys).revoke(id);
+    await api.keys.revoke(id);
     expect(await everywhere()).toEqual([401, 401, 401, 401]);
     // A second time changes nothing, and neither does revoking what is not there.
-    expect(await api.app.get(ApiKeys).revoke(id)).toBe(true);
-    expect(await api.app.get(ApiKeys).revoke('0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30')).toBe(false);
+    expect(await api.keys.revoke(id)).toBe(true);
+    expect(await api.keys.revoke('0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30')).toBe(false);
     for (const process of processes) expect([process.ended, process.stderr]).toEqual([null, '']);
   });
 });

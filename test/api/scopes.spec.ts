@@ -220,7 +220,7 @@ describe('scopes', () => {
     const alone = Object.fromEntries(ALL.map((scope) => [scope, [pathBehind(scope)]]));
     const four = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'write'] as const;
     expect(opened).toEqual({ ...alone, write: four.map((scope) => pathBehind(scope)) });
-    await planted.app.close();
+    await planted.close();
   });
 
   it('that are missing are named beside those that the key holds', async () => {

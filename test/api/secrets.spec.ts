@@ -44,7 +44,7 @@ beforeAll(async () => {
   world = await createWorld(api);
   await plantCanaries();
   const make = async (wish: Partial<NewApiKey>) => {
-    const made = await api.app.get(ApiKeys).create(world.a.id, { name: `${STORED} key`, ...wish });
+    const made = await api.keys.create(world.a.id, { name: `${STORED} key`, ...wish });
     keyTexts.push(made.key);
     return made;
   };
@@ -56,7 +56,7 @@ beforeAll(async () => {
     writer: await make({ scopes: ['blog:write'] }),
   };
   keyTexts.push(world.a.key, world.b.key);
-  await api.app.get(ApiKeys).revoke(keys.revoked.id);
+  await api.keys.revoke(keys.revoked.id);
 }, 360_000);
 
 afterAll(async () => {

@@ -1,6 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { ApiKeys } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import {
   type Answer,
@@ -176,8 +175,8 @@ describe('every refusal', () => {
       'a revoked key',
       401,
       async (route) => {
-        const { id, key } = await api.app.get(ApiKeys).create(world.a.id, { name: 'revoked' });
-        await api.app.get(ApiKeys).revoke(id);
+        const { id, key } = await api.keys.create(world.a.id, { name: 'revoked' });
+        await api.keys.revoke(id);
         return call(api, route, world.a, { key });
       },
     ],
@@ -228,7 +227,7 @@ describe('every refusal', () => {
       expect([nameOf(route), answer.status, faults(route, answer)]).toEqual([nameOf(route), 429, []]);
       expect(errorShapes(answer)).toEqual(['Error']);
     }
-    await strict.app.close();
+    await strict.close();
   });
 
   it('for another path or method (404, 405) is the standard one', async () => {

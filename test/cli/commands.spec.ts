@@ -6,10 +6,15 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../s
 import { TestSmtp } from '../support/smtp.js';
 import { results, runCli } from '../support/cli.js';
 
+const urlsOf = ({ applicationUrl, workerUrl, ownerUrl }: TestDatabase) => ({
+  DATABASE_URL: applicationUrl,
+  WORKER_DATABASE_URL: workerUrl,
+  MIGRATION_DATABASE_URL: ownerUrl,
+});
+
 describe('the command line', () => {
   let database: TestDatabase;
-  const cli = (...args: string[]) =>
-    runCli(args, { DATABASE_URL: database.applicationUrl, MIGRATION_DATABASE_URL: database.ownerUrl });
+  const cli = (...args: string[]) => runCli(args, urlsOf(database));
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -127,7 +132,9 @@ describe('the command line', () => {
     expect(byCheck).toMatchObject({
       database: 'ok',
       migrations: 'ok',
-      role: 'ok',
+      'role of the api': 'ok',
+      'role of the worker': 'ok',
+      'role of the owner': 'ok',
       totals: 'ok',
       redis: 'ok',
       mail: 'warn',
@@ -136,12 +143,21 @@ describe('the command line', () => {
     });
   });
 
-  it('doctor fails on a role that row-level security does not hold, and on a database that is not there', async () => {
-    const asOwner = await runCli(['--json', 'doctor'], { DATABASE_URL: database.ownerUrl });
-    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 10 checks failed\n' });
-    expect(results(asOwner.stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'fail' });
-    const asSuperuser = await runCli(['--json', 'doctor'], { DATABASE_URL: database.adminUrl });
-    expect(results(asSuperuser.stdout).find(({ check }) => check === 'role')?.message).toMatch(/superuser/);
+  it('doctor fails on a role that can do more than it should, and on a database that is not there', async () => {
+    const roles = async (url: string): Promise<Record<string, string>> => {
+      const { stdout } = await runCli(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
+      return Object.fromEntries(
+        results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]),
+      );
+    };
+    const asOwner = await roles(database.ownerUrl);
+    expect(asOwner['role of the api']).toMatch(
+      /^fail: .* owns the database .*; .* owns the schema, tables or functions/,
+    );
+    expect(asOwner['role of the worker']).toMatch(/^ok/);
+    expect(asOwner['role of the owner']).toMatch(/^ok/);
+    expect((await roles(database.adminUrl))['role of the api']).toMatch(/^fail: .*superuser/);
+    expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
     const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
     expect(nowhere.stdout).toMatch(/^fail {2}database: .*ECONNREFUSED/m);
@@ -189,7 +205,7 @@ describe('the command line', () => {
 
   it('migrates an empty database, twice without harm, and takes the last migration back', async () => {
     const empty = await createEmptyDatabase();
-    const urls = { DATABASE_URL: empty.applicationUrl, MIGRATION_DATABASE_URL: empty.ownerUrl };
+    const urls = urlsOf(empty);
     try {
       const both = await Promise.all([runCli(['--json', 'migrate'], urls), runCli(['--json', 'migrate'], urls)]);
       expect(both.map(({ code }) => code)).toEqual([0, 0]);
@@ -226,24 +242,56 @@ describe('the command line', () => {
     }
   });
 
-  it('makes the application’s role where it is missing, and nothing that it may not', async () => {
-    const empty = await createEmptyDatabase();
-    const admin = new pg.Client({ connectionString: empty.adminUrl });
+  it('makes the three roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
+    const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
-    const application = Object.assign(new URL(empty.applicationUrl), {
-      username: 'spec_app',
-      password: 'it’s "quoted"',
-    }).href;
+    const name = `spec_made_${process.pid}`;
+    const at = (role: string, password: string) =>
+      Object.assign(new URL(database.ownerUrl), { username: `${name}_${role}`, password, pathname: `/${name}` }).href;
+    const urls = {
+      DATABASE_URL: at('app', 'it’s "quoted"'),
+      WORKER_DATABASE_URL: at('worker', 'w'),
+      MIGRATION_DATABASE_URL: at('owner', 'o'),
+    };
     try {
-      const made = await runCli(['migrate'], { DATABASE_URL: application, MIGRATION_DATABASE_URL: empty.adminUrl });
-      expect(made).toMatchObject({ code: 0, stderr: '' });
-      const { code, stdout } = await runCli(['--json', 'doctor'], { DATABASE_URL: application });
-      expect(code).toBe(0);
-      expect(results(stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'ok' });
+      const early = await runCli(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
+      expect(early.stderr).toContain(`The role "${name}_app" of DATABASE_URL does not exist`);
+      // Twice: the second time restores what somebody changed.
+      for (let round = 0; round < 2; round++) {
+        const made = await runCli(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+        expect(made).toMatchObject({ code: 0, stderr: '' });
+        expect(await runCli(['migrate'], urls)).toMatchObject({ code: 0, stderr: '' });
+        const { code, stdout } = await runCli(['--json', 'doctor'], urls);
+        expect(code, stdout).toBe(0);
+        const roles = results(stdout).filter(({ check }) => String(check).startsWith('role'));
+        expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+        await admin.query(`ALTER ROLE ${name}_app BYPASSRLS CREATEDB PASSWORD 'other'`);
+      }
+      const made = await runCli(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+      expect(made.code).toBe(0);
+      const org = await runCli(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
+      expect(org).toMatchObject({ code: 0, stderr: '' });
+      const without = await runCli(['key', 'create', '--org', 'made', '--name', 'x'], {
+        DATABASE_URL: urls.DATABASE_URL,
+      });
+      expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
     } finally {
-      await admin.query('DROP OWNED BY spec_app; DROP ROLE spec_app');
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      for (const role of ['app', 'worker', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
       await admin.end();
-      await empty.drop();
     }
+  });
+
+  it.each([
+    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'three different users'],
+    ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'user, password and'],
+    ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
+  ])('makes no roles when %s', async (_what, change, message) => {
+    const urls = urlsOf(database);
+    const settings = { ...urls, ...change(urls.DATABASE_URL), ADMIN_DATABASE_URL: database.adminUrl };
+    const { code, stderr } = await runCli(['roles'], settings);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+    for (const url of Object.values(settings)) expect(stderr).not.toContain(new URL(url).password || 'nothing');
   });
 });

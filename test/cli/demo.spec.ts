@@ -23,7 +23,7 @@ describe('demo', () => {
   }
 
   function load(id: string, folder: string): Promise<ImportReport> {
-    return importFolder({ url: world.urls.applicationUrl, organizationId: id, folder });
+    return importFolder({ url: world.urls.ownerUrl, organizationId: id, folder });
   }
 
   /** What the organization's callers of the API could see. */
@@ -212,7 +212,7 @@ describe('demo', () => {
     try {
       for (const { folder } of await write({ students: 10, homework: 0 })) {
         const organizationId = await tiny.organization();
-        const { tables } = await importFolder({ url: tiny.urls.applicationUrl, organizationId, folder });
+        const { tables } = await importFolder({ url: tiny.urls.ownerUrl, organizationId, folder });
         expect(tables.members!.inserted).toBeGreaterThan(5);
       }
     } finally {

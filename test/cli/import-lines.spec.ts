@@ -188,7 +188,7 @@ describe('an import of lines with faults', () => {
     const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
     const folder = await desk.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
     const error = (await importFolder({
-      url: desk.world.urls.applicationUrl,
+      url: desk.world.urls.ownerUrl,
       organizationId: desk.organization,
       folder,
     }).catch((thrown: unknown) => thrown)) as ImportError;

@@ -173,7 +173,7 @@ describe('an import', () => {
     const told: ImportProgress[] = [];
     const folder = await desk.write(desk.school.files);
     const onProgress = (progress: ImportProgress) => told.push(progress);
-    await importFolder({ url: desk.world.urls.applicationUrl, organizationId: desk.organization, folder, onProgress });
+    await importFolder({ url: desk.world.urls.ownerUrl, organizationId: desk.organization, folder, onProgress });
     const tables = ['users', 'members', 'sessions'];
     expect(told.map(({ phase, table, done }) => [phase, table, done])).toEqual([
       ...tables.map((table) => ['reading', table, true]),
@@ -204,7 +204,7 @@ describe('an import', () => {
       most = Math.max(most, process.memoryUsage.rss());
     };
     const started = Date.now();
-    const options = { url: desk.world.urls.applicationUrl, organizationId: desk.organization, folder, onProgress };
+    const options = { url: desk.world.urls.ownerUrl, organizationId: desk.organization, folder, onProgress };
     await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
     expect((most - before) / 1024 / 1024).toBeLessThan(150);
     expect(calls).toBeGreaterThan(4);

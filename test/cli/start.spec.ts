@@ -46,6 +46,19 @@ function processesOf(folder: string): string[] {
   return lines.filter((line) => line.includes(folder) && !/^\s*\d+ +Z/.test(line));
 }
 
+/** Whose addresses of the database the environment of each process of the service holds, under whatever name. */
+function databaseRoles(folder: string): Record<string, string[]> {
+  const roles: Record<string, string[]> = {};
+  for (const line of processesOf(folder)) {
+    const [, app] = /apps\/(api|worker)\/src\/main\.js/.exec(line) ?? [];
+    if (!app) continue;
+    const environment = readFileSync(`/proc/${Number.parseInt(line, 10)}/environ`, 'utf8');
+    roles[app] = [...environment.matchAll(/postgres(?:ql)?:\/\/([^:@/]+)/g)].map(([, user]) => user!);
+    expect(environment).not.toContain('MIGRATION_DATABASE_URL');
+  }
+  return roles;
+}
+
 describe('npm start', () => {
   let folder: string;
   let data: string;
@@ -80,10 +93,14 @@ describe('npm start', () => {
     const listed = await runCli(['--json', 'key', 'list', '--org', 'wattle-lane'], { DATA_DIR: data });
     expect(results(listed.stdout)).toHaveLength(1);
 
+    expect(databaseRoles(folder)).toEqual({ api: ['tutoring_app'], worker: ['tutoring_worker'] });
+
     expect(await service.stop()).toBe(0);
     expect(processesOf(folder)).toEqual([]);
     expect(readFileSync(join(data, 'log', 'api.log'), 'utf8')).not.toMatch(KEY);
-    expect(statSync(join(data, 'encryption-key')).mode & 0o077).toBe(0);
+    for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+      expect(statSync(join(data, name)).mode & 0o077, name).toBe(0);
+    }
 
     // The second start is warm: it keeps the data, and shows no key.
     const again = new Service(data);

@@ -228,10 +228,11 @@ describe('list counts', () => {
   it('count what was there before them', async () => {
     const database = await createEmptyDatabase();
     const owner = ownersPool(database.ownerUrl);
+    const urls = { api: database.applicationUrl, worker: database.workerUrl };
     try {
-      await migrate(database.ownerUrl, database.applicationUrl);
+      await migrate(database.ownerUrl, urls);
       let reverted: string | null;
-      do reverted = await revertLast(database.ownerUrl);
+      do reverted = await revertLast(database.ownerUrl, urls);
       while (!reverted!.startsWith('ListCounts'));
       await owner.query(`SELECT set_config('app.organization_id', gen_random_uuid()::text, false)`);
       await owner.query(`INSERT INTO organizations (id, name, slug) VALUES (${SELF}, 'School', 'school')`);
@@ -240,7 +241,7 @@ describe('list counts', () => {
           VALUES (${person(name)}, '${name}', '${name}', 'Ada', 'Lovelace')`);
       }
       for (const sql of HISTORY) await owner.query(sql);
-      await migrate(database.ownerUrl, database.applicationUrl);
+      await migrate(database.ownerUrl, urls);
       expect((await owner.query('SELECT FROM list_counts')).rowCount).toBe(2);
       expect((await owner.query(DIFFERENCES)).rows).toEqual([]);
     } finally {

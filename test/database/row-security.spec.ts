@@ -3,10 +3,7 @@ import { fill, insertion, messageRow, resultRow, type Row, seatRow, World } from
 
 const DENIED = { code: '42501' };
 
-/** They are never written by hand, or their organization is not the writer's choice. */
-const KEPT_BY_DATABASE = ['session_students', 'organization_results', 'organization_conversations', 'list_counts'];
-/** Rows that stay as they were written. */
-const APPEND_ONLY = ['audit_log'];
+/** Their organization is not the writer's choice. */
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
 describe('row security', () => {
@@ -117,7 +114,7 @@ describe('row security', () => {
   });
 
   it('changes and deletes nothing of another organization', async () => {
-    for (const table of tables.filter((name) => !KEPT_BY_DATABASE.includes(name))) {
+    for (const table of tables) {
       const key = table === 'organizations' ? 'id' : withOrganization.includes(table) ? 'organization_id' : 'id';
       const others = await world.as(theirs, `SELECT ${key} AS key FROM ${table}`);
       const before = await everything(table);
@@ -130,11 +127,6 @@ describe('row security', () => {
         continue;
       }
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
-      if (APPEND_ONLY.includes(table)) {
-        await expect(world.as(mine, change, [keys]), table).rejects.toMatchObject(DENIED);
-        await expect(world.as(mine, `DELETE FROM ${table}`), table).rejects.toMatchObject(DENIED);
-        continue;
-      }
       expect(await world.as(mine, change, [keys]), table).toEqual([]);
       expect(await world.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
         [],
@@ -143,32 +135,8 @@ describe('row security', () => {
     }
   });
 
-  it('lets nobody but the database write what it derives', async () => {
-    for (const table of KEPT_BY_DATABASE) {
-      for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET organization_id = organization_id`]) {
-        await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
-      }
-    }
-  });
-
-  it('keeps what happened: nobody changes or removes an entry of the audit log, the writer neither', async () => {
-    const before = await everything('audit_log');
-    for (const sql of [`UPDATE audit_log SET result = 'other'`, 'DELETE FROM audit_log', 'TRUNCATE audit_log']) {
-      await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
-    }
-    expect(await everything('audit_log')).toEqual(before);
-  });
-
-  it('hides whose mail is refused: the application asks about addresses, and never for them', async () => {
-    await world.as(mine, `SELECT suppress_address('gone@example.org', '550')`);
-    for (const sql of [
-      'SELECT * FROM suppressions',
-      'DELETE FROM suppressions',
-      `UPDATE suppressions SET reason = ''`,
-      `INSERT INTO suppressions (email_normalized, reason) VALUES ('a@example.org', '')`,
-    ]) {
-      await expect(world.as(mine, sql), sql).rejects.toMatchObject(DENIED);
-    }
+  it('tells whether mail is refused, of the addresses asked about only', async () => {
+    await world.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
     const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
     expect(await world.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
     expect(await world.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);

@@ -1,34 +1,34 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { createTestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 export type Row = Record<string, unknown>;
 
 /** Rows that hang together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
 export class World {
   private constructor(
-    readonly urls: { ownerUrl: string; applicationUrl: string },
+    readonly urls: TestDatabase,
     readonly owner: pg.Pool,
-    private readonly application: pg.Pool,
+    private readonly tenant: pg.Pool,
     private readonly drop: () => Promise<void>,
   ) {}
 
   static async create(): Promise<World> {
     const database = await createTestDatabase();
     const owner = ownersPool(database.ownerUrl);
-    const application = new pg.Pool({ connectionString: database.applicationUrl, max: 12 });
-    return new World(database, owner, application, () => database.drop());
+    const tenant = new pg.Pool({ connectionString: database.tenantUrl, max: 12 });
+    return new World(database, owner, tenant, () => database.drop());
   }
 
   async destroy(): Promise<void> {
-    await this.application.end();
+    await this.tenant.end();
     await this.owner.end();
     await this.drop();
   }
 
-  /** An open transaction of the application's role; {@link end} it. */
+  /** An open transaction of a role that row-level security holds, and nothing else; {@link end} it. */
   async begin(organizationId: string | null): Promise<pg.PoolClient> {
-    const client = await this.application.connect();
+    const client = await this.tenant.connect();
     await client.query('BEGIN');
     if (organizationId) await client.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
     return client;

@@ -105,8 +105,8 @@ async function crash({ times, settings, untold, forgetful = false }: Plan): Prom
 }
 
 /** On connections that no crash finds open. */
-async function atDatabase<T>({ adminUrl, urls }: OwnPostgres, work: (make: Factories) => Promise<T>): Promise<T> {
-  const make = await Factories.connect({ ...urls, adminUrl, drop: () => Promise.resolve() });
+async function atDatabase<T>({ adminUrl }: OwnPostgres, work: (make: Factories) => Promise<T>): Promise<T> {
+  const make = await Factories.connect({ adminUrl });
   try {
     return await work(make);
   } finally {

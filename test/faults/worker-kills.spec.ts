@@ -66,7 +66,7 @@ describe('kill -9', () => {
     key = await api.key(room.organizationId, { scopes: ['accounts:write'] });
   }, 240_000);
   afterAll(async () => {
-    await api.app.close();
+    await api.close();
     await room.stop();
     await smtp.stop();
   });

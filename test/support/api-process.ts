@@ -64,6 +64,7 @@ export class ApiProcess {
       PORT: '0',
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       RATE_LIMIT_PER_MINUTE: '1000000',
+      INVITE_MAILS_PER_DAY: '1000000',
       AUTH_FAILURES_PER_MINUTE: '1000000',
     };
     const child = spawn(process.execPath, [...flags, MAIN], {

@@ -6,8 +6,10 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { fileURLToPath } from 'node:url';
 import supertest from 'supertest';
+import type { DataSource } from 'typeorm';
 import { ApiKeys, type NewApiKey } from '@app/accounts';
 import { loadEnv } from '@app/config';
+import { connect, Database } from '@app/database';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../apps/api/src/configure-app.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
@@ -23,6 +25,9 @@ export class TestApi {
     readonly database: TestDatabase,
     /** Everything that was logged so far. */
     readonly logged: string[],
+    /** As the operator, who alone makes and revokes keys. */
+    readonly keys: ApiKeys,
+    private readonly owner: DataSource,
   ) {}
 
   /**
@@ -49,6 +54,7 @@ export class TestApi {
         DATABASE_URL: own.applicationUrl,
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),
         RATE_LIMIT_PER_MINUTE: '1000000',
+        INVITE_MAILS_PER_DAY: '1000000',
         AUTH_FAILURES_PER_MINUTE: '1000000',
         DATABASE_POOL_SIZE: '5',
         ...settings,
@@ -62,7 +68,10 @@ export class TestApi {
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configureApp(app);
     await app.listen(0, '127.0.0.1');
-    return new TestApi(app, own, logged);
+    const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+    // What the planted routes write.
+    if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
+    return new TestApi(app, own, logged, new ApiKeys(new Database(owner), env), owner);
   }
 
   get server(): Server {
@@ -71,7 +80,7 @@ export class TestApi {
 
   /** A new key of an organization. */
   async key(organizationId: string, wanted: Partial<NewApiKey> = {}): Promise<string> {
-    return (await this.app.get(ApiKeys).create(organizationId, { name: 'test', ...wanted })).key;
+    return (await this.keys.create(organizationId, { name: 'test', ...wanted })).key;
   }
 
   /** A GET with this key; without one, no Authorization header is sent. */
@@ -80,8 +89,14 @@ export class TestApi {
     return key ? request.set('Authorization', `Token token=${key}`) : request;
   }
 
-  async stop(): Promise<void> {
+  /** Leaves the database to another one. */
+  async close(): Promise<void> {
     await this.app.close();
+    await this.owner.destroy();
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
     await this.database.drop();
   }
 }

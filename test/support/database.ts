@@ -6,8 +6,11 @@ import { inject } from 'vitest';
 export interface TestDatabase {
   /** The owner's connection: migrates, owns every table. */
   ownerUrl: string;
-  /** The application's role: what the API connects as. */
+  /** What the API connects as. */
   applicationUrl: string;
+  workerUrl: string;
+  /** A role with all rights on rows: only row-level security holds it. */
+  tenantUrl: string;
   /** Superuser: sees past row-level security. */
   adminUrl: string;
   drop(): Promise<void>;
@@ -31,6 +34,8 @@ async function create(template: string): Promise<TestDatabase> {
     adminUrl: at(inject('adminUrl')),
     ownerUrl: at(inject('ownerUrl')),
     applicationUrl: at(inject('applicationUrl')),
+    workerUrl: at(inject('workerUrl')),
+    tenantUrl: at(inject('tenantUrl')),
     drop: () =>
       withAdmin(async (admin) => {
         await connectionsGone(admin, name);

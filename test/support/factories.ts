@@ -51,7 +51,7 @@ export class Factories {
 
   private constructor(readonly db: DataSource) {}
 
-  static async connect(database: TestDatabase): Promise<Factories> {
+  static async connect(database: Pick<TestDatabase, 'adminUrl'>): Promise<Factories> {
     return new Factories(
       await connect({ url: database.adminUrl, poolSize: 4, applicationName: 'factories', timeouts: false }),
     );

@@ -1,4 +1,4 @@
-import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from './answer-check.js';
 import { TestApi } from './api.js';
@@ -35,8 +35,8 @@ export class FuzzTarget {
     );
     const { applicationUrl } = api.database;
     const target = await ApiProcess.start({ DATABASE_URL: applicationUrl, SMTP_URL: 'smtp://127.0.0.1:9' });
-    const revoked = await api.app.get(ApiKeys).create(world.a.id, { name: 'revoked' });
-    await api.app.get(ApiKeys).revoke(revoked.id);
+    const revoked = await api.keys.create(world.a.id, { name: 'revoked' });
+    await api.keys.revoke(revoked.id);
     const keys = [await api.key(world.a.id, { expiresAt: new Date(0) }), revoked.key, world.a.platformKey];
     const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
     const schools: School[] = [];

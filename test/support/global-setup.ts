@@ -17,6 +17,9 @@ declare module 'vitest' {
     adminUrl: string;
     ownerUrl: string;
     applicationUrl: string;
+    workerUrl: string;
+    /** A role with all rights on rows: only row-level security holds it. */
+    tenantUrl: string;
     /** A database built by the migrations, to be cloned. */
     template: string;
   }
@@ -36,10 +39,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect();
   await admin.query(`CREATE DATABASE ${template} OWNER tutoring_owner`);
   await admin.end();
-  await migrate(withDatabase(postgres.ownerUrl, template), withDatabase(postgres.applicationUrl, template));
+  const urls = { api: postgres.applicationUrl, worker: postgres.workerUrl };
+  await migrate(withDatabase(postgres.ownerUrl, template), {
+    api: withDatabase(urls.api, template),
+    worker: withDatabase(urls.worker, template),
+  });
+  await addTenant(withDatabase(postgres.adminUrl, template));
   project.provide('adminUrl', postgres.adminUrl);
   project.provide('ownerUrl', postgres.ownerUrl);
   project.provide('applicationUrl', postgres.applicationUrl);
+  project.provide('workerUrl', postgres.workerUrl);
+  project.provide('tenantUrl', asTenant(postgres.applicationUrl));
   project.provide('template', template);
   return async () => {
     await postgres.stop();
@@ -47,6 +57,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // Root's data lies elsewhere when the checkout's folder is closed to others.
     if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(postgres.dataDirectory, { recursive: true, force: true });
   };
+}
+
+/** For the tests of row-level security, which must not lean on grants. */
+async function addTenant(adminUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  await admin.query(`
+    CREATE ROLE spec_tenant LOGIN PASSWORD 'spec_tenant';
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO spec_tenant;
+    GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO spec_tenant`);
+  await admin.end();
+}
+
+function asTenant(url: string): string {
+  return Object.assign(new URL(url), { username: 'spec_tenant', password: 'spec_tenant' }).href;
 }
 
 function withDatabase(url: string, database: string): string {

@@ -91,7 +91,7 @@ export class ImportDesk {
 
   async load(files: Files, into = this.organization): Promise<ImportReport['tables']> {
     const folder = await this.write(files);
-    return (await importFolder({ url: this.world.urls.applicationUrl, organizationId: into, folder })).tables;
+    return (await importFolder({ url: this.world.urls.ownerUrl, organizationId: into, folder })).tables;
   }
 
   /** The lines of the refusal. */

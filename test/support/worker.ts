@@ -32,16 +32,18 @@ export class Mailroom {
     const all = {
       NODE_ENV: 'test',
       DATABASE_URL: database.applicationUrl,
+      WORKER_DATABASE_URL: database.workerUrl,
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       SMTP_URL: 'smtp://127.0.0.1:1',
       MAIL_FROM: 'Tutoring <no-reply@tutoring.example>',
       LOG_LEVEL: 'info',
+      INVITE_MAILS_PER_DAY: '1000000',
       ...settings,
     };
     const env = loadEnv(all, {});
     const make = await Factories.connect(database);
     const { id } = await make.organization();
-    const dataSource = await connect({ url: database.applicationUrl, poolSize: 4, applicationName: 'tutoring tests' });
+    const dataSource = await connect({ url: database.ownerUrl, poolSize: 4, applicationName: 'tutoring tests' });
     const db = new Database(dataSource);
     const vault = new Vault(env);
     const outbox = new Outbox(db, vault, env);

@@ -34,7 +34,7 @@ describe('the worker', () => {
     const env = loadEnv(
       {
         NODE_ENV: 'test',
-        DATABASE_URL: database.applicationUrl,
+        WORKER_DATABASE_URL: database.workerUrl,
         ENCRYPTION_KEY: '00'.repeat(32),
         LOG_LEVEL: 'silent',
         ...settings,

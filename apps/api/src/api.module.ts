@@ -40,7 +40,7 @@ export class ApiModule {
       imports: [
         ConfigModule.forRoot(env),
         LoggingModule.forRoot(logDestination),
-        DatabaseModule.forRoot('tutoring api', connected),
+        DatabaseModule.forRoot('api', connected),
         HttpModule,
         HealthModule,
         BlogImagesModule,

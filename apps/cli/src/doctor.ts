@@ -2,7 +2,14 @@ import { Redis } from 'ioredis';
 import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
 import type { Env } from '@app/config';
-import { connect, pendingMigrations, roleFaults, wrongListCounts } from '@app/database';
+import {
+  connect,
+  pendingMigrations,
+  type ProcessRole,
+  ROLE_SETTINGS,
+  roleFaults,
+  wrongListCounts,
+} from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
 
@@ -29,28 +36,64 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
     const [server] = await dataSource.query<{ version: string }[]>('SHOW server_version');
     const version = Object.values(server ?? {})[0] ?? 'unknown';
     const pending = await pendingMigrations(dataSource);
-    const faults = await roleFaults(dataSource);
     return [
       { check: 'database', status: 'ok', message: `PostgreSQL ${version} answers` },
       pending.length > 0
         ? { check: 'migrations', status: 'fail', message: `${pending.length} pending: run "npm run cli -- migrate"` }
         : { check: 'migrations', status: 'ok', message: 'up to date' },
-      faults.length > 0
-        ? { check: 'role', status: 'fail', message: faults.join('; ') }
-        : { check: 'role', status: 'ok', message: 'row-level security holds the role of DATABASE_URL' },
-      ...(pending.length > 0 ? [] : [await examineCounts(dataSource), await examineWorker(dataSource)]),
+      ...(pending.length > 0 ? [] : [await examineRole(dataSource, 'api'), ...(await examineOthers(env))]),
+      ...(pending.length > 0 ? [] : [await examineWorker(dataSource)]),
     ];
   } finally {
     await dataSource.destroy();
   }
 }
 
+/** The other two roles, as far as this machine knows their addresses, and what only the owner can look at. */
+async function examineOthers(env: Env): Promise<Finding[]> {
+  const worker = env.get('WORKER_DATABASE_URL');
+  const owner = env.get('MIGRATION_DATABASE_URL');
+  return [
+    ...(worker ? [await examineAs(worker, 'role of the worker', (as) => examineRole(as, 'worker'))] : []),
+    ...(owner ? [await examineAs(owner, 'role of the owner', examineOwner)] : []),
+    await examineAs(env.migrationUrl, 'totals', examineCounts),
+  ];
+}
+
+async function examineRole(connection: DataSource, role: ProcessRole): Promise<Finding> {
+  const check = `role of the ${role}`;
+  const faults = await roleFaults(connection, role);
+  return faults.length > 0
+    ? { check, status: 'fail', message: faults.join('; ') }
+    : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has the rights that it needs and no others` };
+}
+
+/** Looks as another role, on a connection of its own. */
+async function examineAs(url: string, check: string, look: (as: DataSource) => Promise<Finding>): Promise<Finding> {
+  try {
+    const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor' });
+    return await look(dataSource).finally(() => dataSource.destroy());
+  } catch (error) {
+    return { check, status: 'fail', message: (error as Error).message };
+  }
+}
+
+async function examineOwner(owner: DataSource): Promise<Finding> {
+  const check = 'role of the owner';
+  const [role] = await owner.query<{ more: boolean }[]>(
+    'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user',
+  );
+  return role?.more
+    ? { check, status: 'warn', message: 'MIGRATION_DATABASE_URL needs no superuser, BYPASSRLS or CREATEROLE' }
+    : { check, status: 'ok', message: 'MIGRATION_DATABASE_URL is no superuser' };
+}
+
 /** Differences that are told; the first ones say where to look. */
 const MOST_WRONG_COUNTS = 5;
 
-async function examineCounts(dataSource: DataSource): Promise<Finding> {
+async function examineCounts(owner: DataSource): Promise<Finding> {
   try {
-    const wrong = await wrongListCounts(dataSource, MOST_WRONG_COUNTS);
+    const wrong = await wrongListCounts(owner, MOST_WRONG_COUNTS);
     if (wrong.length === 0)
       return { check: 'totals', status: 'ok', message: 'lists are as long as their counters say' };
     const told = wrong.map((it) => `${it.list} of ${it.organization_id} counts ${it.counter}, has ${it.actual} rows`);

@@ -31,7 +31,7 @@ export async function loadDemo(
     const id =
       (await organizations.idBySlug(slug)) ?? (await organizations.create({ name, slug, timeZone, currency })).id;
     const report = await importFolder({
-      url: env.need('DATABASE_URL'),
+      url: env.migrationUrl,
       organizationId: id,
       folder: source,
       onProgress: ({ table, lines }) => {

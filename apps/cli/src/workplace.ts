@@ -5,7 +5,7 @@ import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, migrate } from '@app/database';
 import { Failure } from './output.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.js';
-import { encryptionKeyOf } from './start/encryption-key.js';
+import { dataSecret } from './start/data-secret.js';
 
 /** What a command works with. */
 export interface Workplace {
@@ -26,8 +26,10 @@ export async function openDatabase(
   options: { adopt?: boolean } = {},
 ): Promise<{ env: Env; stop: () => Promise<void> }> {
   const env = loadEnv();
-  const withKey = () => ({ ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? encryptionKeyOf(env.get('DATA_DIR')) });
-  if (env.get('DATABASE_URL')) {
+  const withKey = () => ({
+    ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? dataSecret(env.get('DATA_DIR'), 'encryption-key'),
+  });
+  if (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) {
     return { env: options.adopt ? loadEnv(withKey()) : env, stop: () => Promise.resolve() };
   }
   const postgres = await startEmbeddedPostgres({
@@ -36,21 +38,29 @@ export async function openDatabase(
     // A command that passes by says only what it was asked for.
     ...(options.adopt && { log: (line: string) => process.stderr.write(`${line}\n`) }),
   });
-  const urls = { DATABASE_URL: postgres.applicationUrl, MIGRATION_DATABASE_URL: postgres.ownerUrl };
-  await migrate(postgres.ownerUrl, postgres.applicationUrl);
-  return { env: loadEnv({ ...urls, ...withKey() }), stop: () => stopUnlessUsed(postgres, options.adopt ?? false) };
+  const urls = {
+    DATABASE_URL: postgres.applicationUrl,
+    WORKER_DATABASE_URL: postgres.workerUrl,
+    MIGRATION_DATABASE_URL: postgres.ownerUrl,
+  };
+  const migrated = loadEnv({ ...urls, ...withKey() });
+  await migrate(migrated.migrationUrl, migrated.processUrls);
+  return { env: migrated, stop: () => stopUnlessUsed(postgres, options.adopt ?? false) };
 }
 
-/** Runs a command on a database, and leaves everything as it was found. */
+/** What PostgreSQL answers when a role lacks a right. */
+const DENIED = '42501';
+
+/** Runs a command on a database, as its owner, and leaves everything as it was found. */
 export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
     const dataSource = await connect({
-      url: env.need('DATABASE_URL'),
+      url: env.migrationUrl,
       poolSize: 2,
       applicationName: 'tutoring cli',
     }).catch((error: unknown) => {
-      throw new Failure(`The database of DATABASE_URL cannot be reached: ${(error as Error).message}`);
+      throw new Failure(`The database of MIGRATION_DATABASE_URL cannot be reached: ${(error as Error).message}`);
     });
     try {
       const db = new Database(dataSource);
@@ -71,6 +81,9 @@ export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T
     }
   } catch (error) {
     if (error instanceof AccountError) throw new Failure(error.message);
+    if ((error as { code?: unknown }).code === DENIED) {
+      throw new Failure('Commands run as the owner of the database: set MIGRATION_DATABASE_URL to its address.');
+    }
     throw error;
   } finally {
     await stop();

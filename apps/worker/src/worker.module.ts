@@ -22,7 +22,7 @@ export class WorkerModule {
       imports: [
         ConfigModule.forRoot(env),
         LoggingModule.forRoot(logDestination),
-        DatabaseModule.forRoot('tutoring worker'),
+        DatabaseModule.forRoot('worker'),
         DiscoveryModule,
         QueuesModule.forRoot(env),
         EmailModule,

@@ -13,7 +13,9 @@ const settings = {
   LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
 
   DATABASE_URL: url(['postgres', 'postgresql']),
+  WORKER_DATABASE_URL: url(['postgres', 'postgresql']),
   MIGRATION_DATABASE_URL: url(['postgres', 'postgresql']),
+  ADMIN_DATABASE_URL: url(['postgres', 'postgresql']),
   DATABASE_POOL_SIZE: integer(10, 1, 500),
   REDIS_URL: url(['redis', 'rediss']),
 
@@ -28,6 +30,7 @@ const settings = {
   IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
   INVITE_TTL_DAYS: integer(14, 1, 3650),
   LINK_TTL_DAYS: integer(90, 1, 3650),
+  INVITE_MAILS_PER_DAY: integer(500, 0, 1_000_000),
 
   SMTP_URL: url(['smtp', 'smtps', 'file']),
   MAIL_FROM: text('Tutoring <no-reply@localhost>'),
@@ -64,13 +67,26 @@ export class Env {
     return value;
   }
 
-  /** The environment that this one was read from, with `changes`: for a process that is started from here. */
-  forChildren(changes: Record<string, string>): Record<string, string> {
-    const inherited = Object.entries(this.source).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { ...Object.fromEntries(inherited), ...changes };
+  /** The environment that this one was read from, with `changes` (null unsets), for a process that is started from here. */
+  forChildren(changes: Record<string, string | null>): Record<string, string> {
+    const changed = new Set(Object.keys(changes).flatMap((name) => [name, `${name}_FILE`]));
+    const inherited = Object.entries(this.source).filter(([name]) => !changed.has(name));
+    const wanted = [...inherited, ...Object.entries(changes)];
+    return Object.fromEntries(wanted.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
   }
 
-  /** The owner's connection: it migrates, and owns every table. */
+  /** The connection of a process. A laptop may have one role for everything; in production each process has its own. */
+  urlOf(process: 'api' | 'worker'): string {
+    const own = process === 'worker' ? this.values.WORKER_DATABASE_URL : null;
+    return own ?? this.need('DATABASE_URL');
+  }
+
+  /** The connections of API and worker, which the owner grants their rights. */
+  get processUrls(): { api: string; worker: string } {
+    return { api: this.urlOf('api'), worker: this.urlOf('worker') };
+  }
+
+  /** The owner's connection: it migrates, owns every table, and runs the operator's commands. */
   get migrationUrl(): string {
     return this.values.MIGRATION_DATABASE_URL ?? this.need('DATABASE_URL');
   }

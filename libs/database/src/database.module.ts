@@ -1,15 +1,17 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { Env } from '@app/config';
 import { Database } from './database.js';
 import { dataSourceOptions } from './data-source.js';
+import type { ProcessRole } from './grants.js';
 import { StartCheck } from './start-check.js';
 
-/** PostgreSQL for one process, as the application's role. */
+/** PostgreSQL for one process, as its role. */
 @Module({})
 export class DatabaseModule {
   /** @param connected false for a look at the application without its database */
-  static forRoot(applicationName: string, connected = true): DynamicModule {
+  static forRoot(role: ProcessRole, connected = true): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -18,9 +20,9 @@ export class DatabaseModule {
           inject: [Env],
           useFactory: (env: Env) => ({
             ...dataSourceOptions({
-              url: connected ? env.need('DATABASE_URL') : 'postgres://nowhere',
+              url: connected ? env.urlOf(role) : 'postgres://nowhere',
               poolSize: env.get('DATABASE_POOL_SIZE'),
-              applicationName,
+              applicationName: `tutoring ${role}`,
             }),
             // A database that is just starting is waited for; the module tree comes up once it answers.
             retryAttempts: env.production ? 20 : 3,
@@ -29,7 +31,14 @@ export class DatabaseModule {
           }),
         }),
       ],
-      providers: [Database, StartCheck],
+      providers: [
+        Database,
+        {
+          provide: StartCheck,
+          inject: [DataSource, Env],
+          useFactory: (dataSource: DataSource, env: Env) => new StartCheck(dataSource, env, role),
+        },
+      ],
       exports: [Database],
     };
   }

@@ -16,8 +16,8 @@ export interface WrongCount {
 }
 
 /** Compares the counters of all organizations with their rows. @param most how many differences to tell */
-export function wrongListCounts(application: DataSource, most: number): Promise<WrongCount[]> {
-  return application.query('SELECT * FROM wrong_list_counts($1)', [most]);
+export function wrongListCounts(owner: DataSource, most: number): Promise<WrongCount[]> {
+  return owner.query('SELECT * FROM wrong_list_counts($1)', [most]);
 }
 
 /** Counts anew where counters are wrong. @returns the organizations concerned */

@@ -1,39 +1,45 @@
 import type { DataSource } from 'typeorm';
 import { connect } from './data-source.js';
 import { migrations } from './migrations/index.js';
-import { grantApplication } from './roles.js';
+import { grantRoles, type ProcessUrls } from './roles.js';
 
 /** Any number will do, as long as every process uses the same. */
 const MIGRATION_LOCK = 7_260_511;
 
 /**
- * Brings the schema up to date and the application's grants with it. Safe to run from several machines at once: the
+ * Brings the schema up to date, and the rights of API and worker with it. Safe to run from several machines at once: the
  * later ones wait, then find nothing to do.
  *
  * @returns the names of the migrations that ran now
  */
-export async function migrate(ownerUrl: string, applicationUrl: string): Promise<string[]> {
+export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<string[]> {
   return asOwner(ownerUrl, async (owner) => {
     const applied = await owner.runMigrations();
-    await grantApplication(owner, applicationUrl);
+    await grantRoles(owner, urls);
     return applied.map((migration) => migration.name);
   });
 }
 
 /** Takes the last migration back. Returns its name, or null when there is none. */
-export async function revertLast(ownerUrl: string): Promise<string | null> {
+export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<string | null> {
   return asOwner(ownerUrl, async (owner) => {
     const [last] = await owner.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
     if (!last) return null;
     await owner.undoLastMigration();
+    // What it brought back has PostgreSQL's default rights.
+    await grantRoles(owner, urls);
     return last.name;
   });
 }
 
 /** Names of migrations that this build has and the database has not. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
-  const [table] = await dataSource.query<{ there: boolean }[]>(`SELECT to_regclass('migrations') IS NOT NULL AS there`);
-  const done = table?.there ? await dataSource.query<{ name: string }[]>('SELECT name FROM migrations') : [];
+  const [table] = await dataSource.query<{ readable: boolean | null }[]>(
+    `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
+  );
+  // A role without any rights cannot tell; roleFaults says what it lacks.
+  if (table?.readable === false) return [];
+  const done = table?.readable ? await dataSource.query<{ name: string }[]>('SELECT name FROM migrations') : [];
   const names = new Set(done.map((row) => row.name));
   return migrations.map((migration) => migration.name).filter((name) => !names.has(name));
 }

@@ -1,96 +1,208 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { migrations } from './migrations/index.js';
+import { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 
-const { escapeIdentifier, escapeLiteral } = pg;
+const { escapeIdentifier } = pg;
 
-/** Tables that the database keeps by itself: the application reads them. */
-const READ_ONLY = [
-  'session_students',
-  'organization_results',
-  'organization_conversations',
-  'list_counts',
-  'migrations',
-];
+/** The addresses with which API and worker connect. */
+export type ProcessUrls = Record<ProcessRole, string>;
 
-/** What an organization says of a login. That an address is proven is nobody's to write, and no login is ever deleted. */
-const LOGIN_COLUMNS =
-  'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
+const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
-/** What happened stays. */
-const APPEND_ONLY = ['audit_log'];
+/**
+ * Gives the roles of API and worker the rights of grants.ts, and takes all others away. One transaction, so that running
+ * processes never miss a right. Run by the owner after the migrations.
+ *
+ * @throws Error when a role does not exist, or both processes have the same one
+ */
+export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<void> {
+  const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
+  const names = { api: userOf(urls.api), worker: userOf(urls.worker) };
+  // On a laptop the owner may do everything itself; in production the processes refuse to start as the owner.
+  const granted = ROLES.filter((role) => names[role] !== current?.name);
+  if (granted.length === 0) return;
+  if (names.api === names.worker) {
+    throw new Error('WORKER_DATABASE_URL must name a role of its own: the role of DATABASE_URL is for the API alone.');
+  }
+  for (const role of granted) {
+    const known = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [names[role]]);
+    if (known.length > 0) continue;
+    throw new Error(
+      `The role ${escapeIdentifier(names[role])} of ${ROLE_SETTINGS[role]} does not exist: run "npm run cli -- roles" first.`,
+    );
+  }
+  const [schema] = await owner.query<{ tables: string[]; functions: string[] }[]>(`
+    SELECT ARRAY(SELECT relname::text FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS tables,
+      ARRAY(SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS functions`);
+  await owner.transaction(async (manager) => {
+    const everybody = ['PUBLIC', ...granted.map((role) => escapeIdentifier(names[role]))].join(', ');
+    for (const kind of ['TABLES', 'SEQUENCES', 'FUNCTIONS']) {
+      await manager.query(`REVOKE ALL ON ALL ${kind} IN SCHEMA public FROM ${everybody}`);
+    }
+    for (const role of granted) {
+      const name = escapeIdentifier(names[role]);
+      await manager.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
+      for (const table of schema!.tables) {
+        const spelled = TABLE_GRANTS[table]?.[role];
+        if (spelled) await manager.query(`GRANT ${spelled} ON ${escapeIdentifier(table)} TO ${name}`);
+      }
+      const functions = schema!.functions.filter((it) => FUNCTION_GRANTS[it]?.includes(role)).map(escapeIdentifier);
+      if (functions.length > 0) await manager.query(`GRANT EXECUTE ON FUNCTION ${functions.join(', ')} TO ${name}`);
+    }
+  });
+}
 
-/** The only doors to data that no organization was named for: before one is known, and for the worker. */
-const DOORS = [
-  'api_key_by_hash',
-  'organization_by_slug',
-  'organization_of_api_key',
-  'logins_by_email',
-  'tied_elsewhere',
-  'hold_ties_elsewhere',
-  'invite_by_hash',
-  'identity_of',
-  'set_first_password',
-  'take_login',
-  'accept_ties',
-  'approve_member',
-  'claim_outbox',
-  'finish_outbox',
-  'release_outbox',
-  'closed_invites',
-  'due_posts',
-  'rebuild_hook',
-  'list_rebuild_hooks',
-  'organizations_without_codes',
-  'purge_expired',
-  'list_outbox',
-  'outbox_backlog',
-  'retry_outbox',
-  'suppressed_addresses',
-  'suppress_address',
-  'unsuppress_address',
-  'wrong_list_counts',
+function userOf(url: string): string {
+  return decodeURIComponent(new URL(url).username);
+}
+
+/**
+ * The roles that a connection can act as: its own, and all that it is a member of, directly or not. A NOINHERIT
+ * membership is one SET ROLE away, so every membership counts.
+ */
+const REACHED = `
+  WITH RECURSIVE reached (oid, path) AS (
+    SELECT oid, ARRAY[rolname::text] FROM pg_roles WHERE rolname IN (session_user, current_user)
+    UNION ALL
+    SELECT g.oid, r.path || g.rolname::text FROM reached r
+    JOIN pg_auth_members m ON m.member = r.oid JOIN pg_roles g ON g.oid = m.roleid
+    WHERE g.rolname::text <> ALL (r.path))`;
+
+interface ReachedRole {
+  path: string[];
+  superuser: boolean;
+  bypasses: boolean;
+  makes_roles: boolean;
+  makes_databases: boolean;
+  replicates: boolean;
+  predefined: boolean;
+  owns_database: boolean;
+  owns_objects: boolean;
+  creates_objects: boolean;
+  creates_schemas: boolean;
+}
+
+/** What each role may not be, in words, and how to end it (for the connection's own role). */
+const POWERS: [keyof ReachedRole, string, (name: string, database: string) => string][] = [
+  ['bypasses', 'has BYPASSRLS: row-level security does not hold it', (name) => `ALTER ROLE ${name} NOBYPASSRLS`],
+  ['makes_roles', 'has CREATEROLE: it can grant itself other roles', (name) => `ALTER ROLE ${name} NOCREATEROLE`],
+  ['makes_databases', 'has CREATEDB', (name) => `ALTER ROLE ${name} NOCREATEDB`],
+  ['replicates', 'has REPLICATION: it can read all data', (name) => `ALTER ROLE ${name} NOREPLICATION`],
+  ['predefined', 'is a predefined role with rights beyond the tables of this service', () => 'use another role'],
+  ['owns_database', 'owns the database', (_name, database) => `ALTER DATABASE ${database} OWNER TO <the owner>`],
+  ['owns_objects', 'owns the schema, tables or functions', (name) => `REASSIGN OWNED BY ${name} TO <the owner>`],
+  ['creates_objects', 'can create in schema public', (name) => `REVOKE CREATE ON SCHEMA public FROM ${name}, PUBLIC`],
+  [
+    'creates_schemas',
+    'can create schemas',
+    (name, database) => `REVOKE CREATE ON DATABASE ${database} FROM ${name}, PUBLIC`,
+  ],
 ];
 
 /**
- * Gives the application's role what it needs and no more: rows, never structure. Run by the owner after the migrations.
- * The role is made if it is missing and the owner may make roles, with the password of the application's URL.
+ * What the role of this connection can do and should not, each with the remedy; empty when it is safe.
  *
- * @param applicationUrl whose user is the application's role; the owner's own user needs no grant
+ * @param role whose connection it is
  */
-export async function grantApplication(owner: DataSource, applicationUrl: string): Promise<void> {
-  const { username, password } = new URL(applicationUrl);
-  const role = decodeURIComponent(username);
-  const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
-  if (role === '' || role === current?.name) return;
-  const name = escapeIdentifier(role);
-  const [known] = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
-  if (!known) {
-    const secret = password ? ` PASSWORD ${escapeLiteral(decodeURIComponent(password))}` : '';
-    await owner.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE${secret}`);
-  }
-  await owner.query(`
-    GRANT USAGE ON SCHEMA public TO ${name};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${name};
-    REVOKE INSERT, UPDATE, DELETE ON ${READ_ONLY.join(', ')} FROM ${name};
-    REVOKE INSERT, UPDATE, DELETE ON users FROM ${name};
-    GRANT INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS}) ON users TO ${name};
-    REVOKE ALL ON suppressions, credentials FROM ${name};
-    REVOKE UPDATE, DELETE ON ${APPEND_ONLY.join(', ')} FROM ${name};
-    GRANT EXECUTE ON FUNCTION ${DOORS.join(', ')} TO ${name};
-  `);
+export async function roleFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
+  const reached = await connection.query<(ReachedRole & { database: string })[]>(`${REACHED}
+    SELECT path, rolsuper AS superuser, rolbypassrls AS bypasses, rolcreaterole AS makes_roles,
+      rolcreatedb AS makes_databases, rolreplication AS replicates, rolname LIKE 'pg\\_%' AS predefined,
+      d.datname AS database, d.datdba = a.oid AS owns_database,
+      EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public' AND nspowner = a.oid)
+        OR EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relowner = a.oid)
+        OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proowner = a.oid) AS owns_objects,
+      has_schema_privilege(a.oid, 'public', 'CREATE') AS creates_objects,
+      has_database_privilege(a.oid, d.oid, 'CREATE') AS creates_schemas
+    FROM reached r JOIN pg_roles a ON a.oid = r.oid JOIN pg_database d ON d.datname = current_database()
+    ORDER BY cardinality(path)`);
+  const faults = reached.flatMap((one) => powersOf(one, ROLE_SETTINGS[role], escapeIdentifier(one.database)));
+  return faults.length > 0 ? faults : rightFaults(connection, role);
 }
 
-/** Why this role could get round row-level security, in plain words; empty when it cannot. */
-export async function roleFaults(application: DataSource): Promise<string[]> {
-  const [role] = await application.query<{ superuser: boolean; bypass: boolean; owned: string }[]>(`
-    SELECT r.rolsuper AS superuser, r.rolbypassrls AS bypass, (
-      SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = 'public' AND pg_has_role(r.oid, c.relowner, 'USAGE')) AS owned
-    FROM pg_roles r WHERE r.rolname = current_user`);
-  if (!role) return ['the role of DATABASE_URL cannot be looked up'];
+function powersOf(role: ReachedRole, setting: string, database: string): string[] {
+  const { path, superuser } = role;
+  const names = path.map(escapeIdentifier);
+  const own = names[0]!;
+  const name = names.at(-1)!;
+  const subject = `the role ${own} of ${setting}`;
+  const powers: [string, string][] = superuser
+    ? [['is a superuser: row-level security does not hold it', `use another role, or ALTER ROLE ${name} NOSUPERUSER`]]
+    : POWERS.filter(([power]) => role[power] === true).map(([, words, remedy]) => [words, remedy(name, database)]);
+  if (path.length === 1) return powers.map(([words, remedy]) => `${subject} ${words} (${remedy})`);
+  const remedy = `REVOKE ${names[1]!} FROM ${own}`;
+  return powers.map(([words]) => `${subject} can become ${names.slice(1).join(', then ')}, which ${words} (${remedy})`);
+}
+
+interface ActualRight {
+  object: string;
+  privilege: string;
+  /** Of a table, those that it holds for; null for a function. */
+  columns: string[] | null;
+}
+
+const TABLE_PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'REFERENCES', 'DELETE', 'TRUNCATE', 'TRIGGER'];
+
+async function rightFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
+  if (await isNewer(connection)) return [];
+  const actual = await connection.query<ActualRight[]>(
+    `${REACHED},
+    roles AS (SELECT DISTINCT oid FROM reached)
+    SELECT c.relname AS object, p AS privilege, array_agg(DISTINCT a.attname::text) AS columns
+    FROM roles r, pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped,
+      unnest($1::text[]) p
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($2) AND CASE
+      WHEN p IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') THEN has_column_privilege(r.oid, c.oid, a.attnum, p)
+      ELSE has_table_privilege(r.oid, c.oid, p) END
+    GROUP BY 1, 2
+    UNION ALL SELECT DISTINCT f.proname, 'EXECUTE', NULL::text[] FROM roles r, pg_proc f
+    WHERE f.pronamespace = 'public'::regnamespace AND f.proname = ANY ($3)
+      AND has_function_privilege(r.oid, f.oid, 'EXECUTE')
+    ORDER BY 1, 2`,
+    [TABLE_PRIVILEGES, Object.keys(TABLE_GRANTS), Object.keys(FUNCTION_GRANTS)],
+  );
+  const allowed = new Map<string, string[] | null>();
+  for (const [table, grants] of Object.entries(TABLE_GRANTS)) {
+    for (const { privilege, columns } of rightsOf(grants[role])) allowed.set(`${privilege} on ${table}`, columns);
+  }
+  for (const [name, roles] of Object.entries(FUNCTION_GRANTS)) {
+    if (roles.includes(role)) allowed.set(`EXECUTE on ${name}`, null);
+  }
+  const excess = actual.filter(({ object, privilege, columns }) => {
+    const known = allowed.get(`${privilege} on ${object}`);
+    return known === undefined || (known !== null && !columns?.every((column) => known.includes(column)));
+  });
+  const held = new Set(actual.map(({ object, privilege }) => `${privilege} on ${object}`));
+  const missing = [...allowed.keys()].filter((right) => !held.has(right));
+  const subject = `the role of ${ROLE_SETTINGS[role]}`;
   return [
-    role.superuser && 'the role of DATABASE_URL is a superuser: row-level security does not hold it',
-    role.bypass && 'the role of DATABASE_URL has BYPASSRLS: row-level security does not hold it',
-    Number(role.owned) > 0 && 'the role of DATABASE_URL owns tables, or belongs to the role that does',
-  ].filter((fault) => fault !== false);
+    excess.length > 0 && `${subject} has rights that the ${role} does not need: ${some(excess.map(inWords))}`,
+    missing.length > 0 && `${subject} lacks rights that the ${role} needs: ${some(missing)}`,
+  ]
+    .filter((fault) => fault !== false)
+    .map((fault) => `${fault} (run "npm run cli -- migrate", and see that each process has its own role)`);
+}
+
+/** During an upgrade the schema, and its rights, may be a newer build's already. */
+async function isNewer(connection: DataSource): Promise<boolean> {
+  const [table] = await connection.query<{ readable: boolean | null }[]>(
+    `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
+  );
+  if (!table?.readable) return false;
+  const known = migrations.map((migration) => migration.name);
+  const [newer] = await connection.query<unknown[]>('SELECT FROM migrations WHERE name <> ALL ($1)', [known]);
+  return newer !== undefined;
+}
+
+function inWords({ object, privilege, columns }: ActualRight): string {
+  return `${privilege}${columns ? ` (${columns.join(', ')})` : ''} on ${object}`;
+}
+
+const MOST_NAMED = 5;
+
+function some(rights: string[]): string {
+  const more = rights.length - MOST_NAMED;
+  return `${rights.slice(0, MOST_NAMED).join('; ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,26 +1,33 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { Env } from '@app/config';
+import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import type { Env } from '@app/config';
 import { pendingMigrations } from './migrate.js';
+import type { ProcessRole } from './grants.js';
 import { roleFaults } from './roles.js';
 
 /**
- * Looks at the database before the process serves anybody. In production it refuses to start on a role that row-level
- * security does not hold, or on a schema that is not this build's; elsewhere it warns.
+ * Looks at the database before the process serves anybody. In production it refuses to start with a role that can do more
+ * than it should, or on a schema that lacks migrations; elsewhere it warns.
  */
-@Injectable()
 export class StartCheck implements OnApplicationBootstrap {
   private readonly log = new Logger(StartCheck.name);
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly env: Env,
+    private readonly role: ProcessRole,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     const pending = await pendingMigrations(this.dataSource);
-    const faults = await roleFaults(this.dataSource);
-    if (pending.length > 0) faults.push(`${pending.length} migrations are pending: run "npm run cli -- migrate" first`);
+    // A schema of another build has other rights: what is missing is said first.
+    const faults =
+      pending.length > 0
+        ? [`${pending.length} migrations are pending: run "npm run cli -- migrate" first`]
+        : await roleFaults(this.dataSource, this.role);
+    if (this.env.get('MIGRATION_DATABASE_URL')) {
+      faults.push(`MIGRATION_DATABASE_URL is set: the ${this.role} must not know the owner's address (unset it here)`);
+    }
     if (faults.length > 0 && this.env.production) throw new Error(`Not safe to start: ${faults.join('; ')}`);
     for (const fault of faults) this.log.warn(fault);
   }

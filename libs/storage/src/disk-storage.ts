@@ -25,12 +25,12 @@ export class DiskStorage extends Storage {
   override async put(path: string, object: StoredObject): Promise<void> {
     const target = join(this.folder, path);
     const unfinished = join(this.folder, UNFINISHED, randomUUID());
-    await mkdir(dirname(unfinished), { recursive: true });
+    await makeFolder(dirname(unfinished));
     try {
-      const file = await open(unfinished, 'wx', 0o644);
+      const file = await open(unfinished, 'wx', 0o600);
       // The stream flushes to the disk and closes the file when it ends, whichever way.
       await pipeline(object.open(), file.createWriteStream({ flush: true }));
-      await mkdir(dirname(target), { recursive: true });
+      await makeFolder(dirname(target));
       await rename(unfinished, target);
       await flushFolder(dirname(target));
     } catch (error) {
@@ -50,11 +50,16 @@ export class DiskStorage extends Storage {
 
   override async check(): Promise<void> {
     const probe = join(this.folder, UNFINISHED, randomUUID());
-    await mkdir(dirname(probe), { recursive: true });
+    await makeFolder(dirname(probe));
     const file = await open(probe, 'wx');
     await file.close();
     await rm(probe);
   }
+}
+
+/** Only the API reads it: everybody else gets images from there. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** A renamed file is safe from a power cut once its folder is on the disk too. */

@@ -21,7 +21,7 @@ export function addDataCommands(program: Command): void {
       const progress = new ProgressLine();
       const report = await withWorkplace(async ({ env, organizationId }) =>
         importFolder({
-          url: env.need('DATABASE_URL'),
+          url: env.migrationUrl,
           organizationId: await organizationId(org),
           folder,
           onProgress: ({ table, lines }) => {

@@ -3,24 +3,40 @@ import { loadEnv } from '@app/config';
 import { migrate, recountLists, revertLast } from '@app/database';
 import { examine } from '../doctor.js';
 import { Failure, print } from '../output.js';
+import { provisionRoles } from '../postgres/roles.js';
 import { openDatabase } from '../workplace.js';
 
-/** `migrate`, `recount`, `doctor`. */
+/** `roles`, `migrate`, `recount`, `doctor`. */
 export function addDatabaseCommands(program: Command): void {
   program
+    .command('roles')
+    .description('create or restore the three database roles and the database (needs ADMIN_DATABASE_URL)')
+    .action(async (_options: object, command: Command) => {
+      const env = loadEnv();
+      const urls = {
+        owner: env.need('MIGRATION_DATABASE_URL'),
+        api: env.need('DATABASE_URL'),
+        worker: env.need('WORKER_DATABASE_URL'),
+      };
+      await provisionRoles(env.need('ADMIN_DATABASE_URL'), urls);
+      const names = Object.fromEntries(Object.entries(urls).map(([role, url]) => [role, new URL(url).username]));
+      print(command, names, `The roles ${Object.values(names).join(', ')} are ready: run migrate next`);
+    });
+
+  program
     .command('migrate')
-    .description("bring the schema and the application role's grants up to date")
+    .description('bring the schema, and the rights of API and worker, up to date')
     .option('--revert', 'take the last migration back instead')
     .action(async ({ revert }: { revert?: boolean }, command: Command) => {
       // The embedded server's opening migrates already; what was done then is not told again.
       const { env, stop } = await openDatabase();
       try {
         if (revert) {
-          const reverted = await revertLast(env.migrationUrl);
+          const reverted = await revertLast(env.migrationUrl, env.processUrls);
           print(command, { reverted }, reverted ? `Reverted ${reverted}` : 'There is nothing to revert');
           return;
         }
-        const applied = await migrate(env.migrationUrl, env.need('DATABASE_URL'));
+        const applied = await migrate(env.migrationUrl, env.processUrls);
         print(command, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The schema is up to date');
       } finally {
         await stop();

@@ -1,8 +1,9 @@
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { type Env, loadEnv } from '@app/config';
-import { migrate } from '@app/database';
+import { migrate, type ProcessRole } from '@app/database';
 import { Failure } from '../output.js';
 import { openDatabase } from '../workplace.js';
 import { Child } from '../start/child.js';
@@ -29,12 +30,13 @@ async function start(): Promise<void> {
   const { env, stop: stopDatabase } = await openDatabase({ adopt: true });
   const children: Child[] = [];
   try {
-    if (!embedded) await migrate(env.migrationUrl, env.need('DATABASE_URL'));
+    if (!embedded) await migrate(env.migrationUrl, env.processUrls);
     const demo = wantsDemo(env, embedded) ? await ensureDemo(env) : null;
-    const settings = childEnvironment(env);
-    const api = await startChild('api', settings, env);
+    makePrivate(logFolder(env));
+    if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
+    const api = await startChild('api', env);
     children.push(api);
-    children.push(await startChild('worker', settings, env));
+    children.push(await startChild('worker', env));
     const { listening } = api.ready as { listening: number };
     process.stdout.write(greeting(env, listening, demo, embedded, Date.now() - began));
     const ended = await Promise.race([stopAsked, ...children.map((child) => child.ended.then(() => 'ended' as const))]);
@@ -51,12 +53,17 @@ function wantsDemo(env: Env, embedded: boolean): boolean {
   return env.get('DEMO') ?? embedded;
 }
 
-/** The children read the same environment, with what was made here in place of what is not set. */
-function childEnvironment(env: Env): Record<string, string> {
+/**
+ * The children read the same environment, with what was made here in place of what is not set. Each gets the address of its
+ * own role, and neither the owner's.
+ */
+function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
     NODE_ENV: 'production',
-    DATABASE_URL: env.need('DATABASE_URL'),
-    MIGRATION_DATABASE_URL: env.migrationUrl,
+    DATABASE_URL: app === 'api' ? env.urlOf('api') : null,
+    WORKER_DATABASE_URL: app === 'worker' ? env.urlOf('worker') : null,
+    MIGRATION_DATABASE_URL: null,
+    ADMIN_DATABASE_URL: null,
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     // A laptop's demo is not the network's business unless that is said.
     HOST: env.get('HOST') ?? '127.0.0.1',
@@ -65,14 +72,20 @@ function childEnvironment(env: Env): Record<string, string> {
   });
 }
 
-function startChild(app: 'api' | 'worker', settings: Record<string, string>, env: Env): Promise<Child> {
+function startChild(app: ProcessRole, env: Env): Promise<Child> {
   const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
-  return Child.start(main, settings, join(logFolder(env), `${app}.log`));
+  return Child.start(main, childEnvironment(app, env), join(logFolder(env), `${app}.log`));
 }
 
 /** Where mails are written when there is no SMTP server. */
 function mailFolder(env: Env): string {
   return resolve(env.get('DATA_DIR'), 'mail');
+}
+
+/** Mails and logs are nobody else's on this machine. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
 }
 
 function logFolder(env: Env): string {

@@ -25,7 +25,7 @@ export interface ImportReport {
 }
 
 export interface ImportOptions {
-  /** The application's role: row-level security holds during an import too. */
+  /** The owner's: row-level security, which is forced, holds it during an import too. */
   url: string;
   organizationId: string;
   /** With `<table>.ndjson` files. */

@@ -2,16 +2,11 @@ import { chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promi
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
-import {
-  placeData,
-  provision,
-  readServerState,
-  removeLeftovers,
-  runCommand,
-  temporaryName,
-  type ServerAccount,
-} from './server-process.js';
+import { findPostgresBinaries } from './postgres-binaries.js';
+import { dataSecret } from '../start/data-secret.js';
+import { closeData, closeServer, type GuardedData, initialize, Passwords } from './passwords.js';
+import { provisionRoles } from './roles.js';
+import { placeData, readServerState, removeLeftovers, runCommand, temporaryName } from './server-process.js';
 
 export { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
 
@@ -19,10 +14,12 @@ export { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries
 export interface EmbeddedPostgres {
   /** The superuser `postgres`, database `postgres`. */
   adminUrl: string;
-  /** The role `tutoring_owner`, which owns the database `tutoring` and may create further ones; no superuser. */
+  /** The role `tutoring_owner`, which owns the database `tutoring`; no superuser. */
   ownerUrl: string;
-  /** The role `tutoring_app` on `tutoring`: owns nothing and cannot bypass row level security. */
+  /** The API's role `tutoring_app` on `tutoring`: owns nothing and cannot bypass row level security. */
   applicationUrl: string;
+  /** The worker's role `tutoring_worker`, likewise. */
+  workerUrl: string;
   /** Where the data really is: `<dataDir>/postgres`, or a folder in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
   /** False when the server ran already and is only used: then `stop` leaves it alone. */
@@ -42,10 +39,7 @@ export interface EmbeddedPostgresOptions {
   log?: (line: string) => void;
 }
 
-interface Cluster {
-  binaries: PostgresBinaries;
-  account: ServerAccount | undefined;
-  dataDirectory: string;
+interface Cluster extends GuardedData {
   settings: Record<string, string>;
 }
 
@@ -84,15 +78,12 @@ function pgCtl(cluster: Cluster, ...args: string[]): ReturnType<typeof runComman
 
 /** Creates the data in a sibling folder and renames it, so that a data folder is either complete or not there. */
 async function createData(cluster: Cluster): Promise<void> {
-  const { binaries, account, dataDirectory, settings } = cluster;
+  const { account, dataDirectory, settings } = cluster;
   const temporary = temporaryName(`${dataDirectory}.init-`);
   try {
     await mkdir(temporary, { mode: 0o700 });
     if (account) await chown(temporary, account.uid, account.gid);
-    const args = ['-D', temporary, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-U', 'postgres'];
-    if (settings.fsync === 'off') args.push('--no-sync');
-    const { code, output } = await runCommand(join(binaries.binDirectory, 'initdb'), args, account);
-    if (code !== 0) throw new Error(`initdb could not create the data folder ${dataDirectory}:\n${output}`);
+    await initialize(cluster, temporary, settings.fsync === 'off' ? ['--no-sync'] : []);
     await rename(temporary, dataDirectory).catch((error: NodeJS.ErrnoException) => {
       // Another process was faster: its data is used.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
@@ -160,10 +151,14 @@ async function launch(cluster: Cluster): Promise<string | undefined> {
   return `${output}\n${written.slice(-4000)}\n(log: ${logFile})`;
 }
 
+function serverState({ dataDirectory, passwords }: Cluster): ReturnType<typeof readServerState> {
+  return readServerState(dataDirectory, (port) => passwords.adminUrl(port));
+}
+
 async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   // The server may be gone and another one, which is not ours, may serve the folder by now.
   const isRunning = async (): Promise<boolean> => {
-    const state = await readServerState(cluster.dataDirectory);
+    const state = await serverState(cluster);
     return state.kind !== 'none' && state.pid === pid;
   };
   if (!(await isRunning())) return;
@@ -182,11 +177,12 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
   let launchedPid: number | undefined;
   let problem: string | undefined;
   while (Date.now() < deadline) {
-    const state = await readServerState(cluster.dataDirectory);
+    const state = await serverState(cluster);
     if (state.kind === 'ready') {
       const launched = state.pid === launchedPid;
       try {
-        await provision(state.port);
+        await closeServer(cluster, state.port);
+        await provisionRoles(cluster.passwords.adminUrl(state.port), cluster.passwords.roleUrls(state.port));
         return { ...state, launched };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
@@ -199,14 +195,14 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
     } else if (state.kind === 'busy') {
       problem = `Process ${state.pid} holds the folder but does not accept connections.`;
     } else {
-      problem = await launch(cluster);
+      problem = (await closeData(cluster)) ?? (await launch(cluster));
       if (problem === undefined) {
-        const started = await readServerState(cluster.dataDirectory);
+        const started = await serverState(cluster);
         if (started.kind !== 'none') launchedPid = started.pid;
         continue;
       }
       const passing = PASSING_START_FAILURE.test(problem);
-      if (!passing && (await readServerState(cluster.dataDirectory)).kind === 'none') break;
+      if (!passing && (await serverState(cluster)).kind === 'none') break;
     }
     await sleep(100);
   }
@@ -217,7 +213,7 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
 
 /**
  * Starts a PostgreSQL server on 127.0.0.1 (any free port) with its data in `<dataDir>/postgres`, or uses the one that
- * serves this folder already. Creates the data, the roles and the database as needed. When this process is root, the
+ * serves this folder already. It asks for passwords, which come from `<dataDir>/database-secret`. Creates the data, the roles and the database as needed. When this process is root, the
  * server runs as an ordinary account; if that account cannot enter the checkout, binaries and data are kept below
  * /var/cache/tutoring-api and /var/lib/tutoring-api instead, and `log` gets a line about it.
  */
@@ -225,7 +221,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { folder, account, moved } = await placeData(options.dataDir);
   const binaries = await findPostgresBinaries(account);
   const dataDirectory = join(folder, 'postgres');
-  const cluster: Cluster = { binaries, account, dataDirectory, settings: options.settings ?? {} };
+  const passwords = new Passwords(dataSecret(options.dataDir, 'database-secret'));
+  const cluster: Cluster = { binaries, account, dataDirectory, passwords, settings: options.settings ?? {} };
   if (moved || binaries.copied) {
     const parts = [moved && `data in ${dataDirectory}`, binaries.copied && `binaries from ${binaries.binDirectory}`];
     options.log?.(
@@ -239,12 +236,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   options.log?.(`PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'runs already'} on 127.0.0.1:${port}.`);
 
   const startedHere = launched || options.adopt === true;
-  const url = (role: string, database: string): string => `postgresql://${role}@127.0.0.1:${port}/${database}`;
+  const { owner, api, worker } = passwords.roleUrls(port);
   let stopping: Promise<void> | undefined;
   return {
-    adminUrl: url('postgres', 'postgres'),
-    ownerUrl: url('tutoring_owner', 'tutoring'),
-    applicationUrl: url('tutoring_app', 'tutoring'),
+    adminUrl: passwords.adminUrl(port),
+    ownerUrl: owner,
+    applicationUrl: api,
+    workerUrl: worker,
     dataDirectory,
     startedHere,
     stop: () => (stopping ??= startedHere ? stopServer(cluster, pid) : Promise.resolve()),

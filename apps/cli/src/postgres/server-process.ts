@@ -34,7 +34,12 @@ const IMPOSSIBLE_PID = 2_147_483_647;
  * Runs a command to its end, never rejects. The environment is fixed, so that no PG* variable or locale of the caller
  * changes what the command does, and the working folder is one that every account can enter.
  */
-export function runCommand(file: string, args: string[], account?: ServerAccount): Promise<CommandResult> {
+export function runCommand(
+  file: string,
+  args: string[],
+  account?: ServerAccount,
+  input?: string,
+): Promise<CommandResult> {
   const options = {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', HOME: '/tmp' },
@@ -48,7 +53,9 @@ export function runCommand(file: string, args: string[], account?: ServerAccount
       resolve({ code: typeof code === 'number' ? code : -1, output });
     };
     try {
-      execFile(file, args, options, done);
+      const { stdin } = execFile(file, args, options, done);
+      // One that ends without reading says so by its exit code.
+      if (input !== undefined) stdin?.on('error', () => undefined).end(input);
     } catch (error) {
       // Node throws instead of calling back when it may not change to the account.
       done(error);
@@ -81,9 +88,14 @@ export async function makePublicFolder(directory: string): Promise<void> {
 export async function placeData(
   dataDir: string,
 ): Promise<{ folder: string; account: ServerAccount | undefined; moved: boolean }> {
-  await mkdir(dataDir, { recursive: true });
+  const root = process.getuid?.() === 0;
+  // Closed to others; the account of root's server has to pass through.
+  const mode = root ? 0o711 : 0o700;
+  await mkdir(dataDir, { recursive: true, mode });
   const folder = await realpath(dataDir);
-  if (process.getuid?.() !== 0) return { folder, account: undefined, moved: false };
+  // Never opened wider, and left alone when it is somebody else's.
+  await chmod(folder, (await stat(folder)).mode & mode).catch(() => undefined);
+  if (!root) return { folder, account: undefined, moved: false };
 
   const fallback = await defaultAccount();
   const account = (await ownerOf(join(folder, 'postgres'))) ?? fallback;
@@ -95,6 +107,7 @@ export async function placeData(
   const moved = join(shared, createHash('sha256').update(folder).digest('hex').slice(0, 12));
   await makePublicFolder(shared);
   await makePublicFolder(moved);
+  await chmod(moved, mode);
   return { folder: moved, account: (await ownerOf(join(moved, 'postgres'))) ?? fallback, moved: true };
 }
 
@@ -148,49 +161,10 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
   return code === 0 && !state.startsWith('Z') && basename(command.join(' ')).startsWith('postgres');
 }
 
-/** A client for the superuser; `ssl` is given so that no PGSSLMODE of the caller asks this server for TLS. */
-function superuserClient(port: number): pg.Client {
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port,
-    user: 'postgres',
-    database: 'postgres',
-    ssl: false,
-    connectionTimeoutMillis: 5_000,
-  });
+async function acceptsConnections(adminUrl: string, pid: number): Promise<boolean> {
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
   // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
   client.on('error', () => undefined);
-  return client;
-}
-
-/** Creates the roles and the database, or brings them back to what they have to be. */
-export async function provision(port: number): Promise<void> {
-  const client = superuserClient(port);
-  await client.connect();
-  try {
-    // Two processes that start at the same moment take turns; the lock ends with the connection.
-    await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);
-    const restricted = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOREPLICATION';
-    for (const [role, attributes] of [
-      ['tutoring_owner', `${restricted} CREATEDB`],
-      ['tutoring_app', `${restricted} NOCREATEDB`],
-    ] as const) {
-      const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
-      await client.query(`${rowCount ? 'ALTER' : 'CREATE'} ROLE ${role} ${attributes}`);
-    }
-    const { rowCount } = await client.query(`SELECT FROM pg_database WHERE datname = 'tutoring'`);
-    if (!rowCount) {
-      await client.query(`CREATE DATABASE tutoring OWNER tutoring_owner ENCODING 'UTF8' TEMPLATE template0`);
-    }
-    await client.query('REVOKE ALL ON DATABASE tutoring FROM PUBLIC');
-    await client.query('GRANT CONNECT, TEMPORARY ON DATABASE tutoring TO tutoring_app');
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
-async function acceptsConnections(port: number, pid: number): Promise<boolean> {
-  const client = superuserClient(port);
   try {
     await client.connect();
     // The port may have gone to a server of another folder since the file was written.
@@ -204,11 +178,11 @@ async function acceptsConnections(port: number, pid: number): Promise<boolean> {
 }
 
 /**
- * Looks for a server of this data folder. A postmaster.pid that PostgreSQL would mistake for that of a living server is
+ * Looks for a server of this data folder, as its superuser. A postmaster.pid that PostgreSQL would mistake for that of a living server is
  * made harmless by putting an impossible process id into it. It is not removed: its other lines help PostgreSQL to notice
  * processes of a killed server that still write to the data, and by now the path may hold the file of a new server.
  */
-export async function readServerState(dataDirectory: string): Promise<ServerState> {
+export async function readServerState(dataDirectory: string, adminUrl: (port: number) => string): Promise<ServerState> {
   const path = join(dataDirectory, 'postmaster.pid');
   const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -225,7 +199,7 @@ export async function readServerState(dataDirectory: string): Promise<ServerStat
         ? Date.now() - (await file.stat()).mtimeMs < EMPTY_PID_FILE_IS_STALE_AFTER_MS
         : await servesFolder(pid, dataDirectory);
     if (served) {
-      const ready = port > 0 && (await acceptsConnections(port, pid));
+      const ready = port > 0 && (await acceptsConnections(adminUrl(port), pid));
       return ready ? { kind: 'ready', pid, port } : { kind: 'busy', pid };
     }
     if (pid === 0 || processExists(pid)) {

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { createWriteStream, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, createWriteStream, existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../output.js';
 
@@ -24,14 +23,14 @@ export class Child {
   /**
    * @param main the built entry file
    * @param env the whole environment of the process
-   * @param logFile takes its log lines
+   * @param logFile takes its log lines; its folder is there
    * @throws Failure with what the process wrote when it ended before it was ready
    */
   static async start(main: string, env: Record<string, string>, logFile: string): Promise<Child> {
-    mkdirSync(dirname(logFile), { recursive: true });
     // In a process group of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops all in order.
     const child = fork(main, { env, execArgv: [MEMORY], stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
-    const log = createWriteStream(logFile, { flags: 'a' });
+    const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+    if (existsSync(logFile)) chmodSync(logFile, 0o600);
     child.stdout?.pipe(log, { end: false });
     const complaints: string[] = [];
     child.stderr?.on('data', (chunk: Buffer) => {

@@ -18,7 +18,7 @@ export interface Demo {
  * taken up where it was. Null when all of it was done before.
  */
 export async function ensureDemo(env: Env): Promise<Demo | null> {
-  const dataSource = await connect({ url: env.need('DATABASE_URL'), poolSize: 2, applicationName: 'tutoring start' });
+  const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring start' });
   const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
   try {
     const db = new Database(dataSource);

@@ -57,7 +57,7 @@ export class Nudges implements OnApplicationBootstrap, OnModuleDestroy {
   /** Until the connection breaks, or this process stops. */
   private async listenOnce(connected: () => void): Promise<void> {
     const client = new pg.Client({
-      connectionString: this.env.need('DATABASE_URL'),
+      connectionString: this.env.urlOf('worker'),
       application_name: 'tutoring worker nudges',
       connectionTimeoutMillis: PULSE_PATIENCE_MS,
       query_timeout: PULSE_PATIENCE_MS,

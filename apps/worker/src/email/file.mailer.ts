@@ -20,10 +20,10 @@ export class FileMailer implements Mailer {
 
   async send(mail: Mail, ready: () => Promise<void>): Promise<void> {
     const { message } = await this.composer.sendMail(messageOf(mail));
-    await mkdir(this.folder, { recursive: true });
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
     // Under its own name only when it is whole; a second time is the same file.
     const file = join(this.folder, `${mail.id}.eml`);
-    await writeFile(`${file}.part`, message as Buffer);
+    await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 });
     await ready();
     await rename(`${file}.part`, file);
     this.log.pino.info({ file }, 'mail written');

@@ -1,0 +1,78 @@
+import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+const { escapeIdentifier, escapeLiteral } = pg;
+
+/** The addresses of the three roles, each with its password, all on the same database. */
+export interface RoleUrls {
+  owner: string;
+  api: string;
+  worker: string;
+}
+
+const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
+
+/**
+ * Creates the three roles and their database, or restores them: attributes, passwords, who may connect. `migrate` grants
+ * the rights on what is in the database.
+ *
+ * @param adminUrl a superuser's
+ * @throws Error when the addresses do not fit together
+ */
+export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
+  const roles = [urls.owner, urls.api, urls.worker].map(partsOf);
+  const [database = '', ...others] = new Set(roles.map((role) => role.database));
+  if (others.length > 0) throw new Error('The addresses of the three roles must name the same database.');
+  if (new Set(roles.map(({ user }) => user)).size < roles.length) {
+    throw new Error('Owner, API and worker each need a role of their own: give three different users.');
+  }
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
+  // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    // Two processes that start at the same moment take turns; the lock ends with the connection.
+    await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);
+    for (const { user, password } of roles) {
+      const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
+      const statement = `${rowCount ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(user)} ${RESTRICTED}`;
+      await client.query(`${statement} PASSWORD ${escapeLiteral(scramOf(password))}`);
+    }
+    const [owner, api, worker] = roles.map(({ user }) => escapeIdentifier(user));
+    const name = escapeIdentifier(database);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
+    if (!rowCount) await client.query(`CREATE DATABASE ${name} OWNER ${owner} ENCODING 'UTF8' TEMPLATE template0`);
+    await client.query(`ALTER DATABASE ${name} OWNER TO ${owner}`);
+    await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC, ${api}, ${worker}`);
+    await client.query(`GRANT CONNECT ON DATABASE ${name} TO ${api}, ${worker}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function partsOf(url: string): { user: string; password: string; database: string } {
+  const { username, password, pathname } = new URL(url);
+  const parts = { user: username, password, database: pathname.slice(1) };
+  const [user = '', secret = '', database = ''] = Object.values(parts).map(decodeURIComponent);
+  if (!user || !secret || !database) {
+    throw new Error(
+      'Each role needs an address with user, password and database: postgres://user:password@host/database',
+    );
+  }
+  return { user, password: secret, database };
+}
+
+const ITERATIONS = 4096;
+
+/**
+ * What PostgreSQL stores of a password (SCRAM-SHA-256, RFC 5803). Made here, so that no statement, and no server log of a
+ * statement that failed, holds the password itself.
+ */
+export function scramOf(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, ITERATIONS, 32, 'sha256');
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64');
+  const serverKey = hmac('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}

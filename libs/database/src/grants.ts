@@ -1,0 +1,143 @@
+/** Processes with a database role of their own. The third role is the owner's: it migrates, and runs the command line. */
+export type ProcessRole = 'api' | 'worker';
+
+/** Which variable holds the address of each role. */
+export const ROLE_SETTINGS = { api: 'DATABASE_URL', worker: 'WORKER_DATABASE_URL' } as const;
+
+const LOGIN_COLUMNS =
+  'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
+
+/**
+ * Rights on tables, as GRANT spells them: a privilege without columns is on the whole table. What is not listed is not
+ * granted. `migrate` makes the database equal to this table, a process compares it with its own rights when it starts.
+ */
+export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> = {
+  organizations: { api: 'SELECT' },
+  // What an organization says of a login. That an address is proven is nobody's to write, and no login is ever deleted.
+  users: { api: `SELECT, INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})` },
+  credentials: {},
+  members: { api: 'SELECT, INSERT, UPDATE' },
+  subjects: { api: 'SELECT' },
+  tutor_profiles: { api: 'SELECT, INSERT' },
+  tutor_subjects: { api: 'SELECT' },
+  tutor_students: { api: 'SELECT, INSERT, UPDATE (status, archived_at)' },
+  parents: { api: 'SELECT, INSERT, UPDATE' },
+  parent_students: { api: 'SELECT, INSERT' },
+  classrooms: { api: 'SELECT' },
+  classroom_members: { api: 'SELECT, INSERT, UPDATE (role)' },
+  student_groups: { api: 'SELECT, UPDATE (updated_at)' },
+  student_group_members: { api: 'SELECT, INSERT, UPDATE (role)' },
+  sessions: { api: 'SELECT' },
+  session_participants: { api: 'SELECT' },
+  session_feedback: { api: 'SELECT' },
+  homework: { api: 'SELECT' },
+  results: { api: 'SELECT' },
+  conversations: { api: 'SELECT' },
+  conversation_participants: { api: 'SELECT' },
+  messages: { api: 'SELECT' },
+  adjustments: { api: 'SELECT' },
+  invoices: { api: 'SELECT' },
+  invoice_lines: { api: 'SELECT' },
+  payments: { api: 'SELECT' },
+  mileage_trips: { api: 'SELECT' },
+  expense_claims: { api: 'SELECT' },
+
+  // Triggers keep these.
+  session_students: { api: 'SELECT' },
+  organization_results: { api: 'SELECT' },
+  organization_conversations: { api: 'SELECT' },
+  list_counts: { api: 'SELECT' },
+
+  // Published by the worker's clock too.
+  blog_posts: {
+    api: 'SELECT, INSERT, UPDATE, DELETE',
+    worker: 'SELECT, UPDATE (status, published_at, scheduled_at, updated_at)',
+  },
+
+  // Keys are looked up by their hash (api_key_by_hash). No process can make one, or widen what one may do.
+  api_keys: { api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)' },
+  idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
+  // Append-only.
+  audit_log: { api: 'INSERT', worker: 'INSERT' },
+  // The worker makes missing join codes.
+  invites: { api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)', worker: 'SELECT (id), INSERT' },
+  // Whoever queues a message cannot read its payload again. The worker queues rebuilds; it claims through claim_outbox.
+  outbox: {
+    api: 'SELECT (organization_id, topic, recipient, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
+    worker: 'SELECT (organization_id, topic, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
+  },
+  suppressions: {},
+  rebuild_hooks: {},
+  worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
+  migrations: { api: 'SELECT', worker: 'SELECT' },
+};
+
+/**
+ * Who may run which function, besides the owner. Those that run with the owner's rights are the only way past the
+ * organization of a transaction. Trigger functions are not listed: nobody calls them.
+ */
+export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
+  // Called by row-level security.
+  current_organization_id: ['api', 'worker'],
+  group_of_others: ['api'],
+  conversation_of_others: ['api'],
+
+  // Called by triggers, as the owner.
+  lock_people: [],
+  only_organization_of: [],
+  show_conversations: [],
+
+  // Before an organization is known, and what provisioning must know of logins elsewhere: ids, never who they are.
+  api_key_by_hash: ['api'],
+  logins_by_email: ['api'],
+  tied_elsewhere: ['api'],
+  hold_ties_elsewhere: ['api'],
+
+  // Opening a link, accepting and signing in: each keeps its own rule.
+  invite_by_hash: ['api'],
+  identity_of: ['api'],
+  set_first_password: ['api'],
+  take_login: ['api'],
+  accept_ties: ['api'],
+  approve_member: ['api'],
+
+  // Of the addresses asked about; the list itself is nobody's.
+  suppressed_addresses: ['api', 'worker'],
+  // Six numbers, for /metrics.
+  outbox_backlog: ['api'],
+
+  // For all organizations: the worker alone.
+  claim_outbox: ['worker'],
+  finish_outbox: ['worker'],
+  release_outbox: ['worker'],
+  suppress_address: ['worker'],
+  closed_invites: ['worker'],
+  due_posts: ['worker'],
+  rebuild_hook: ['worker'],
+  organizations_without_codes: ['worker'],
+  purge_expired: ['worker'],
+
+  // The operator's: the command line runs as the owner.
+  organization_by_slug: [],
+  organization_of_api_key: [],
+  list_outbox: [],
+  retry_outbox: [],
+  unsuppress_address: [],
+  list_rebuild_hooks: [],
+  wrong_list_counts: [],
+  recount_lists: [],
+};
+
+/** One right: on the whole table, or on some of its columns. */
+export interface Right {
+  privilege: string;
+  columns: string[] | null;
+}
+
+/** Reads what {@link TABLE_GRANTS} spells. */
+export function rightsOf(spelled = ''): Right[] {
+  return [...spelled.matchAll(/([A-Z]+)(?: \(([^)]+)\))?/g)].map(([, privilege = '', columns]) => ({
+    privilege,
+    columns: columns ? columns.split(', ') : null,
+  }));
+}

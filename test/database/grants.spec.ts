@@ -1,0 +1,238 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaults, TABLE_GRANTS } from '@app/database';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker' } as const;
+
+/** What the catalogue says was granted, to anybody but owner, superuser and the tests' own role; PUBLIC is role 0. */
+const GRANTED = `
+  SELECT coalesce(r.rolname, 'PUBLIC') AS grantee, g.object, g.privilege, g.grantable FROM (
+    SELECT relname AS object, grantee, privilege_type AS privilege, is_grantable AS grantable, relnamespace AS schema
+    FROM pg_class, aclexplode(relacl)
+    UNION ALL SELECT relname || '.' || attname, grantee, privilege_type, is_grantable, relnamespace
+    FROM pg_attribute JOIN pg_class c ON c.oid = attrelid, aclexplode(attacl)
+    UNION ALL SELECT proname || '()', grantee, privilege_type, is_grantable, pronamespace
+    FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+    UNION ALL SELECT nspname, grantee, privilege_type, is_grantable, oid FROM pg_namespace, aclexplode(nspacl)) g
+  LEFT JOIN pg_roles r ON r.oid = g.grantee
+  WHERE g.schema = 'public'::regnamespace
+    AND r.rolname IS DISTINCT FROM 'tutoring_owner' AND r.rolname IS DISTINCT FROM 'spec_tenant'
+    AND r.rolname IS DISTINCT FROM 'pg_database_owner' AND r.rolname IS DISTINCT FROM 'postgres'`;
+
+describe('the rights of the roles', () => {
+  let database: TestDatabase;
+  let admin: pg.Client;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await database.drop();
+  });
+
+  const rows = async <Row>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+    (await admin.query(sql, values)).rows as Row[];
+
+  async function granted(): Promise<string[]> {
+    const all = await rows<{ grantee: string; object: string; privilege: string; grantable: boolean }>(GRANTED);
+    return all
+      .map((one) => `${one.grantee}: ${one.privilege} ${one.object}${one.grantable ? ' with grant option' : ''}`)
+      .sort();
+  }
+
+  function expected(): string[] {
+    const tables = Object.entries(TABLE_GRANTS).flatMap(([table, grants]) =>
+      (Object.entries(grants) as [ProcessRole, string][]).flatMap(([role, spelled]) =>
+        rightsOf(spelled).flatMap(({ privilege, columns }) =>
+          (columns ?? ['']).map((column) => `${ROLES[role]}: ${privilege} ${table}${column && `.${column}`}`),
+        ),
+      ),
+    );
+    const functions = Object.entries(FUNCTION_GRANTS).flatMap(([name, roles]) =>
+      roles.map((role) => `${ROLES[role]}: EXECUTE ${name}()`),
+    );
+    const schema = ['PUBLIC', ...Object.values(ROLES)].map((role) => `${role}: USAGE public`);
+    return [...tables, ...functions, ...schema].sort();
+  }
+
+  const faults = async (role: ProcessRole, url = role === 'api' ? database.applicationUrl : database.workerUrl) => {
+    const connection = await connect({ url, poolSize: 1, applicationName: 'tutoring tests' });
+    return roleFaults(connection, role).finally(() => connection.destroy());
+  };
+
+  it('are listed for every table and function there is, and for no others', async () => {
+    const tables = await rows<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
+    );
+    expect(Object.keys(TABLE_GRANTS).sort()).toEqual(tables.map(({ name }) => name).sort());
+    // Overloads would share a grant.
+    const functions = await rows<{ name: string }>(
+      `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prorettype <> 'trigger'::regtype`,
+    );
+    expect(Object.keys(FUNCTION_GRANTS).sort()).toEqual(functions.map(({ name }) => name).sort());
+  });
+
+  it('are what the catalogue says, for every role, table, column and function', async () => {
+    expect(await granted()).toEqual(expected());
+    expect(await faults('api')).toEqual([]);
+    expect(await faults('worker')).toEqual([]);
+  });
+
+  it('let no process run what serves all organizations but the worker', () => {
+    const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
+    expect(doors.map(([name]) => name).sort()).toEqual([
+      'api_key_by_hash',
+      'conversation_of_others',
+      'current_organization_id',
+      'group_of_others',
+      'logins_by_email',
+      'outbox_backlog',
+      'seen_elsewhere',
+      'suppressed_addresses',
+    ]);
+  });
+
+  it.each<[string, ProcessRole, string]>([
+    ['GRANT UPDATE (scopes) ON api_keys TO tutoring_app', 'api', 'UPDATE (last_used_at, scopes) on api_keys'],
+    ['GRANT INSERT ON api_keys TO tutoring_app', 'api', 'INSERT ('],
+    ['GRANT SELECT (payload) ON outbox TO tutoring_worker', 'worker', 'payload'],
+    ['GRANT TRUNCATE ON audit_log TO tutoring_app', 'api', 'TRUNCATE'],
+    ['GRANT SELECT ON users TO tutoring_worker', 'worker', 'SELECT ('],
+    ['GRANT EXECUTE ON FUNCTION claim_outbox TO tutoring_app', 'api', 'EXECUTE on claim_outbox'],
+    ['GRANT EXECUTE ON FUNCTION list_outbox TO PUBLIC', 'worker', 'EXECUTE on list_outbox'],
+    ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks rights'],
+  ])('%s is noticed, and taken back by migrate', async (statement, role, named) => {
+    await admin.query(statement);
+    expect(await granted()).not.toEqual(expected());
+    expect((await faults(role)).join()).toContain(named);
+    await migrate(database.ownerUrl, { api: database.applicationUrl, worker: database.workerUrl });
+    expect(await granted()).toEqual(expected());
+    expect(await faults(role)).toEqual([]);
+  });
+
+  it('differ: neither process can take the other one’s place', async () => {
+    expect((await faults('worker', database.applicationUrl)).join()).toMatch(/does not need.*lacks|lacks/);
+    expect((await faults('api', database.workerUrl)).join()).toMatch(/claim_outbox.*lacks/s);
+    const same = migrate(database.ownerUrl, { api: database.applicationUrl, worker: database.applicationUrl });
+    await expect(same).rejects.toThrow('WORKER_DATABASE_URL must name a role of its own');
+  });
+});
+
+describe('a role that can do more than it should', () => {
+  let database: TestDatabase;
+  let admin: pg.Client;
+  const made: string[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+  });
+  afterEach(async () => {
+    await admin.query('RESET ROLE');
+    for (const role of made.splice(0).reverse()) await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  });
+  afterAll(async () => {
+    await admin.end();
+    await database.drop();
+  });
+
+  let count = 0;
+  async function role(attributes = ''): Promise<string> {
+    const name = `spec_role_${process.pid}_${++count}`;
+    await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD 'spec' ${attributes}`);
+    made.push(name);
+    return name;
+  }
+
+  const urlOf = (name: string) =>
+    Object.assign(new URL(database.applicationUrl), { username: name, password: 'spec' }).href;
+
+  async function faultsOf(name: string): Promise<string[]> {
+    const connection = await connect({ url: urlOf(name), poolSize: 1, applicationName: 'tutoring tests' });
+    return roleFaults(connection, 'api').finally(() => connection.destroy());
+  }
+
+  /** A role with the rights of the API, and what the test adds. */
+  async function likeTheApi(attributes = ''): Promise<string> {
+    const name = await role(attributes);
+    await migrate(database.ownerUrl, { api: urlOf(name), worker: database.workerUrl });
+    return name;
+  }
+
+  it('is safe as it is', async () => {
+    expect(await faultsOf(await likeTheApi())).toEqual([]);
+  });
+
+  it.each([
+    ['SUPERUSER', /is a superuser.*ALTER ROLE .* NOSUPERUSER/],
+    ['BYPASSRLS', /BYPASSRLS.*ALTER ROLE .* NOBYPASSRLS/],
+    ['CREATEROLE', /CREATEROLE.*NOCREATEROLE/],
+    ['CREATEDB', /CREATEDB.*NOCREATEDB/],
+    ['REPLICATION', /REPLICATION.*NOREPLICATION/],
+  ])('is named with the remedy: %s', async (attribute, message) => {
+    const [fault, ...others] = await faultsOf(await likeTheApi(attribute));
+    expect(fault).toMatch(message);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['a superuser', 'SUPERUSER', /which is a superuser/],
+    ['BYPASSRLS', 'BYPASSRLS', /which has BYPASSRLS/],
+    ['CREATEROLE', 'CREATEROLE', /which has CREATEROLE/],
+  ])('reaches %s through two memberships, inherited or not', async (_name, attribute, message) => {
+    for (const inherit of ['TRUE', 'FALSE']) {
+      const [own, between, far] = [await likeTheApi(), await role('NOINHERIT'), await role(attribute)];
+      await admin.query(`GRANT ${far} TO ${between} WITH INHERIT ${inherit}, SET TRUE`);
+      await admin.query(`GRANT ${between} TO ${own} WITH INHERIT ${inherit}, SET TRUE`);
+      const faults = await faultsOf(own);
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toMatch(message);
+      expect(faults[0]).toContain(`can become "${between}", then "${far}"`);
+      expect(faults[0]).toContain(`REVOKE "${between}" FROM "${own}"`);
+    }
+  });
+
+  it.each(['pg_read_all_data', 'pg_write_all_data', 'pg_execute_server_program', 'pg_read_server_files'])(
+    'reaches %s',
+    async (predefined) => {
+      const own = await likeTheApi();
+      await admin.query(`GRANT ${predefined} TO ${own} WITH INHERIT FALSE`);
+      expect((await faultsOf(own)).join()).toContain(`can become "${predefined}"`);
+    },
+  );
+
+  it('reaches the owner', async () => {
+    const own = await likeTheApi();
+    await admin.query(`GRANT tutoring_owner TO ${own} WITH INHERIT FALSE`);
+    const faults = (await faultsOf(own)).join();
+    expect(faults).toMatch(/can become "tutoring_owner", which owns the database/);
+    expect(faults).toMatch(/which owns the schema, tables or functions/);
+  });
+
+  it('reaches a right through a group that does not pass it on', async () => {
+    const [own, group] = [await likeTheApi(), await role()];
+    await admin.query(`GRANT DELETE ON payments TO ${group}; GRANT ${group} TO ${own} WITH INHERIT FALSE`);
+    expect((await faultsOf(own)).join()).toContain('DELETE');
+  });
+
+  it('is the session’s, whatever role it has set', async () => {
+    const [own, harmless] = [await role('BYPASSRLS'), await likeTheApi()];
+    await admin.query(`GRANT ${harmless} TO ${own}; ALTER ROLE ${own} SET role = ${harmless}`);
+    expect((await faultsOf(own)).join()).toMatch(/BYPASSRLS/);
+  });
+
+  it.each([
+    ['CREATE ON SCHEMA public', /can create in schema public/],
+    ['CREATE ON DATABASE', /can create schemas/],
+  ])('may %s', async (right, message) => {
+    const own = await likeTheApi();
+    const object = right.endsWith('DATABASE') ? `${right} ${new URL(database.ownerUrl).pathname.slice(1)}` : right;
+    await admin.query(`GRANT ${object} TO ${own}`);
+    expect((await faultsOf(own)).join()).toMatch(message);
+  });
+});
