@@ -4,7 +4,7 @@ import { AccountsModule } from '@app/accounts';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { KeyLookUps } from './auth/key-look-ups.js';
 import { KeyUsage } from './auth/key-usage.js';
-import { BodyScopesGuard, ScopesGuard } from './auth/scopes.guard.js';
+import { ContentGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
@@ -25,7 +25,7 @@ const pipeline = [
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
-  { provide: APP_GUARD, useClass: BodyScopesGuard }, // 403 again, where only the body tells which scopes
+  { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where only the content tells what is needed
   { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409; around the envelope
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];

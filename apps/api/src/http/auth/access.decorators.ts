@@ -21,6 +21,18 @@ export const RequireScopes = (...scopes: [Scope, ...Scope[]]) => SetMetadata(ACC
 export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: ScopesOfBody) =>
   SetMetadata<string, Access>(ACCESS, { public: false, scopes, ofBody });
 
+const PLATFORM_BLOG = 'platform blog';
+
+/** Whether a request, once it is valid, is about the platform's own blog rather than the organization's. */
+export type AboutPlatform = (request: Request) => boolean;
+
+/** Requests of this route that are about the platform's blog need a key with the platform-blog capability. */
+export const RequirePlatformBlog = (when: AboutPlatform) => SetMetadata(PLATFORM_BLOG, when);
+
+export function platformBlogOf(handler: object): AboutPlatform | undefined {
+  return Reflect.getMetadata(PLATFORM_BLOG, handler) as AboutPlatform | undefined;
+}
+
 /** The route needs no key. */
 export const Public = () => SetMetadata(ACCESS, { public: true });
 

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { grants, type Scope } from '@app/accounts';
 import { ApiError } from '../errors/api-error.js';
-import { accessOf } from './access.decorators.js';
+import { accessOf, platformBlogOf } from './access.decorators.js';
 
 /** Lets a request through when its key holds the scopes of the route. A route that declares nothing is denied. */
 @Injectable()
@@ -18,13 +18,22 @@ export class ScopesGuard implements CanActivate {
   }
 }
 
-/** The scopes that the body turns out to need, all or nothing. After the body is known to be valid. */
+/**
+ * What a valid request turns out to need: the scopes of its body, all or nothing, and the platform-blog capability. Whatever
+ * authorizes a request is a guard's, because guards also run before a stored answer is replayed.
+ */
 @Injectable()
-export class BodyScopesGuard implements CanActivate {
+export class ContentGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (platformBlogOf(context.getHandler())?.(request) && !request.caller?.platformBlog) {
+      throw new ApiError(
+        'platform_blog_required',
+        'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+      );
+    }
     const access = accessOf(context.getHandler());
     if (!access || access.public || !access.ofBody) return true;
-    const request = context.switchToHttp().getRequest<Request>();
     const required = access.ofBody(request.body as never);
     const held = request.caller?.scopes ?? new Set();
     if (required.every((scope) => grants(held, scope))) return true;

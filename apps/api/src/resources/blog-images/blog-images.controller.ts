@@ -1,6 +1,6 @@
 import { Controller, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { RequireScopes } from '../../http/auth/access.decorators.js';
+import { RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Upload } from '../../http/validation/declared.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -15,6 +15,7 @@ export class BlogImagesController {
 
   @Post()
   @RequireScopes('blog:write')
+  @RequirePlatformBlog(({ query }) => (query as PlaceImage).target === 'platform')
   @Idempotent()
   @Upload()
   @UseGuards(BlogImagesGuard)

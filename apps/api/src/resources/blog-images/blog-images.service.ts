@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { UploadedImage } from '../../media/image-uploads.js';
 import type { PlaceImage } from './blog-images.dto.js';
@@ -9,15 +9,9 @@ import type { PlaceImage } from './blog-images.dto.js';
 export class BlogImagesService {
   constructor(private readonly audit: Audit) {}
 
-  /** Where the caller's image goes. @throws ApiError 403 without the capability; ValidationFailed without a brand */
+  /** Where the caller's image goes. @throws ValidationFailed without a brand */
   folderOf(caller: Caller, { target = 'org', brand }: PlaceImage): string {
     if (target === 'org') return `org/${caller.organizationId}`;
-    if (!caller.platformBlog) {
-      throw new ApiError(
-        'platform_blog_required',
-        'Only keys with the platform-blog capability may upload for the platform’s sites. Leave target out, or give org.',
-      );
-    }
     if (brand) return `platform/${brand}`;
     const msg = 'Images of the platform need a brand.';
     throw new ValidationFailed([{ loc: ['query', 'brand'], msg, type: 'missing' }]);

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
-import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { array, Documented, one } from '../../http/openapi/operation.decorator.js';
 import { JsonUpTo } from '../../http/validation/declared.js';
@@ -45,6 +45,7 @@ export class BlogController {
 
   @Post()
   @RequireScopes('blog:write')
+  @RequirePlatformBlog(({ body }) => (body as CreatePost).target === 'platform')
   @Idempotent()
   @JsonUpTo(LONGEST_POST)
   @Documented({

@@ -44,7 +44,6 @@ export class BlogService {
   }
 
   async create(caller: Caller, { target = 'org', brand, ...fields }: CreatePost): Promise<JsonText> {
-    if (target === 'platform' && !caller.platformBlog) throw platformBlogRequired();
     if (target === 'platform' && !brand) throw fault('brand', 'missing', 'Posts of the platform need a brand.');
     const published = fields.status === 'published';
     refuseSchedule(fields.scheduled_at, published);
@@ -104,13 +103,6 @@ function refuseSchedule(scheduledAt: Date | null | undefined, published: boolean
     'scheduled_at',
     'value_error',
     'A published post has no schedule. Leave it out, or set the status to draft.',
-  );
-}
-
-function platformBlogRequired(): ApiError {
-  return new ApiError(
-    'platform_blog_required',
-    'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
   );
 }
 
