@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { ApiKeys } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { Factories } from '../support/factories.js';
 import { hooks, Probe } from '../support/probe.js';
@@ -29,7 +28,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await make.close();
-  await twin.app.close();
+  await twin.close();
   await api.stop();
 });
 
@@ -287,9 +286,9 @@ describe('a replay', () => {
 
   it('is for whoever may still ask: not for a revoked key, nor a read-only one, nor beyond the limit', async () => {
     const name = uuidv7();
-    const { id, key: revoked } = await api.app.get(ApiKeys).create(school, { name: 'old', scopes: ['write'] });
+    const { id, key: revoked } = await api.keys.create(school, { name: 'old', scopes: ['write'] });
     const first = await ask('/v1/probes', { name }, name, { as: revoked });
-    await api.app.get(ApiKeys).revoke(id);
+    await api.keys.revoke(id);
     const late = await ask('/v1/probes', { name }, name, { as: revoked });
     const reading = await ask('/v1/probes', { name }, name, { as: await api.key(school) });
     expect([first.status, late.status, reading.status]).toEqual([201, 401, 403]);
@@ -302,7 +301,7 @@ describe('a replay', () => {
     const limited = uuidv7();
     expect((await ask('/v1/probes', { name: limited }, limited, slow)).status).toBe(201);
     expect((await ask('/v1/probes', { name: limited }, limited, slow)).status).toBe(429);
-    await strict.app.close();
+    await strict.close();
   });
 
   it('with a changed ENCRYPTION_KEY is refused, and nothing is done twice', async () => {
@@ -312,7 +311,7 @@ describe('a replay', () => {
     const again = await ask('/v1/probes', { name }, name, { at: rekeyed });
     expect([again.status, await effects(name)]).toEqual([409, 1]);
     expect(again.bytes).toContain('can no longer be read');
-    await rekeyed.app.close();
+    await rekeyed.close();
   });
 
   it('ends after 24 hours', async () => {
@@ -337,7 +336,7 @@ describe('a replay', () => {
     await age('24 hours 1 minute');
     expect((await ask('/v1/probes', { name: 'another' }, name)).status).toBe(201);
     await age('24 hours 1 minute');
-    await make.query(`SELECT purge_expired('30 days', '30 days', 1000)`);
+    await make.query('SELECT purge_expired()');
     expect(await keysLike(name)).toBe(0);
   });
 });

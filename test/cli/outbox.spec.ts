@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buildOnce } from '../support/api-process.js';
 import { type CliResult, results, runCli } from '../support/cli.js';
 import { Mailroom } from '../support/worker.js';
@@ -5,36 +8,45 @@ import { Mailroom } from '../support/worker.js';
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
 
+const SECRET = 'never-to-be-shown';
+
 describe('the commands for what waits', () => {
   let room: Mailroom;
   let slug: string;
+  let folder: string;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tutoring-hooks-'));
     await buildOnce();
     room = await Mailroom.open();
     slug = (await room.make.query<{ slug: string }>('SELECT slug FROM organizations'))[0]!.slug;
   }, 240_000);
   afterEach(() => room.clear());
-  afterAll(() => room.stop());
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await room.stop();
+  });
 
-  const cli = (...args: string[]): Promise<CliResult> => runCli(args, room.settings);
+  const settings = () => ({ ...room.settings, MIGRATION_DATABASE_URL: room.database.ownerUrl });
+  const cli = (...args: string[]): Promise<CliResult> => runCli(args, settings());
 
   it('outbox list and show tell everything but addresses and links', async () => {
     await room.queue(['ada@example.org'], { payload: { joinUrl: 'https://app.example/join/the-token' } });
     await room.rebuild();
     await room.make.query(
-      `UPDATE outbox SET status = 'dead', attempts = 8, last_error = '451 later' WHERE topic = 'email'`,
+      `UPDATE outbox SET status = 'dead', attempts = 8, last_error = 'smtp_451' WHERE topic = 'email'`,
     );
     const listed = await cli('--json', 'outbox', 'list');
     expect(results(listed.stdout)).toMatchObject([
       { topic: 'rebuild', status: 'queued', recipient: `organization:${room.organizationId}`, attempts: 0 },
-      { topic: 'email', status: 'dead', recipient: 'a…@example.org', attempts: 8, last_error: '451 later' },
+      { topic: 'email', status: 'dead', recipient: 'a…@example.org', attempts: 8, last_error: 'smtp_451' },
     ]);
     const dead = await cli('outbox', 'list', '--status', 'dead');
     expect(dead.stdout.trim().split('\n')).toHaveLength(1);
-    expect(dead.stdout).toMatch(/dead +8 tries +organization_invite +a…@example\.org +451 later/);
+    expect(dead.stdout).toMatch(/dead +8 tries +organization_invite +a…@example\.org +smtp_451/);
     const id = results(listed.stdout)[1]!.id as string;
     const shown = await cli('outbox', 'show', id);
+    expect(shown.stdout).toMatch(/last_error +smtp_451: The mail server answered/);
     for (const { stdout, stderr } of [listed, dead, shown]) expect(stdout + stderr).not.toMatch(/ada@|the-token/);
     expect((await cli('outbox', 'show', id, '--reveal')).stdout).toMatch(
       /recipient +ada@example\.org[^]*join_url +https:\/\/app\.example\/join\/the-token/,
@@ -62,7 +74,7 @@ describe('the commands for what waits', () => {
   });
 
   it('outbox unsuppress lets mail go again', async () => {
-    await room.make.query(`SELECT suppress_address('ada@example.org', '550')`);
+    await room.make.query(`SELECT suppress_address('ada@example.org', 'smtp_550')`);
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 0 });
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 1 });
     await room.queue(['ada@example.org']);
@@ -79,13 +91,18 @@ describe('the commands for what waits', () => {
       (await room.make.query<{ secret: Buffer }>('SELECT secret FROM rebuild_hooks'))[0]!.secret;
     expect(room.vault.open('hook secrets', await stored())).toBe(results(set.stdout)[0]!.secret);
     const own = 'a secret of our own';
+    const file = join(folder, 'secret');
+    writeFileSync(file, `${own}\n`);
     expect(
-      (await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/2', '--secret', own)).stdout,
+      (await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/2', '--secret-file', file)).stdout,
     ).not.toContain(own);
     expect(room.vault.open('hook secrets', await stored())).toBe(own);
-    expect(
-      await cli('hook', 'set', '--brand', 'primary', '--url', 'http://brand.example/', '--secret', own),
-    ).toMatchObject({ code: 0 });
+    const piped = ['hook', 'set', '--brand', 'primary', '--url', 'http://brand.example/', '--secret-stdin'];
+    expect(await runCli(piped, settings(), own)).toMatchObject({ code: 0 });
+    const [brand] = await room.make.query<{ secret: Buffer }>(
+      `SELECT secret FROM rebuild_hooks WHERE target = 'brand:primary'`,
+    );
+    expect(room.vault.open('hook secrets', brand!.secret)).toBe(own);
     expect(results((await cli('--json', 'hook', 'list')).stdout)).toMatchObject([
       { target: 'brand:primary', url: 'http://brand.example/' },
       { target, url: 'https://site.example/2' },
@@ -101,11 +118,17 @@ describe('the commands for what waits', () => {
     [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
     [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". There are: primary, secondary'],
     [['--brand', 'primary', '--url', 'ftp://x.example'], 'Give an http(s) address.'],
-    [['--brand', 'primary', '--url', 'https://x.example', '--secret', 'short'], 'A secret has 16 characters at least'],
+    [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'use --secret-file or --secret-stdin'],
+    [['--brand', 'primary', '--url', 'https://x.example', '--secret-file', '/nowhere'], 'cannot be read (ENOENT)'],
+    [['--brand', 'primary', '--url', 'https://x.example', '--secret-stdin'], 'A secret has 16 characters at least'],
+    [['--brand', 'primary', '--url', `https://user:${SECRET}@x.example`], 'must not hold a user or password'],
+    [['--brand', 'primary', '--url', `https://${SECRET}@x.example/`], 'must not hold a user or password'],
+    [['--brand', 'primary', '--url', `https://user:${SECRET}@x:y`], 'Give an http(s) address.'],
   ])('hook set refuses %j', async (args, complaint) => {
     const { code, stderr } = await cli('hook', 'set', ...args);
     expect(code).toBe(1);
     expect(stderr).toContain(complaint);
+    expect(stderr).not.toContain(SECRET);
     expect(await room.make.query('SELECT FROM rebuild_hooks')).toHaveLength(0);
   });
 });

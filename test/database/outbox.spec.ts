@@ -25,7 +25,7 @@ describe('the doors of the worker', () => {
 
   async function finish(id: string, worker: string, outcome: string, again: string | null = null): Promise<unknown> {
     const sql = 'SELECT finish_outbox($1, $2, $3, $4, $5::interval) AS mine';
-    return (await world.as(null, sql, [id, worker, outcome, 'why', again]))[0]?.mine;
+    return (await world.as(null, sql, [id, worker, outcome, 'timeout', again]))[0]?.mine;
   }
 
   async function message(id: string): Promise<Row> {
@@ -96,7 +96,7 @@ describe('the doors of the worker', () => {
     const [failed, untried] = [await queue(), await queue()];
     await claim('one');
     await finish(failed, 'one', 'failed', '5 minutes');
-    expect(await message(failed)).toMatchObject({ status: 'failed', attempts: 1, later: true, last_error: 'why' });
+    expect(await message(failed)).toMatchObject({ status: 'failed', attempts: 1, later: true, last_error: 'timeout' });
     await world.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
     expect(await message(untried)).toMatchObject({ attempts: 1, later: true, leased_by: 'one' });
     await world.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
@@ -117,6 +117,42 @@ describe('the doors of the worker', () => {
     expect(await retry(tried)).toBe(false);
     expect(await retry(randomUUID())).toBe(false);
   });
+
+  it('bound what they are asked for: no lease for ever, no try that ends in a year, no more rows than a round takes', async () => {
+    const id = await queue();
+    const invalid = { code: '22023' };
+    for (const lease of ['0', '-1 minute', '6 minutes', '1 year']) {
+      await expect(claim('one', 10, lease), lease).rejects.toMatchObject(invalid);
+    }
+    for (const most of [-1, 0, 1001]) await expect(claim('one', most), String(most)).rejects.toMatchObject(invalid);
+    expect(await claim('one', 10, '5 minutes')).toHaveLength(1);
+    for (const outcome of ['queued', 'anything']) {
+      await expect(finish(id, 'one', outcome), outcome).rejects.toMatchObject(invalid);
+    }
+    await expect(finish(id, 'one', 'failed', '2 days')).rejects.toMatchObject(invalid);
+    await world.as(
+      school,
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
+       FROM generate_series(1, 10001)`,
+      [school],
+    );
+    const listed = await world.as(null, 'SELECT count(*)::int AS n FROM list_outbox(NULL, NULL, 1000000)');
+    expect(listed).toEqual([{ n: 10_000 }]);
+  });
+
+  it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store codes and no texts: not %j', async (text) => {
+    const refused = { code: '23514' };
+    await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
+    await expect(world.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(refused);
+  });
+
+  it.each(['https://user:pw@site.example/hook', 'http://token@site.example', 'https://:pw@site.example/'])(
+    'keep no hook with credentials: %s',
+    async (url) => {
+      const insert = world.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
+      await expect(insert).rejects.toMatchObject({ code: '23514' });
+    },
+  );
 
   it('tell which invites open nothing any more', async () => {
     const invites = {
@@ -145,9 +181,22 @@ describe('the doors of the worker', () => {
         expires_at,
       });
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    for (const key of ['a', 'b', 'c']) await use(key, ago(0.01));
+    // One more of each than a call deletes.
+    const many = 'generate_series(1, 5001) n';
+    await world.as(
+      school,
+      `INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
+       SELECT $1, 'POST /v1/invites', n, $2, now() - interval '1 minute' FROM ${many}`,
+      [school, randomBytes(32)],
+    );
+    await world.as(
+      school,
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient, status, finished_at)
+       SELECT gen_random_uuid(), $1, 'email', 'k', 'r', (ARRAY['sent', 'dead', 'suppressed'])[1 + n % 3],
+         now() - interval '31 days' FROM ${many}`,
+      [school],
+    );
     await use('kept', ago(-0.01));
-    for (const status of ['sent', 'dead', 'suppressed']) await queue({ status, finished_at: ago(31) });
     const messages = [await queue({ status: 'sent', finished_at: ago(29) }), await queue({ created_at: ago(99) })];
     await world.insert(school, 'invites', inviteRow(school, { expires_at: ago(31) }));
     const invites = [
@@ -156,10 +205,10 @@ describe('the doors of the worker', () => {
     ];
     for (const row of invites) await world.insert(school, 'invites', row);
     const purge = async (): Promise<Row> => {
-      const rows = await world.as(null, `SELECT * FROM purge_expired('30 days', '30 days', 2)`);
+      const rows = await world.as(null, 'SELECT * FROM purge_expired()');
       return Object.fromEntries(rows.map(({ what, rows: count }) => [what, count])) as Row;
     };
-    expect(await purge()).toEqual({ idempotency_keys: '2', outbox: '2', invites: '1' });
+    expect(await purge()).toEqual({ idempotency_keys: '5000', outbox: '5000', invites: '1' });
     expect(await purge()).toEqual({ idempotency_keys: '1', outbox: '1', invites: '0' });
     expect(await world.all('SELECT key FROM idempotency_keys')).toEqual([{ key: 'kept' }]);
     expect(ids(await world.all('SELECT id FROM outbox ORDER BY id'))).toEqual(messages.sort());

@@ -8,9 +8,10 @@ export interface CliResult {
 }
 
 /** Runs the built command line, as an operator's shell would, with nothing in its environment but these settings. */
-export async function runCli(args: string[], settings: Record<string, string>): Promise<CliResult> {
+export async function runCli(args: string[], settings: Record<string, string>, input = ''): Promise<CliResult> {
   const main = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
   const child = spawn(process.execPath, [main, ...args], { env: { PATH: '/usr/bin:/bin', ...settings } });
+  child.stdin.on('error', () => undefined).end(input);
   const result: CliResult = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (result.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (result.stderr += chunk.toString()));

@@ -95,8 +95,8 @@ describe('the rebuilds queue', () => {
       expect(await drain()).toEqual(attempt < TRIES ? { failed: 1 } : { dead: 1 });
       problems.push((await room.rows())[0]!.last_error);
     }
-    expect(problems.slice(0, 3)).toEqual(['HTTP 500', 'HTTP 307', 'HTTP 404']);
-    expect(problems.at(-1)).toBe('ECONNREFUSED');
+    expect(problems.slice(0, 3)).toEqual(['http_500', 'http_307', 'http_404']);
+    expect(problems.at(-1)).toBe('connection_refused');
     expect(redirected).toBe(0);
     expect(new Set(hook.calls.map(({ body }) => body)).size).toBe(1);
     expect(hook.calls.every((call) => hook.signed(call))).toBe(true);
@@ -114,7 +114,7 @@ describe('the rebuilds queue', () => {
     const worker = await room.worker();
     const [message] = await worker.get(OutboxStore).claim('rebuild', 1, 30_000);
     const outcome = await worker.get(RebuildCourier).deliver(message!, AbortSignal.timeout(200));
-    expect(outcome).toEqual({ status: 'failed', problem: 'the hook took too long' });
+    expect(outcome).toEqual({ status: 'failed', problem: 'timeout' });
   });
 
   it('is done when nobody set a hook, and asks each target of its own', async () => {
@@ -134,7 +134,7 @@ describe('the rebuilds queue', () => {
     expect(brand.calls).toHaveLength(1);
     expect(brand.signed(brand.calls[0]!)).toBe(true);
     expect(JSON.parse(brand.calls[0]!.body)).toMatchObject({ target: 'brand:primary' });
-    expect((await room.rows(`recipient = 'brand:secondary'`))[0]!.last_error).toBe('no hook is set: nobody to tell');
+    expect((await room.rows(`recipient = 'brand:secondary'`))[0]!.last_error).toBe('no_hook');
     await brand.stop();
   });
 

@@ -80,11 +80,11 @@ describe('the relay', () => {
     const [first] = await store.claim('email', 1, 90_000);
     await room.pass('91 seconds');
     const [second] = await store.claim('email', 1, 90_000);
-    expect(await store.finish(first!, 'failed', 'late', 0)).toBe(false);
+    expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
     await store.release(first!);
     expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 2, last_error: null }]);
     expect(await store.finish(second!, 'sent', null, null)).toBe(true);
-    expect(await store.finish(first!, 'failed', 'late', 0)).toBe(false);
+    expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
     expect(await room.tally()).toEqual({ sent: 1 });
   });
 

@@ -10,7 +10,7 @@ import {
   roleFaults,
   wrongListCounts,
 } from '@app/database';
-import { WORKER_SILENCE_MS } from '@app/jobs';
+import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
 
 export interface Finding {
@@ -154,7 +154,7 @@ async function examineMail(env: Env): Promise<Finding> {
     await transport.verify();
     return { check: 'mail', status: 'ok', message: 'the mail server answers' };
   } catch (error) {
-    return { check: 'mail', status: 'fail', message: `SMTP_URL does not work: ${(error as Error).message}` };
+    return { check: 'mail', status: 'fail', message: `SMTP_URL does not work: ${inWords(problemOf(error))}` };
   } finally {
     transport.close();
   }

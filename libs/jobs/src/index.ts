@@ -1,4 +1,5 @@
 export { EMAIL_KINDS, type EmailKind, type EmailPayload } from './emails.js';
 export { JobsModule } from './jobs.module.js';
-export { type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
+export { type Admission, type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
+export { inWords, type Problem, problemOf, PROBLEMS } from './problems.js';
 export { type QueueName, queueNames, QUEUES, type Recurring, WORKER_SILENCE_MS } from './queues.js';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Command, InvalidArgumentError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import type { Tenant } from '@app/database';
@@ -13,6 +14,9 @@ interface TargetOptions {
 
 interface SetOptions extends TargetOptions {
   url: string;
+  secretFile?: string;
+  secretStdin?: boolean;
+  /** Refused: everybody on the machine can read the arguments of a process. */
   secret?: string;
 }
 
@@ -34,15 +38,16 @@ export function addHookCommands(program: Command): void {
 
   withTarget(hook.command('set'))
     .description('set the hook of an organization or a brand; one that is there is replaced')
-    .requiredOption('--url <url>', 'http(s) address that takes the signed POST', parseUrl)
+    .requiredOption('--url <url>', 'http(s) address that takes the signed POST')
     .option(
-      '--secret <secret>',
-      `what calls are signed with, ${SHORTEST_SECRET} characters at least (default: made, and shown once)`,
+      '--secret-file <file>',
+      `holds what calls are signed with, ${SHORTEST_SECRET} characters at least (default: made, and shown once)`,
     )
-    .action(async ({ url, secret, ...options }: SetOptions, command: Command) => {
-      if (secret !== undefined && secret.length < SHORTEST_SECRET) {
-        throw new Failure(`A secret has ${SHORTEST_SECRET} characters at least`);
-      }
+    .option('--secret-stdin', 'the same from standard input')
+    .addOption(new Option('--secret [secret]').hideHelp())
+    .action(async ({ url: given, ...options }: SetOptions, command: Command) => {
+      const url = parseUrl(given);
+      const secret = readSecret(options);
       const key = secret ?? randomBytes(32).toString('hex');
       const target = await withWorkplace(async (workplace) => {
         const found = await targetOf(workplace, options);
@@ -55,13 +60,13 @@ export function addHookCommands(program: Command): void {
         );
         return found.target;
       });
-      const made = secret === undefined ? { secret: key } : {};
+      const made = secret === null ? { secret: key } : {};
       print(
         command,
         { target, url, ...made },
         [
           `${target} is rebuilt through ${url}`,
-          ...(secret === undefined ? ['', 'Calls are signed with this secret, shown this once:', '', `  ${key}`] : []),
+          ...(secret === null ? ['', 'Calls are signed with this secret, shown this once:', '', `  ${key}`] : []),
           '',
           'X-Signature is sha256= and the HMAC-SHA256 of "<X-Timestamp>.<body>", in hex.',
         ].join('\n'),
@@ -112,8 +117,37 @@ async function targetOf({ env, organizationId }: Workplace, { org, brand }: Targ
   return { target: `brand:${brand!}`, organizationId: null, tenant };
 }
 
+/** The messages leave the address out: it may hold a password. */
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new InvalidArgumentError('Give an http(s) address.');
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('Give an http(s) address.');
+  if (url.username || url.password) {
+    throw new Failure(
+      'The address must not hold a user or password: calls are signed, so check the signature instead.',
+    );
+  }
   return url.href;
+}
+
+/** Null when none is given. */
+function readSecret({ secret, secretFile, secretStdin }: Omit<SetOptions, 'url'>): string | null {
+  if (secret !== undefined) {
+    throw new Failure(
+      'Everybody on this machine can see the arguments of a command: use --secret-file or --secret-stdin.',
+    );
+  }
+  if (secretFile !== undefined && secretStdin) throw new Failure('Give either --secret-file or --secret-stdin');
+  if (secretFile === undefined && !secretStdin) return null;
+  const text = readText(secretFile ?? 0).replace(/\r?\n$/, '');
+  if (text.length < SHORTEST_SECRET) throw new Failure(`A secret has ${SHORTEST_SECRET} characters at least`);
+  return text;
+}
+
+/** @param source a file, or 0 for standard input */
+function readText(source: string | 0): string {
+  try {
+    return readFileSync(source, 'utf8');
+  } catch (error) {
+    throw new Failure(`The secret cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
-import type { EmailPayload } from '@app/jobs';
+import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
 import { Failure, print } from '../output.js';
 import { withWorkplace } from '../workplace.js';
 
@@ -60,7 +60,11 @@ export function addOutboxCommands(program: Command): void {
       const [row] = UUID.test(id) ? await find(null, id, 1) : [];
       if (!row) throw unknown(id);
       const shown = { ...told(row), ...(reveal && (await revealed(row))) };
-      const words = Object.entries(shown).map(([name, value]) => `${name.padEnd(16)} ${inWords(value)}`);
+      const explained = {
+        ...shown,
+        last_error: row.last_error && `${row.last_error}: ${problemInWords(row.last_error)}`,
+      };
+      const words = Object.entries(explained).map(([name, value]) => `${name.padEnd(16)} ${inWords(value)}`);
       print(command, shown, words.join('\n'));
     });
 

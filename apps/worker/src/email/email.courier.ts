@@ -53,9 +53,9 @@ export class EmailCourier implements Courier {
       const { id, recipient, inviteId } = message;
       const expiresAt = this.open(message)?.expiresAt;
       if (suppressed.has(recipient.toLowerCase())) {
-        decided.set(id, { status: 'suppressed', problem: 'the address refused mail for good' });
+        decided.set(id, { status: 'suppressed', problem: 'address_suppressed' });
       } else if ((inviteId !== null && closed.has(inviteId)) || (expiresAt && Date.parse(expiresAt) <= Date.now())) {
-        decided.set(id, { status: 'suppressed', problem: 'its link opens nothing any more' });
+        decided.set(id, { status: 'suppressed', problem: 'link_closed' });
       }
     }
     return decided;
@@ -64,8 +64,8 @@ export class EmailCourier implements Courier {
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
     const { id, recipient, kind, createdAt, lease } = message;
     const payload = this.open(message);
-    if (!payload) return { status: 'failed', problem: 'it cannot be opened: was ENCRYPTION_KEY changed?' };
-    if (!isKind(kind)) return { status: 'failed', problem: `no template for "${kind}"` };
+    if (!payload) return { status: 'failed', problem: 'payload_unreadable' };
+    if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
     let after: () => void = () => undefined;
     let lost = false as boolean;
     const ready = async () => {
@@ -79,8 +79,8 @@ export class EmailCourier implements Courier {
       return { status: 'sent', after: () => after() };
     } catch (error) {
       if (lost) return { status: 'lost', after: () => after() };
-      if (signal.aborted) return { status: 'failed', problem: 'the server took too long', after: () => after() };
-      const { permanent, unreachable, problem } = refusalOf(error, recipient);
+      if (signal.aborted) return { status: 'failed', problem: 'timeout', after: () => after() };
+      const { permanent, unreachable, problem } = refusalOf(error);
       if (permanent) await this.store.suppress(recipient.toLowerCase(), problem);
       return permanent
         ? { status: 'suppressed', problem, after: () => after() }

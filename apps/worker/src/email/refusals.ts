@@ -1,11 +1,12 @@
+import { type Problem, problemOf } from '@app/jobs';
+
 /** Why a mail did not go out. */
 export interface Refusal {
   /** The server will never take mail for this recipient. */
   permanent: boolean;
   /** No mail at all can go out at the moment. */
   unreachable: boolean;
-  /** In words, without addresses. */
-  problem: string;
+  problem: Problem;
 }
 
 /** What nodemailer's errors carry. */
@@ -32,10 +33,8 @@ const SERVER_CODES = new Set(['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EP
 const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
 
-const LONGEST_PROBLEM = 300;
-
 /** Reads what a mailer threw. */
-export function refusalOf(thrown: unknown, recipient: string): Refusal {
+export function refusalOf(thrown: unknown): Refusal {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
   return {
     permanent: isPermanent(error),
@@ -43,7 +42,7 @@ export function refusalOf(thrown: unknown, recipient: string): Refusal {
       SERVER_CODES.has(error.code ?? '') ||
       SYSTEM_CODES.has(error.originalCode ?? error.code ?? '') ||
       SETUP_TIMEOUTS.has(error.timeoutType ?? ''),
-    problem: inWords(error, recipient),
+    problem: problemOf(thrown),
   };
 }
 
@@ -52,19 +51,4 @@ function isPermanent({ command, responseCode = 0, response = '' }: SmtpError): b
   const [, enhanced] = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? [];
   if (enhanced) return MAILBOX_CODES.test(enhanced);
   return MAILBOX_REPLIES.has(responseCode) && !ABOUT_THE_SENDER.test(response);
-}
-
-/** A server may repeat the address, whole or in part: none of it is written down. */
-function inWords(error: SmtpError, recipient: string): string {
-  const { code, originalCode, timeoutType, command, response } = error;
-  const known = [originalCode ?? code, timeoutType, command && command !== 'API' && `at ${command}`].filter(Boolean);
-  const said = response ?? (known.length === 0 ? error.message : '');
-  const [localPart = '', host = ''] = recipient.toLowerCase().split('@');
-  const parts = [recipient.toLowerCase(), localPart, host].filter((part) => part.length > 1);
-  const hidden = parts.reduce((text, part) => replaceAll(text, part), said.replace(/[^\s<>@"]+@[^\s<>@"]+/g, '…'));
-  return [known.join(' '), hidden.replace(/\s+/g, ' ').trim()].filter(Boolean).join(': ').slice(0, LONGEST_PROBLEM);
-}
-
-function replaceAll(text: string, part: string): string {
-  return text.split(new RegExp(part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i')).join('…');
 }

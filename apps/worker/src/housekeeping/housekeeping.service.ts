@@ -8,18 +8,6 @@ import { Log } from '@app/logging';
 /** Rows of workers that are gone say nothing any more. */
 const FORGET_AFTER = '1 day';
 
-/**
- * How long finished messages are kept, with their address and text: for questions about a mail that did not arrive. What is
- * dead by then carries a link that has expired.
- */
-const MESSAGES_KEPT = '30 days';
-
-/** How long an invite is kept after its time, so that whoever opens it late is told so. */
-const INVITES_KEPT = '30 days';
-
-/** Rows of each kind that one statement deletes: well within the time that a statement has. */
-const PURGED_AT_ONCE = 5_000;
-
 /** How often there is something to purge, at most (ms). What is past its time is refused from the moment on, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
 
@@ -60,10 +48,9 @@ export class HousekeepingService {
   async purge(): Promise<Record<string, number>> {
     const purged: Record<string, number> = {};
     for (;;) {
-      const rows = await this.db.lookUp<{ what: string; rows: string }>(sql`
-        SELECT what, rows FROM purge_expired(${MESSAGES_KEPT}::interval, ${INVITES_KEPT}::interval, ${PURGED_AT_ONCE})`);
+      const rows = await this.db.lookUp<{ what: string; rows: string }>(sql`SELECT what, rows FROM purge_expired()`);
       for (const { what, rows: count } of rows) purged[what] = (purged[what] ?? 0) + Number(count);
-      if (rows.every(({ rows: count }) => Number(count) < PURGED_AT_ONCE)) break;
+      if (rows.every(({ rows: count }) => Number(count) === 0)) break;
     }
     if (Object.values(purged).some((count) => count > 0)) this.log.pino.info({ purged }, 'purged');
     return purged;

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type OutboxMessage } from '@app/database';
+import type { Problem } from '@app/jobs';
 import { Lease } from './lease.js';
 
 /** A message that this worker holds for a while. */
@@ -61,14 +62,14 @@ export class OutboxStore {
   }
 
   /**
-   * @param note the last error, or what else is worth knowing; without addresses
+   * @param note the last error, or what else is worth knowing
    * @param againInMs when it is due again
    * @returns false when it was claimed again by now, by whomever
    */
   async finish(
     { id, lease }: Claimed,
     status: FinalStatus,
-    note: string | null,
+    note: Problem | null,
     againInMs: number | null,
   ): Promise<boolean> {
     const [row] = await this.db.lookUp<{ mine: boolean }>(sql`
@@ -90,7 +91,7 @@ export class OutboxStore {
     return new Set(rows.map(({ address }) => address));
   }
 
-  async suppress(address: string, why: string): Promise<void> {
+  async suppress(address: string, why: Problem): Promise<void> {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboxMessage } from '@app/database';
+import type { Problem } from '@app/jobs';
 import type { Log } from '@app/logging';
 import type { Claimed, FinalStatus, OutboxStore } from './outbox.store.js';
 import { pauseAfter, TRIES } from './schedule.js';
@@ -9,10 +10,10 @@ export type Outcome = {
   /** Runs once the outcome is committed, or given up on. */
   after?: () => void;
 } & (
-  | { status: 'sent'; note?: string }
-  | { status: 'suppressed'; problem: string }
+  | { status: 'sent'; note?: Problem }
+  | { status: 'suppressed'; problem: Problem }
   /** `unreachable`: nothing can be sent at the moment, the message itself is not to blame. */
-  | { status: 'failed'; problem: string; unreachable?: boolean }
+  | { status: 'failed'; problem: Problem; unreachable?: boolean }
   /** It was claimed again, or will be: not for this try to say how it ended. */
   | { status: 'lost' }
 );
@@ -208,7 +209,7 @@ export class Relay {
   }
 
   /** What was carried out must be known as such, or it is done again: a database that is away is waited for. */
-  private async commit(message: Claimed, status: FinalStatus, note: string | null): Promise<boolean> {
+  private async commit(message: Claimed, status: FinalStatus, note: Problem | null): Promise<boolean> {
     const again = status === 'failed' ? pauseAfter(message.attempts) : null;
     for (;;) {
       try {
@@ -224,6 +225,6 @@ export class Relay {
   /** A courier that throws has a bug; the message is tried again like any other. */
   private unexpected(error: unknown): Outcome {
     this.log.failure(error, null, `${this.courier.topic}_courier_failed`);
-    return { status: 'failed', problem: `internal error: ${error instanceof Error ? error.name : 'unknown'}` };
+    return { status: 'failed', problem: 'internal_error' };
   }
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
+import { problemOf } from '@app/jobs';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
 import type { Courier, Outcome } from '../outbox/relay.js';
 
@@ -16,12 +17,12 @@ export class RebuildCourier implements Courier {
 
   async deliver({ id, recipient, createdAt }: Claimed, signal: AbortSignal): Promise<Outcome> {
     const hook = await this.store.rebuildHook(recipient);
-    if (!hook) return { status: 'sent', note: 'no hook is set: nobody to tell' };
+    if (!hook) return { status: 'sent', note: 'no_hook' };
     let secret: string;
     try {
       secret = this.vault.open('hook secrets', hook.secret);
     } catch {
-      return { status: 'failed', problem: 'the secret cannot be opened: was ENCRYPTION_KEY changed?' };
+      return { status: 'failed', problem: 'secret_unreadable' };
     }
     const body = JSON.stringify({ event: 'rebuild', target: recipient, id, occurred_at: createdAt.toISOString() });
     const timestamp = String(Math.floor(Date.now() / 1000));
@@ -41,9 +42,9 @@ export class RebuildCourier implements Courier {
       });
       await response.body?.cancel();
       if (response.ok) return { status: 'sent' };
-      return { status: 'failed', problem: `HTTP ${response.status}` };
+      return { status: 'failed', problem: `http_${response.status}` };
     } catch (error) {
-      return { status: 'failed', problem: signal.aborted ? 'the hook took too long' : codeOf(error) };
+      return { status: 'failed', problem: signal.aborted ? 'timeout' : problemOf(error) };
     }
   }
 }
@@ -51,11 +52,4 @@ export class RebuildCourier implements Courier {
 /** The receiver computes the same over what it got, and refuses a timestamp that is minutes old. */
 export function signatureOf(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-}
-
-/** fetch hides what happened in the cause. */
-function codeOf(error: unknown): string {
-  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
-  return 'unknown';
 }

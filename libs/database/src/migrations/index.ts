@@ -7,6 +7,7 @@ import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
 import { Writes1763600000007 } from './1763600000007-writes.js';
 import { ListCounts1763600000008 } from './1763600000008-list-counts.js';
 import { Identity1763600000009 } from './1763600000009-identity.js';
+import { Roles1763600000010 } from './1763600000010-roles.js';
 import { ListIndexes1763600000011 } from './1763600000011-list-indexes.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
@@ -20,5 +21,6 @@ export const migrations = [
   Writes1763600000007,
   ListCounts1763600000008,
   Identity1763600000009,
+  Roles1763600000010,
   ListIndexes1763600000011,
 ];

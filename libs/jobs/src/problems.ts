@@ -1,0 +1,72 @@
+/**
+ * Why a message of the outbox did not go out, or went nowhere. Only these codes are stored and logged: what a server says
+ * may repeat an address, and what a library says may quote a URL with its password. docs/outbox.md has the same table.
+ */
+export const PROBLEMS = {
+  'smtp_<reply>':
+    'The mail server answered with this reply code. 4xx passes; 5xx is about the recipient or the sender.',
+  'http_<status>': 'The build hook answered with this status, not with 2xx. Redirects are not followed.',
+  timeout: 'The other side took too long.',
+  connection_refused: 'Nothing listens at that address.',
+  connection_lost: 'The connection broke off.',
+  host_not_found: 'The name of the host has no address.',
+  host_unreachable: 'There is no way to that host from here.',
+  tls_failed: 'No secure connection came about: check the certificate.',
+  authentication_failed: 'The mail server did not take the user name and password of SMTP_URL.',
+  protocol_error: 'The other side does not speak the protocol.',
+  settings_invalid: 'The address or its options cannot be used.',
+  message_refused: 'The mail server did not take the message, without saying why.',
+  file_not_written: 'The mail could not be written into the folder of SMTP_URL.',
+  address_suppressed: 'The address refused mail for good before; see cli outbox unsuppress.',
+  link_closed: 'The link of the mail opens nothing any more, so the mail was not sent.',
+  no_hook: 'No build hook is set: nobody had to be told.',
+  payload_unreadable: 'The message cannot be decrypted: was ENCRYPTION_KEY changed?',
+  secret_unreadable: 'The secret of the hook cannot be decrypted: was ENCRYPTION_KEY changed? Set the hook again.',
+  template_missing: 'This build has no template for the mail: is the worker older than the API?',
+  internal_error: 'A fault of ours; the log of the worker has more.',
+  unknown: 'None of the above, or stored by an earlier version.',
+} as const;
+
+/** A code as it is stored: with a number in place of `<reply>` or `<status>`. */
+export type Problem = Exclude<keyof typeof PROBLEMS, `${string}<${string}`> | `smtp_${number}` | `http_${number}`;
+
+/** A code in words. */
+export function inWords(code: string): string {
+  const name = code.replace(/^smtp_\d+$/, 'smtp_<reply>').replace(/^http_\d+$/, 'http_<status>');
+  return name in PROBLEMS ? PROBLEMS[name as keyof typeof PROBLEMS] : PROBLEMS.unknown;
+}
+
+/** Codes of Node, OpenSSL, undici and nodemailer. */
+const CODES: [RegExp, Problem][] = [
+  [/^(EAUTH|ENOAUTH|EOAUTH2)$/, 'authentication_failed'],
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ENOTFOUND|EAI_AGAIN|EDNS)$/, 'host_not_found'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, 'host_unreachable'],
+  [/TIMEOUT$|^ETIMEDOUT$/, 'timeout'],
+  [/^ETLS$|^ERR_(TLS|SSL)|CERT|^(UNABLE_TO|HOSTNAME_MISMATCH)/, 'tls_failed'],
+  [/^(ECONNRESET|EPIPE|ECONNECTION|ESOCKET|ECONNABORTED|UND_ERR_SOCKET)$/, 'connection_lost'],
+  [/^(EPROTOCOL|HPE_\w+)$/, 'protocol_error'],
+  [/^(ECONFIG|ERR_INVALID_URL)$/, 'settings_invalid'],
+  [/^(EENVELOPE|EMESSAGE|ESTREAM)$/, 'message_refused'],
+  [/^(ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EMFILE|EIO)$/, 'file_not_written'],
+];
+
+/** What errors of fetch and nodemailer carry. */
+interface Carried {
+  code?: unknown;
+  originalCode?: unknown;
+  timeoutType?: unknown;
+  responseCode?: unknown;
+}
+
+/** The code for what was thrown; nothing of its text. */
+export function problemOf(thrown: unknown): Problem {
+  // fetch hides what happened in the cause.
+  const error = (thrown instanceof Error ? (thrown.cause ?? thrown) : {}) as Carried;
+  const { code, originalCode, timeoutType, responseCode } = error;
+  const known = (name: unknown) => CODES.find(([pattern]) => typeof name === 'string' && pattern.test(name))?.[1];
+  const first = known(code);
+  if (first === 'authentication_failed') return first;
+  if (typeof responseCode === 'number' && responseCode >= 100 && responseCode < 1000) return `smtp_${responseCode}`;
+  return timeoutType ? 'timeout' : (known(originalCode) ?? first ?? 'unknown');
+}
