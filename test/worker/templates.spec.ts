@@ -39,13 +39,13 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
   it('shows what people put into names as text, on one line', () => {
     const hostile = {
       ...payload,
-      organizationName: `<b>"O'Hara" & Sons</b>\r\nBcc: x@example.org`,
+      organizationName: `<b>"O'Hara" & Sons</b>\r\nBcc: somebody`,
       firstName: '<script>alert(1)</script>\n\nPay here',
     };
     const { subject, text, html } = render(kind, hostile);
     expect(html).not.toMatch(/<b>|<script/);
-    expect(html).toContain('&lt;b&gt;&quot;O&#39;Hara&quot; &amp; Sons&lt;/b&gt; Bcc: x@example.org');
-    expect(text).toContain(`<b>"O'Hara" & Sons</b> Bcc: x@example.org`);
+    expect(html).toContain('&lt;b&gt;&quot;O&#39;Hara&quot; &amp; Sons&lt;/b&gt; Bcc: somebody');
+    expect(text).toContain(`<b>"O'Hara" & Sons</b> Bcc: somebody`);
     expect(text).toContain('Hello <script>alert(1)</script> Pay here,');
     expect(subject).not.toMatch(/[\r\n]/);
   });

@@ -26,6 +26,12 @@ export type RebuildTarget = `organization:${string}` | `brand:${string}`;
  */
 const REBUILD_PAUSE_MS = 3_000;
 
+/** An organization mails the same address once within this time: the link is in the answer, and can be handed over. */
+const PAUSE = '10 minutes';
+
+/** Those of the mails that may be queued. */
+export type Admission = <Mail extends { to: string }>(mails: Mail[]) => Mail[];
+
 /** Promises work inside the ambient transaction: it is done if, and only if, the transaction commits. */
 @Injectable()
 export class Outbox {
@@ -40,32 +46,54 @@ export class Outbox {
     return this.env.get('SMTP_URL') !== null;
   }
 
-  /** Those of the addresses (normalized) that mail goes to: none without SMTP_URL, and none that a server refused for good. */
-  async reachable(addresses: string[]): Promise<Set<string>> {
-    if (addresses.length === 0 || !this.sendsMail) return new Set();
-    const refused = await this.db.query<{ address: string }>(
-      sql`SELECT suppressed_addresses AS address FROM suppressed_addresses(${addresses})`,
-    );
-    const pointless = new Set(refused.map(({ address }) => address));
-    return new Set(addresses.filter((address) => !pointless.has(address)));
+  /**
+   * Tells which mails to these addresses may go out, inside the ambient transaction: none without SMTP_URL; none to an
+   * address that a server refused for good, or that this organization mailed within ten minutes; and no more than its day's
+   * allowance. From here to the end of the transaction nobody else queues mail for the organization, so that what is
+   * counted stays right.
+   */
+  async admission(organizationId: string, addresses: string[]): Promise<Admission> {
+    if (addresses.length === 0 || !this.sendsMail) return () => [];
+    const most = this.env.get('INVITE_MAILS_PER_DAY');
+    const wanted = new Set(addresses.map(normalized));
+    const [, [found]] = await Promise.all([
+      this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail of ${organizationId}`}, 0))`),
+      // lower() of the database may know ASCII only: addresses with other letters are compared here.
+      this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
+        SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
+          ARRAY(SELECT recipient FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
+            AND created_at > now() - ${PAUSE}::interval
+            AND (lower(recipient) = ANY (${[...wanted]}) OR octet_length(recipient) <> char_length(recipient))) AS recent,
+          (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
+            AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
+    ]);
+    const { refused, recent, today } = found!;
+    const taken = new Set([...refused, ...recent.map(normalized)]);
+    let left = most - today;
+    return (mails) =>
+      mails.filter(({ to }) => {
+        const address = normalized(to);
+        if (left === 0 || !wanted.has(address) || taken.has(address)) return false;
+        taken.add(address);
+        left--;
+        return true;
+      });
   }
 
   /**
-   * Queues mails in two statements, however many; as far as their addresses are {@link reachable}.
+   * Queues mails, as far as their {@link admission} goes.
    *
    * @returns the addresses (normalized) that were queued
    */
   async addEmails(organizationId: string, emails: Email[]): Promise<Set<string>> {
-    const reachable = await this.reachable(emails.map(({ to }) => to.trim().toLowerCase()));
-    await this.addReachable(
-      organizationId,
-      emails.filter(({ to }) => reachable.has(to.trim().toLowerCase())),
-    );
-    return reachable;
+    const admit = await this.admission(organizationId, emails.map(({ to }) => to)); // prettier-ignore
+    const admitted = admit(emails);
+    await this.addAdmitted(organizationId, admitted);
+    return new Set(admitted.map(({ to }) => normalized(to)));
   }
 
-  /** Queues mails in one statement; to addresses that are known to be {@link reachable}. */
-  async addReachable(organizationId: string, queued: Email[]): Promise<void> {
+  /** Queues mails in one statement: those that their {@link admission} let through. */
+  async addAdmitted(organizationId: string, queued: Email[]): Promise<void> {
     if (queued.length === 0) return;
     await this.db.query(sql`
       WITH added AS (
@@ -93,4 +121,8 @@ export class Outbox {
         now() + ${REBUILD_PAUSE_MS} * interval '1 millisecond'
       WHERE NOT EXISTS (SELECT FROM joined)`);
   }
+}
+
+function normalized(address: string): string {
+  return address.trim().toLowerCase();
 }

@@ -1,5 +1,6 @@
 import { Eta } from 'eta';
 import type { EmailKind, EmailPayload } from '@app/jobs';
+import { plainName } from './names.js';
 
 /** The three parts of a mail that differ. */
 export interface Rendered {
@@ -116,10 +117,13 @@ const renderText = text.compile(TEXT);
 
 const LONGEST_SUBJECT = 200;
 
+/** An organization whose name was nothing but a link. */
+const NAMELESS = 'A tutoring organization';
+
 /** A mail of this kind. */
 export function render(kind: EmailKind, payload: EmailPayload): Rendered {
-  const organizationName = oneLine(payload.organizationName);
-  const firstName = payload.firstName === null ? '' : oneLine(payload.firstName);
+  const organizationName = plainName(payload.organizationName) || NAMELESS;
+  const firstName = plainName(payload.firstName ?? '');
   const words = WORDS[kind](organizationName, ROLES[payload.role]);
   const expires = payload.expiresAt === null ? null : inWords(new Date(payload.expiresAt), payload.timeZone);
   const values = { ...words, organizationName, firstName, link: linkOf(payload), expires };
@@ -140,9 +144,4 @@ function inWords(time: Date, timeZone: string): string {
   const day = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
   const hour = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
   return new Intl.DateTimeFormat('en-AU', { ...day, ...hour, timeZone }).format(time);
-}
-
-/** Names are one line each, whatever was put into them: a line of its own in a mail would look like ours. */
-function oneLine(name: string): string {
-  return name.replace(/[\s\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').trim();
 }

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
-import { normalizeEmail } from '../email.js';
+import { type Admission, type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
 import { Invites, type MintedInvite } from '../invites.js';
 import type { Provisioner } from './people.js';
 
@@ -23,21 +22,21 @@ export class AccountMails {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Those of the addresses (normalized) that mail goes to. */
-  reachable(addresses: string[]): Promise<Set<string>> {
-    return this.outbox.reachable(addresses);
+  /** Which mails to these addresses may go out, see {@link Outbox.admission}. */
+  admission(by: Provisioner, addresses: string[]): Promise<Admission> {
+    return this.outbox.admission(by.organizationId, addresses);
   }
 
   /** Queues mails inside the ambient transaction. @returns ids of those whose mail was queued */
   async queue(by: Provisioner, mails: AccountMail[]): Promise<Set<string>> {
-    const reachable = await this.reachable(mails.map(({ to }) => normalizeEmail(to)));
-    const queued = mails.filter(({ to }) => reachable.has(normalizeEmail(to)));
-    await this.queueReachable(by, queued);
-    return new Set(queued.map(({ id }) => id));
+    const admit = await this.admission(by, mails.map(({ to }) => to)); // prettier-ignore
+    const admitted = admit(mails);
+    await this.queueAdmitted(by, admitted);
+    return new Set(admitted.map(({ id }) => id));
   }
 
-  /** Queues mails to addresses that are known to be {@link reachable}. */
-  async queueReachable(by: Provisioner, mails: AccountMail[]): Promise<void> {
+  /** Queues mails that their {@link admission} let through. */
+  async queueAdmitted(by: Provisioner, mails: AccountMail[]): Promise<void> {
     if (mails.length === 0) return;
     // What was asked of the database before leaves first, and is carried out while secrets are made and sealed.
     await setImmediate();
@@ -59,7 +58,7 @@ export class AccountMails {
     }));
     await Promise.all([
       this.invites.store(by.organizationId, minted),
-      this.outbox.addReachable(by.organizationId, emails),
+      this.outbox.addAdmitted(by.organizationId, emails),
     ]);
   }
 

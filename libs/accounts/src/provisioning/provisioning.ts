@@ -26,10 +26,10 @@ export class Provisioning {
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
     const addresses = [...new Set(given.filter((address) => address !== null))];
     const hold = this.logins.holdOrganization(by.organizationId);
-    const [, known, reachable] = await Promise.all([
+    const [, known, admit] = await Promise.all([
       hold,
       this.logins.find(by.organizationId, addresses),
-      this.mails.reachable(addresses),
+      this.mails.admission(by, addresses),
     ]);
     const newcomers = new Map<string, string>();
     let plan = new Plan(people, known, newcomers);
@@ -43,11 +43,11 @@ export class Provisioning {
       // One whom nobody is to have any more would stay behind as a login that nobody ever sees.
       if ([...ours.keys()].some((id) => !plan.logins.has(id))) throw overtaken();
     }
-    const mails = plan.mails.filter(({ to }) => reachable.has(normalizeEmail(to)));
+    const mails = admit(plan.mails);
     const mailed = new Set(mails.map(({ id }) => id));
     const [written] = await Promise.all([
       plan.writes ? this.memberships.write(by.organizationId, plan, mailed) : true,
-      this.mails.queueReachable(by, mails),
+      this.mails.queueAdmitted(by, mails),
     ]);
     if (!written || !(await this.logins.have(plan.offers))) throw overtaken();
     const invited = new Set(mails.map(({ place }) => place));

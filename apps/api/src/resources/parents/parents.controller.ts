@@ -90,8 +90,8 @@ export class ParentsController {
     id: 'send_parent_invite',
     summary: 'Mails a parent the way into their account',
     description:
-      'The parent must be linked to a student. `sent` tells whether a mail was queued: not so without a mail server, or ' +
-      'when the address refused mail for good. A parent without an address is a 422.',
+      'The parent must be linked to a student. `sent` tells whether a mail was queued: not so without a mail server, ' +
+      'when the address refused mail for good or was mailed within ten minutes, or beyond the day’s mails. A parent without an address is a 422.',
     answer: one(accountInviteSentShape),
   })
   sendInvite(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {

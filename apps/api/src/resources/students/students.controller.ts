@@ -66,7 +66,8 @@ export class StudentsController {
     id: 'send_student_invite',
     summary: 'Mails a student the way into their account',
     description:
-      '`sent` tells whether a mail was queued: not so without a mail server, or when the address refused mail for good. ' +
+      '`sent` tells whether a mail was queued: not so without a mail server, when the address refused mail for ' +
+      'good or was mailed within ten minutes, or beyond the day’s mails. ' +
       'A student without an address, or archived, is a 422.',
     answer: one(accountInviteSentShape),
   })
