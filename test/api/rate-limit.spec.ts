@@ -5,7 +5,7 @@ import type { Response } from 'supertest';
 import { AnswerCheck } from '../support/answer-check.js';
 import { TestApi } from '../support/api.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
-import { Organizations } from '@app/accounts';
+import { ApiKeys, Organizations } from '@app/accounts';
 
 const LIMIT = 5;
 
@@ -205,10 +205,10 @@ describe('a look-up in the database', () => {
   const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 
   it('is made for each request of a key within its limit: validity is never cached', async () => {
-    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'used' });
+    const { id, key } = await api.keys.create(organizationId, { name: 'used' });
     await times(3, () => api.get('/v1/ping', key));
     expect(find).toHaveBeenCalledTimes(3);
-    await api.app.get(ApiKeys).revoke(id);
+    await api.keys.revoke(id);
     expect((await api.get('/v1/ping', key)).status).toBe(401);
   });
 
@@ -231,10 +231,10 @@ describe('a look-up in the database', () => {
   });
 
   it('tells a key over its limit of its revocation within a tenth of a second, however often it asks', async () => {
-    const { id, key } = await api.app.get(ApiKeys).create(organizationId, { name: 'loud' });
+    const { id, key } = await api.keys.create(organizationId, { name: 'loud' });
     const clock = stopTheClock();
     await times(LIMIT + 20, () => api.get('/v1/ping', key));
-    await api.app.get(ApiKeys).revoke(id);
+    await api.keys.revoke(id);
     expect((await from('203.0.113.20', key)).status).toBe(429);
     clock.mockReturnValue(performance.now() + 100);
     // From now on it is a key like any that failed.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { plantedBug } from '../support/planted-bug.js';
@@ -123,7 +123,7 @@ describe('bad keys', () => {
   }
 
   it('are refused alike, with 429 beyond the limit, cost no look-up then, and slow nobody else', async () => {
-    const keys = api.app.get(ApiKeys);
+    const keys = api.keys;
     const revoked = await keys.create(organizationId, { name: 'revoked' });
     await keys.revoke(revoked.id);
     const valid = await Promise.all(Array.from({ length: VALID_KEYS }, () => api.key(organizationId)));

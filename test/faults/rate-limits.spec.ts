@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { plantedBug } from '../support/planted-bug.js';
@@ -96,7 +96,7 @@ describe('limits shared by four processes', () => {
   async function waitAsTold(): Promise<number> {
     const inside = redis.client();
     const keys: { id: string; key: string }[] = [];
-    while (keys.length < WAITERS) keys.push(await api.app.get(ApiKeys).create(organizationId, { name: 'waits' }));
+    while (keys.length < WAITERS) keys.push(await api.keys.create(organizationId, { name: 'waits' }));
     const now = Math.floor(Date.now() / 1_000);
     for (const { id } of keys) {
       const seconds = Array.from({ length: 1 + random.integer(20) }, () => now - random.integer(55));

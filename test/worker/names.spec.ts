@@ -100,6 +100,7 @@ describe('names in mails', () => {
           timeZone: 'Australia/Melbourne',
           role: 'student',
           joinUrl: JOIN,
+          proof: null,
           expiresAt: '2026-05-01T09:30:00.000Z',
         });
         const links = [...mail.html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link);
@@ -130,7 +131,7 @@ describe('names in mails', () => {
   });
 
   it('leave something to call an organization by', () => {
-    const payload = { timeZone: 'UTC', role: 'tutor', joinUrl: JOIN, expiresAt: '2026-05-01T09:30:00.000Z' } as const;
+    const payload = { timeZone: 'UTC', role: 'tutor', joinUrl: JOIN, proof: null, expiresAt: '2026-05-01T09:30:00.000Z' } as const;
     const mail = render('organization_invite', { ...payload, organizationName: 'www.evil.com', firstName: 'http://x' });
     expect(mail.subject).toBe('Join A tutoring organization');
     expect(mail.text).toMatch(/^Hello,$/m);

@@ -51,8 +51,10 @@ export class Outbox {
    * address that a server refused for good, or that this organization mailed within ten minutes; and no more than its day's
    * allowance. From here to the end of the transaction nobody else queues mail for the organization, so that what is
    * counted stays right.
+   *
+   * @param notices whether they carry no link. An invite just sent does not hold back a notice, nor a notice an invite.
    */
-  async admission(organizationId: string, addresses: string[]): Promise<Admission> {
+  async admission(organizationId: string, addresses: string[], notices = false): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
     const most = this.env.get('INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalized));
@@ -62,7 +64,7 @@ export class Outbox {
       this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT recipient FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
-            AND created_at > now() - ${PAUSE}::interval
+            AND created_at > now() - ${PAUSE}::interval AND (invite_id IS NULL) = ${notices}
             AND (lower(recipient) = ANY (${[...wanted]}) OR octet_length(recipient) <> char_length(recipient))) AS recent,
           (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
             AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
@@ -85,8 +87,8 @@ export class Outbox {
    *
    * @returns the addresses (normalized) that were queued
    */
-  async addEmails(organizationId: string, emails: Email[]): Promise<Set<string>> {
-    const admit = await this.admission(organizationId, emails.map(({ to }) => to)); // prettier-ignore
+  async addEmails(organizationId: string, emails: Email[], notices = false): Promise<Set<string>> {
+    const admit = await this.admission(organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
     const admitted = admit(emails);
     await this.addAdmitted(organizationId, admitted);
     return new Set(admitted.map(({ to }) => normalized(to)));

@@ -62,7 +62,7 @@ export class AccountMails {
     ]);
   }
 
-  /** Queues mails that only tell something, as far as their addresses are {@link reachable}. */
+  /** Queues mails that only tell something, as far as their {@link admission} goes. */
   async notify(
     by: Provisioner,
     kind: EmailKind,
@@ -75,7 +75,7 @@ export class AccountMails {
       inviteId: null,
       payload: payloadOf(by, role, firstName),
     }));
-    await this.outbox.addEmails(by.organizationId, emails);
+    await this.outbox.addEmails(by.organizationId, emails, true);
   }
 }
 
