@@ -8,11 +8,15 @@ import { MINUTE_MS } from '../rate-limit/sliding-window.js';
 import { TokenBuckets } from '../rate-limit/token-buckets.js';
 
 /**
- * Look-ups a second that one key or one address may still cost while it is over its limit, and how many at once. Ten a
+ * Look-ups a second that a key over its limit may still cost, and how many at once. Ten a
  * second cost the database next to nothing (0.1 ms each), and a key over its limit learns of its revocation within 100 ms.
  */
-const LOOK_UPS_PER_SECOND = 10;
-const LOOK_UPS_AT_ONCE = 10;
+const PER_KEY = { perSecond: 10, burst: 10 };
+/**
+ * The same for an address that failed too often: no more than its limit allows it anyway (60 a minute), so that going on
+ * gains nothing, and enough at once for the new keys of a school.
+ */
+const PER_ADDRESS = { perSecond: 1, burst: 10 };
 
 /** Keys remembered: some 3 MB. A key that is forgotten only counts as unproven again. */
 const MOST_KEYS = 10_000;
@@ -24,7 +28,8 @@ const MOST_KEYS = 10_000;
  * - A key over its limit is looked up ten times a second at most, and refused in between. So it learns of its
  *   revocation (401 comes before 429) after 100 ms at the latest, and never gets more than a 429.
  * - From an address that failed too often, a key that worked lately is looked up at once. One that failed within the
- *   last minute is refused, so that a script with a wrong key uses up nothing. All others share ten look-ups a second.
+ *   last minute is refused, so that a script with a wrong key uses up nothing. All others share one look-up a
+ *   second, after ten at once.
  */
 @Injectable()
 export class KeyLookUps {
@@ -32,7 +37,8 @@ export class KeyLookUps {
   private readonly proven = new LRUCache<string, string>({ max: MOST_KEYS });
   /** Hashes of keys that were not. */
   private readonly failed = new LRUCache<string, true>({ max: MOST_KEYS, ttl: MINUTE_MS });
-  private readonly lookUps = new TokenBuckets(LOOK_UPS_PER_SECOND, LOOK_UPS_AT_ONCE);
+  private readonly ofKeys = new TokenBuckets(PER_KEY);
+  private readonly ofAddresses = new TokenBuckets(PER_ADDRESS);
 
   constructor(
     private readonly keys: ApiKeys,
@@ -64,11 +70,11 @@ export class KeyLookUps {
   }
 
   private async spareKey(id: string, name: string, response: Response): Promise<void> {
-    if (this.keyLimit.isReached(id) && !this.lookUps.take(name)) await this.keyLimit.count(id, response);
+    if (this.keyLimit.isReached(id) && !this.ofKeys.take(name)) await this.keyLimit.count(id, response);
   }
 
   private async spareAddress(address: string, name: string): Promise<void> {
     if (!this.failures.isReached(address)) return;
-    if (this.failed.has(name) || !this.lookUps.take(address)) await this.failures.count(address);
+    if (this.failed.has(name) || !this.ofAddresses.take(address)) await this.failures.count(address);
   }
 }

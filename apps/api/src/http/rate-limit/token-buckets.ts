@@ -9,11 +9,11 @@ export class TokenBuckets {
   private readonly dueAt = new LRUCache<string, number>({ max: MOST_BUCKETS });
   private readonly interval: number;
 
-  constructor(
-    perSecond: number,
-    private readonly burst: number,
-  ) {
+  private readonly burst: number;
+
+  constructor({ perSecond, burst }: { perSecond: number; burst: number }) {
     this.interval = 1_000 / perSecond;
+    this.burst = burst;
   }
 
   /** Takes a token; false when there is none. */
