@@ -1,4 +1,4 @@
-import { Invites, Organizations } from '@app/accounts';
+import { Invites } from '@app/accounts';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';
@@ -293,7 +293,7 @@ describe('GET /v1/org/join-link', () => {
   });
 
   it('a revoked code is replaced', async () => {
-    const { id } = await api.app.get(Organizations).create({ name: 'Made', slug: `made-${uuidv7()}` });
+    const { id } = await api.organizations.create({ name: 'Made', slug: `made-${uuidv7()}` });
     const reader = await api.key(id);
     const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string>;
     const before = await read();

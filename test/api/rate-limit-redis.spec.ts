@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { Organizations } from '@app/accounts';
 import { Metrics } from '../../apps/api/src/http/metrics/metrics.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { MINUTE_MS } from '../../apps/api/src/http/rate-limit/sliding-window.js';
@@ -24,7 +23,7 @@ beforeAll(async () => {
   first = await TestApi.start(settings);
   second = await TestApi.start(settings, first.database);
   processes.push(first, second);
-  organizationId = (await first.app.get(Organizations).create({ name: 'Limited', slug: 'limited' })).id;
+  organizationId = (await first.organizations.create({ name: 'Limited', slug: 'limited' })).id;
 }, 360_000);
 
 afterAll(async () => {

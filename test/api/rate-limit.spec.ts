@@ -5,7 +5,7 @@ import type { Response } from 'supertest';
 import { AnswerCheck } from '../support/answer-check.js';
 import { TestApi } from '../support/api.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
-import { ApiKeys, Organizations } from '@app/accounts';
+import { ApiKeys } from '@app/accounts';
 
 const LIMIT = 5;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
     AUTH_FAILURES_PER_MINUTE: '4',
     TRUST_PROXY: 'true',
   });
-  organizationId = (await api.app.get(Organizations).create({ name: 'Limited', slug: 'limited' })).id;
+  organizationId = (await api.organizations.create({ name: 'Limited', slug: 'limited' })).id;
 });
 
 afterAll(() => api.stop());

@@ -1,6 +1,5 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 
@@ -30,7 +29,7 @@ const answers: Sent[] = [];
 beforeAll(async () => {
   await buildOnce();
   api = await TestApi.start();
-  organizationId = (await api.app.get(Organizations).create({ name: 'Keys', slug: 'keys' })).id;
+  organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
   const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5' };
   processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
 }, 300_000);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { plantedBug } from '../support/planted-bug.js';
@@ -43,7 +42,7 @@ describe('bad keys', () => {
   beforeAll(async () => {
     await buildOnce();
     api = await TestApi.start();
-    organizationId = (await api.app.get(Organizations).create({ name: 'Keys', slug: 'keys' })).id;
+    organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
     admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
     await admin.query(`ALTER ROLE ${new URL(api.database.applicationUrl).username} SET track_functions = 'all'`);

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Organizations } from '@app/accounts';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { plantedBug } from '../support/planted-bug.js';
@@ -38,7 +37,7 @@ describe('limits shared by four processes', () => {
   beforeAll(async () => {
     await buildOnce();
     api = await TestApi.start();
-    organizationId = (await api.app.get(Organizations).create({ name: 'Limited', slug: 'limited' })).id;
+    organizationId = (await api.organizations.create({ name: 'Limited', slug: 'limited' })).id;
   }, 300_000);
   beforeEach(async () => {
     redis = await TestRedis.start();

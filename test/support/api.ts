@@ -7,8 +7,8 @@ import { Test } from '@nestjs/testing';
 import { fileURLToPath } from 'node:url';
 import supertest from 'supertest';
 import type { DataSource } from 'typeorm';
-import { ApiKeys, type NewApiKey } from '@app/accounts';
-import { loadEnv } from '@app/config';
+import { ApiKeys, Invites, type NewApiKey, Organizations } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../apps/api/src/configure-app.js';
@@ -25,8 +25,9 @@ export class TestApi {
     readonly database: TestDatabase,
     /** Everything that was logged so far. */
     readonly logged: string[],
-    /** As the operator, who alone makes and revokes keys. */
+    /** As the operator, who alone makes keys and organizations. */
     readonly keys: ApiKeys,
+    readonly organizations: Organizations,
     private readonly owner: DataSource,
   ) {}
 
@@ -71,7 +72,9 @@ export class TestApi {
     const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     // What the planted routes write.
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
-    return new TestApi(app, own, logged, new ApiKeys(new Database(owner), env), owner);
+    const operator = new Database(owner);
+    const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
+    return new TestApi(app, own, logged, new ApiKeys(operator, env), organizations, owner);
   }
 
   get server(): Server {

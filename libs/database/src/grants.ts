@@ -63,7 +63,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   invites: { api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)', worker: 'SELECT (id), INSERT' },
   // Whoever queues a message cannot read its payload again. The worker queues rebuilds; it claims through claim_outbox.
   outbox: {
-    api: 'SELECT (organization_id, topic, recipient, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
+    api: 'SELECT (organization_id, topic, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
     worker: 'SELECT (organization_id, topic, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
   },
   suppressions: {},
