@@ -18,8 +18,11 @@ const PROCESS_KEPT = 10;
 const PROCESSES_RETURN = 3_000;
 /** A connection without an answer for this long is replaced (ms): nobody closed it, but it is dead. */
 const SILENCE = 5_000;
-/** The longest pause between two attempts to connect (ms). */
-const RETRY_AT_MOST = 1_000;
+/**
+ * The pause between two attempts to connect (ms). Short, so that all processes are back at nearly the same time: what one
+ * has allowed is unknown to the others until it has reported.
+ */
+const RETRY = 100;
 
 const PROCESSES = 'rate-limit:processes';
 
@@ -71,7 +74,7 @@ export class RateLimitRedis {
       socketTimeout: SILENCE,
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
-      retryStrategy: (attempt) => Math.min(attempt * 200, RETRY_AT_MOST),
+      retryStrategy: () => RETRY,
     }) as Commands;
     this.redis.defineCommand('hit', { numberOfKeys: 1, lua: HIT });
     this.redis.defineCommand('register', { numberOfKeys: 1, lua: REGISTER });
