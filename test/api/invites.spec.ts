@@ -179,7 +179,7 @@ describe('POST /v1/invites', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ emailed: false, join_url: expect.stringContaining('/join/') as string });
     await silent.close();
-    await make.query(`INSERT INTO suppressions (email_normalized, reason) VALUES ($1, '550')`, [email]);
+    await make.query(`INSERT INTO suppressions (email_normalized, reason) VALUES ($1, 'smtp_550')`, [email]);
     expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({
       emailed: false,
     });

@@ -122,7 +122,7 @@ describe('row security', () => {
       if (table === 'users') {
         const rename = `UPDATE users SET first_name = 'Mallory' WHERE id = ANY ($1) RETURNING 1`;
         expect(await world.as(mine, rename, [keys])).toEqual([]);
-        await expect(world.as(mine, 'DELETE FROM users')).rejects.toMatchObject(DENIED);
+        expect(await world.as(mine, 'DELETE FROM users RETURNING 1')).toEqual([]);
         expect(await everything(table)).toEqual(before);
         continue;
       }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { migrations } from './migrations/index.js';
-import { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
+import { FUNCTION_GRANTS, type ProcessRole, type Right, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 
 const { escapeIdentifier } = pg;
 
@@ -32,8 +32,9 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
       `The role ${escapeIdentifier(names[role])} of ${ROLE_SETTINGS[role]} does not exist: run "npm run cli -- roles" first.`,
     );
   }
-  const [schema] = await owner.query<{ tables: string[]; functions: string[] }[]>(`
-    SELECT ARRAY(SELECT relname::text FROM pg_class
+  const [schema] = await owner.query<{ tables: { name: string; columns: string[] }[]; functions: string[] }[]>(`
+    SELECT ARRAY(SELECT json_build_object('name', relname, 'columns', ARRAY(SELECT attname FROM pg_attribute
+        WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)) FROM pg_class c
         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS tables,
       ARRAY(SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS functions`);
   await owner.transaction(async (manager) => {
@@ -45,13 +46,21 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
       const name = escapeIdentifier(names[role]);
       await manager.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
       for (const table of schema!.tables) {
-        const spelled = TABLE_GRANTS[table]?.[role];
-        if (spelled) await manager.query(`GRANT ${spelled} ON ${escapeIdentifier(table)} TO ${name}`);
+        const rights = rightsOf(TABLE_GRANTS[table.name]?.[role]).flatMap((right) => spell(right, table.columns));
+        if (rights.length === 0) continue;
+        await manager.query(`GRANT ${rights.join(', ')} ON ${escapeIdentifier(table.name)} TO ${name}`);
       }
       const functions = schema!.functions.filter((it) => FUNCTION_GRANTS[it]?.includes(role)).map(escapeIdentifier);
       if (functions.length > 0) await manager.query(`GRANT EXECUTE ON FUNCTION ${functions.join(', ')} TO ${name}`);
     }
   });
+}
+
+/** As GRANT wants it. A schema of before, where a migration was reverted, lacks some of the columns. */
+function spell({ privilege, columns }: Right, known: string[]): string[] {
+  if (!columns) return [privilege];
+  const there = columns.filter((column) => known.includes(column));
+  return there.length > 0 ? [`${privilege} (${there.join(', ')})`] : [];
 }
 
 function userOf(url: string): string {

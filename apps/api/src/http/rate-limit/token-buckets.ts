@@ -19,7 +19,7 @@ export class TokenBuckets {
   /** Takes a token; false when there is none. */
   take(name: string): boolean {
     const now = performance.now();
-    const dueAt = Math.max(this.dueAt.get(name) ?? 0, now - (this.burst - 1) * this.interval);
+    const dueAt = Math.max(this.dueAt.get(name) ?? -Infinity, now - (this.burst - 1) * this.interval);
     if (dueAt > now) return false;
     this.dueAt.set(name, dueAt + this.interval);
     return true;
