@@ -1,7 +1,7 @@
 import type { Factories } from './factories.js';
 
-/** Longest first: each column takes the first of these that its CHECKs and indexes let in (characters, or array items). */
-const LENGTHS = [20_000, 2_000, 250, 50];
+/** Each column takes the first of these lengths that its CHECKs and indexes let in (characters, or items of an array). */
+const SHORTER = [2_000, 250, 50];
 
 interface TextColumn {
   table: string;
@@ -10,14 +10,17 @@ interface TextColumn {
 }
 
 /** Values of each kind; what a row has of its own keeps them apart where they must be unique. */
-const VALUES: Record<TextColumn['type'], (length: number) => string> = {
-  text: (length) => `left(md5(ctid::text) || repeat('"', ${length}), ${length})`,
-  ARRAY: (length) => `array_fill('"quoted"'::text, ARRAY[${length / 10}])`,
-  jsonb: (length) => `jsonb_build_array(repeat('"', ${length}))`,
+const VALUES: Record<TextColumn['type'], (length: number, character: string) => string> = {
+  text: (length, character) => `left(md5(ctid::text) || repeat('${character}', ${length}), ${length})`,
+  ARRAY: (length, character) => `array_fill(repeat('${character}', 10), ARRAY[${length / 10}])`,
+  jsonb: (length, character) => `jsonb_build_array(repeat('${character}', ${length}))`,
 };
 
 /** Makes every text of every row as long as the schema lets it be. Returns the columns that became long. */
-export async function lengthenTexts(make: Factories): Promise<string[]> {
+export async function lengthenTexts(
+  make: Factories,
+  { length: longest, character } = { length: 20_000, character: '"' },
+): Promise<string[]> {
   const columns = await make.query<TextColumn>(`
     SELECT table_name AS "table", column_name AS name, data_type AS type FROM information_schema.columns
     JOIN information_schema.tables USING (table_schema, table_name)
@@ -26,16 +29,13 @@ export async function lengthenTexts(make: Factories): Promise<string[]> {
       AND table_name NOT IN ('migrations', 'api_keys', 'organizations', 'outbox', 'invites') ORDER BY 1, 2`);
   const long: string[] = [];
   for (const { table, name, type } of columns) {
-    for (const length of LENGTHS) {
-      const value = VALUES[type](length);
-      // Without triggers: the rows keep what was derived of them.
-      const done = await make
-        .query(
-          `DO $$ BEGIN SET LOCAL session_replication_role = replica; UPDATE ${table} SET ${name} = ${value}; END $$`,
-        )
-        .then(() => true)
-        .catch(() => false);
-      if (!done) continue;
+    for (const length of [longest, ...SHORTER]) {
+      const update = `UPDATE ${table} SET ${name} = ${VALUES[type](length, character)}`;
+      const fits = await make.withoutTriggers(update).then(
+        () => true,
+        () => false,
+      );
+      if (!fits) continue;
       if (length > 250) long.push(`${table}.${name}`);
       break;
     }
