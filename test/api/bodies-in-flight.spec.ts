@@ -98,13 +98,13 @@ const refused = /^HTTP\/1\.1 503 [\s\S]*Retry-After: 1\r\n/;
 
 describe('bodies in flight', () => {
   it('are refused beyond the budget of an organization, at once and unread, while others go on', async () => {
-    const half = await Promise.all(Array.from({ length: 5 }, () => begin({ length: LONGEST })));
+    const half = await Promise.all(Array.from({ length: 10 }, () => begin({ length: LONGEST })));
     for (const socket of half) socket.write(Buffer.alloc(MIB, ' '));
     await vi.waitFor(() => {
-      expect(budget.state).toEqual({ bytes: 5 * LONGEST, organizations: 1 });
+      expect(budget.state).toEqual({ bytes: 10 * LONGEST, organizations: 1 });
     });
     const before = await make.query('SELECT count(*) FROM audit_log');
-    for (const sent of [{ length: LONGEST }, {}, { length: 2 * MIB }]) {
+    for (const sent of [{ length: LONGEST }, {}, { length: 2 * MIB + 1 }]) {
       const answer = await heard(await begin(sent));
       expect(answer).toMatch(refused);
       expect(answer).toMatch(/Connection: close\r\n/);
@@ -123,7 +123,7 @@ describe('bodies in flight', () => {
     expect(await heard(other)).toMatch(/^HTTP\/1\.1 201 /);
     half[0]!.destroy();
     await vi.waitFor(() => {
-      expect(budget.state.bytes).toBe(4 * LONGEST);
+      expect(budget.state.bytes).toBe(9 * LONGEST);
     });
     const next = await begin({});
     next.write(chunked(post(3)));

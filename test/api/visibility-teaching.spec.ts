@@ -79,7 +79,7 @@ describe('homework belongs to', () => {
 
   it('the organization of the pair, before that of the author', async () => {
     const tutor = await make.tutor(a.id);
-    await make.tutor(b.id, { user: tutor, status: 'archived' });
+    await make.tutor(b.id, { user: tutor, status: 'archived', acceptedAt: new Date() });
     const student = await make.student(b.id);
     await make.tutorStudent(b.id, tutor.id, student.id);
     expect(await seenIn('/v1/homework', (await make.homework(tutor.id, { studentId: student.id })).id)).toBe('b');

@@ -280,7 +280,7 @@ describe('the command line', () => {
       for (const role of ['app', 'worker', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
       await admin.end();
     }
-  });
+  }, 120_000);
 
   it.each([
     ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'three different users'],

@@ -94,6 +94,14 @@ export class Office {
     return (await this.list(path)).find((record) => record.id === id);
   }
 
+  /** An address is mailed again after ten minutes only: they are over. */
+  async tenMinutesLater(): Promise<void> {
+    await this.make.query(
+      `UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`,
+      [this.id],
+    );
+  }
+
   /** Mails of this organization that wait, newest first. */
   queued(): Promise<{ kind: string; recipient: string }[]> {
     return this.make.query(

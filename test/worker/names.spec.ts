@@ -131,7 +131,13 @@ describe('names in mails', () => {
   });
 
   it('leave something to call an organization by', () => {
-    const payload = { timeZone: 'UTC', role: 'tutor', joinUrl: JOIN, proof: null, expiresAt: '2026-05-01T09:30:00.000Z' } as const;
+    const payload = {
+      timeZone: 'UTC',
+      role: 'tutor',
+      joinUrl: JOIN,
+      proof: null,
+      expiresAt: '2026-05-01T09:30:00.000Z',
+    } as const;
     const mail = render('organization_invite', { ...payload, organizationName: 'www.evil.com', firstName: 'http://x' });
     expect(mail.subject).toBe('Join A tutoring organization');
     expect(mail.text).toMatch(/^Hello,$/m);

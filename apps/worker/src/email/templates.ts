@@ -14,8 +14,8 @@ interface Words {
   subject: string;
   /** Why the person gets this. */
   reason: string;
-  /** On the link, where there is one. */
-  action?: string;
+  /** On the link; some mails have none. */
+  action: string;
   /** What happens to somebody who does nothing. */
   otherwise: string;
 }
@@ -63,11 +63,13 @@ const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = 
   address_changed: (organization) => ({
     subject: `Your address at ${organization} was changed`,
     reason: `${organization} has entered another address for your account. This one no longer opens it.`,
+    action: 'Open your account',
     otherwise: `If this is not right, ask ${organization}.`,
   }),
   approval_request: (organization) => ({
     subject: `Somebody wants to teach at ${organization}`,
     reason: `A tutor has joined ${organization} with its join code and waits for your approval.`,
+    action: 'Approve or decline',
     otherwise: 'Until an owner or administrator approves, they see nothing.',
   }),
 };

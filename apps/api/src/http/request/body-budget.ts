@@ -9,8 +9,8 @@ import { onceClosed } from './once-closed.js';
  */
 const MOST = 64 * 1_048_576;
 
-/** A quarter: one organization that half-sends bodies leaves most of it to the others. */
-const MOST_OF_ORGANIZATION = MOST / 4;
+/** Half: one organization that half-sends bodies leaves as much to the others. */
+const MOST_OF_ORGANIZATION = MOST / 2;
 
 /** What an upload holds: a few buffers of its streams. The file itself goes to the disk. */
 export const UPLOAD_BYTES = 262_144;
