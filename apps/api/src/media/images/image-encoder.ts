@@ -15,8 +15,8 @@ const QUEUE = { perOwner: 6, waiting: 30, wait: 20_000 };
 /** Starting the process takes about 0.2 s: it stays for a while (ms). */
 const IDLE = 60_000;
 
-/** One that kept more than this from earlier images would reach its limit too early. */
-const MAX_RESTING_BYTES = 160 * 1_048_576;
+/** It begins with 80 MB. One that kept more than this from earlier images would reach its limit too early. */
+const MAX_RESTING_BYTES = 112 * 1_048_576;
 
 /** What to tell a caller whose picture is gone when the fault is ours or nobody's. */
 const RETRY_AFTER = 5;

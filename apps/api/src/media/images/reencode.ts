@@ -80,9 +80,12 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
         })
         .toBuffer();
     case 'png':
-      return image.png().toBuffer();
+      // Filters halve a photograph; colours of a palette they would only blur for deflate.
+      return image.png({ adaptiveFiltering: !metadata.isPalette }).toBuffer();
     case 'webp':
-      return image.webp(isLossless(file) ? { lossless: true, effort: 1 } : { quality: 90, effort: 2 }).toBuffer();
+      return image
+        .webp(isLossless(file) ? { lossless: true, quality: 20, effort: 1 } : { quality: 90, effort: 2 })
+        .toBuffer();
     case 'gif':
       // Each frame has a palette already: with one of its own again, it keeps its colours exactly (from effort 4 on).
       return image
@@ -92,7 +95,7 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
       return image
         .avif({
           quality: 65,
-          effort: 1,
+          effort: 0,
           chromaSubsampling: width * height > MAX_FULL_CHROMA_PIXELS ? '4:2:0' : '4:4:4',
         })
         .toBuffer();

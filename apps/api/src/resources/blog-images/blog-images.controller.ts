@@ -24,7 +24,7 @@ export class BlogImagesController {
     summary: 'Uploads an image for blog posts',
     description:
       'One part `file`: a JPEG, PNG, WebP, GIF or AVIF (by its content) of at most 10 MB (10,485,760 bytes), 50 ' +
-      'megapixels (an AVIF 16) and 200 frames. The image is encoded anew, upright and without metadata such as the ' +
+      'megapixels (a WebP 25, an AVIF 16) and 200 frames. The image is encoded anew, upright and without metadata such as the ' +
       'place where it was taken. The `url` serves as `featured_image` or inside the content.',
     answer: one(blogImageShape),
   })
