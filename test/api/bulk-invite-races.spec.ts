@@ -98,6 +98,7 @@ describe('overlapping batches', () => {
         offices.map(({ id }) => id),
       ]);
       expect([made, logins.length, members.length]).toEqual([ROWS, ROWS, ROWS * offices.length]);
+      expect(await make.query('SELECT * FROM wrong_list_counts(10)')).toEqual([]);
       created += made;
     }
     watch.stop();

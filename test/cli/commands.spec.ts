@@ -128,6 +128,7 @@ describe('the command line', () => {
       database: 'ok',
       migrations: 'ok',
       role: 'ok',
+      totals: 'ok',
       redis: 'ok',
       mail: 'warn',
       storage: 'ok',
@@ -137,13 +138,35 @@ describe('the command line', () => {
 
   it('doctor fails on a role that row-level security does not hold, and on a database that is not there', async () => {
     const asOwner = await runCli(['--json', 'doctor'], { DATABASE_URL: database.ownerUrl });
-    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 9 checks failed\n' });
+    expect(asOwner).toMatchObject({ code: 1, stderr: '1 of 10 checks failed\n' });
     expect(results(asOwner.stdout).find(({ check }) => check === 'role')).toMatchObject({ status: 'fail' });
     const asSuperuser = await runCli(['--json', 'doctor'], { DATABASE_URL: database.adminUrl });
     expect(results(asSuperuser.stdout).find(({ check }) => check === 'role')?.message).toMatch(/superuser/);
     const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
     expect(nowhere.stdout).toMatch(/^fail {2}database: .*ECONNREFUSED/m);
+  });
+
+  it('doctor finds a counter that is wrong, and recount puts it right', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    await owner.connect();
+    const id = await owner
+      .query<{ id: string }>(
+        `INSERT INTO list_counts (organization_id, list, delta) SELECT id, 'members:student', 3 FROM organizations
+         WHERE slug = 'first' RETURNING organization_id AS id`,
+      )
+      .finally(() => owner.end())
+      .then(({ rows }) => rows[0]!.id);
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(1);
+    expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
+      check: 'totals',
+      status: 'fail',
+      message: `members:student of ${id} counts 3, has 0 rows: run "npm run cli -- recount"`,
+    });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: `Recounted ${id}\n` });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Every total is right\n' });
+    expect((await cli('doctor')).code).toBe(0);
   });
 
   it('doctor asks the mail server', async () => {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
 import type { Env } from '@app/config';
-import { connect, pendingMigrations, roleFaults } from '@app/database';
+import { connect, pendingMigrations, roleFaults, wrongListCounts } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
 
@@ -38,10 +38,25 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
       faults.length > 0
         ? { check: 'role', status: 'fail', message: faults.join('; ') }
         : { check: 'role', status: 'ok', message: 'row-level security holds the role of DATABASE_URL' },
-      ...(pending.length > 0 ? [] : [await examineWorker(dataSource)]),
+      ...(pending.length > 0 ? [] : [await examineCounts(dataSource), await examineWorker(dataSource)]),
     ];
   } finally {
     await dataSource.destroy();
+  }
+}
+
+/** Differences that are told; the first ones say where to look. */
+const MOST_WRONG_COUNTS = 5;
+
+async function examineCounts(dataSource: DataSource): Promise<Finding> {
+  try {
+    const wrong = await wrongListCounts(dataSource, MOST_WRONG_COUNTS);
+    if (wrong.length === 0)
+      return { check: 'totals', status: 'ok', message: 'lists are as long as their counters say' };
+    const told = wrong.map((it) => `${it.list} of ${it.organization_id} counts ${it.counter}, has ${it.actual} rows`);
+    return { check: 'totals', status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
+  } catch (error) {
+    return { check: 'totals', status: 'warn', message: `could not be counted: ${(error as Error).message}` };
   }
 }
 

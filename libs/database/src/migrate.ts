@@ -38,7 +38,8 @@ export async function pendingMigrations(dataSource: DataSource): Promise<string[
   return migrations.map((migration) => migration.name).filter((name) => !names.has(name));
 }
 
-async function asOwner<T>(url: string, work: (owner: DataSource) => Promise<T>): Promise<T> {
+/** Runs `work` as the owner, one process at a time. */
+export async function asOwner<T>(url: string, work: (owner: DataSource) => Promise<T>): Promise<T> {
   // Two connections: one holds the lock while the other works.
   const owner = await connect({ url, poolSize: 2, applicationName: 'tutoring migrate', timeouts: false });
   const lock = owner.createQueryRunner();

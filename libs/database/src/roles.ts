@@ -4,7 +4,13 @@ import type { DataSource } from 'typeorm';
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Tables that the database keeps by itself: the application reads them. */
-const READ_ONLY = ['session_students', 'organization_results', 'organization_conversations', 'migrations'];
+const READ_ONLY = [
+  'session_students',
+  'organization_results',
+  'organization_conversations',
+  'list_counts',
+  'migrations',
+];
 
 /** What happened stays. */
 const APPEND_ONLY = ['audit_log'];
@@ -31,6 +37,7 @@ const DOORS = [
   'suppressed_addresses',
   'suppress_address',
   'unsuppress_address',
+  'wrong_list_counts',
 ];
 
 /**

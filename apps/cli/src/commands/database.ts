@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { loadEnv } from '@app/config';
-import { migrate, revertLast } from '@app/database';
+import { migrate, recountLists, revertLast } from '@app/database';
 import { examine } from '../doctor.js';
 import { Failure, print } from '../output.js';
 import { openDatabase } from '../workplace.js';
 
-/** `migrate`, `doctor`. */
+/** `migrate`, `recount`, `doctor`. */
 export function addDatabaseCommands(program: Command): void {
   program
     .command('migrate')
@@ -22,6 +22,20 @@ export function addDatabaseCommands(program: Command): void {
         }
         const applied = await migrate(env.migrationUrl, env.need('DATABASE_URL'));
         print(command, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The schema is up to date');
+      } finally {
+        await stop();
+      }
+    });
+
+  program
+    .command('recount')
+    .description('count lists anew whose totals "doctor" found wrong')
+    .action(async (_options: object, command: Command) => {
+      const { env, stop } = await openDatabase();
+      try {
+        const organizations = await recountLists(env.migrationUrl);
+        const text = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'Every total is right';
+        print(command, { organizations }, text);
       } finally {
         await stop();
       }

@@ -12,6 +12,7 @@ import { IdempotencyKey } from './idempotency-key.entity.js';
 import { Invite } from './invite.entity.js';
 import { Invoice } from './invoice.entity.js';
 import { InvoiceLine } from './invoice-line.entity.js';
+import { ListCount } from './list-count.entity.js';
 import { Member } from './member.entity.js';
 import { Message } from './message.entity.js';
 import { MileageTrip } from './mileage-trip.entity.js';
@@ -53,6 +54,7 @@ export {
   Invite,
   Invoice,
   InvoiceLine,
+  ListCount,
   Member,
   Message,
   MileageTrip,
@@ -96,6 +98,7 @@ export const entities = [
   Invite,
   Invoice,
   InvoiceLine,
+  ListCount,
   Member,
   Message,
   MileageTrip,

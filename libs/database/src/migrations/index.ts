@@ -5,6 +5,7 @@ import { Business1763600000004 } from './1763600000004-business.js';
 import { Derived1763600000005 } from './1763600000005-derived.js';
 import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
 import { Writes1763600000007 } from './1763600000007-writes.js';
+import { ListCounts1763600000008 } from './1763600000008-list-counts.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   Derived1763600000005,
   RowSecurity1763600000006,
   Writes1763600000007,
+  ListCounts1763600000008,
 ];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { type Counter, Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
@@ -22,8 +22,8 @@ export interface List {
   where: [organization: Sql, ...filters: (Sql | null)[]];
   /** Newest first by these columns, and cursors too; or an order of its own, and offsets only. */
   order: Keyset | Sql;
-  /** Whether `meta.total` is told, in offset mode. */
-  total?: boolean;
+  /** The counters whose sum is `meta.total` in offset mode; without any, no total is told. */
+  total?: Counter[];
   /** Ids of the path that the list hangs on: a cursor is made for them too. */
   parameters?: Record<string, string>;
   /** Rows that must exist, or the list itself is not there: 404. */
@@ -55,15 +55,15 @@ export class Lists {
       filters: { ...list.parameters, ...filtersOf(query) },
     });
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
-    const counted = list.total && cursor === undefined;
+    const counters = cursor === undefined ? list.total : undefined;
     const statements = [cursor === undefined ? offsetPage(list, query) : cursorPage(list, query, after)];
-    if (counted) statements.push(countOf(list));
+    if (counters) statements.push(countOf(caller, counters));
     if (list.within) statements.push(list.within);
     const results = await this.db.read<[PageRow, ...{ total: number }[]]>(caller, ...statements);
     const [[page]] = results;
     if (list.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const meta = { limit: query.limit, offset: query.offset, count: page!.count };
-    if (cursor === undefined) return new Page(page!.data, counted ? { ...meta, total: results[1]![0]!.total } : meta);
+    if (cursor === undefined) return new Page(page!.data, counters ? { ...meta, total: results[1]![0]!.total } : meta);
     const last: Position | null = page!.more ? { createdAt: page!.created_at!, id: page!.id! } : null;
     return new Page(page!.data, {
       limit: query.limit,
@@ -144,6 +144,8 @@ function cursorPage(list: List, { limit }: OffsetQuery, after: Position | null):
       ORDER BY ${orderBy(list)} LIMIT ${limit + 1}) p) r`;
 }
 
-function countOf(list: List): Sql {
-  return sql`SELECT count(*)::int AS total FROM ${list.from} WHERE ${conditions(list)}`;
+/** The database keeps count: the sum of a few rows, however long the list is. */
+function countOf({ organizationId }: Caller, counters: Counter[]): Sql {
+  return sql`SELECT coalesce(sum(delta), 0)::int AS total FROM list_counts
+    WHERE organization_id = ${organizationId} AND list = ANY (${counters})`;
 }

@@ -41,7 +41,7 @@ export class ParentsService {
         from: PARENTS,
         where: [sql`p.organization_id = ${caller.organizationId}`, sql`p.enrolled_at IS NOT NULL`],
         order: { createdAt: 'p.created_at', id: 'p.user_id' },
-        total: true,
+        total: ['parents:enrolled'],
       },
       query,
     );

@@ -33,7 +33,7 @@ export class StudentsService {
         from: STUDENTS,
         where: [sql`m.organization_id = ${caller.organizationId}`, sql`m.role = 'student'`],
         order: { createdAt: 'm.created_at', id: 'm.user_id' },
-        total: true,
+        total: ['members:student'],
       },
       query,
     );

@@ -15,6 +15,9 @@ const TUTORS = sql`tutor_profiles t
   JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
   JOIN users u ON u.id = t.user_id`;
 
+const PUBLISHED = 'tutor_profiles:published';
+const UNPUBLISHED = 'tutor_profiles:unpublished';
+
 /** Everybody who teaches in the organization; owners and admins too when they do. */
 @Injectable()
 export class TutorsService {
@@ -32,7 +35,8 @@ export class TutorsService {
         from: TUTORS,
         where: [sql`t.organization_id = ${caller.organizationId}`, equals('t.is_published', query.is_published)],
         order: { createdAt: 't.created_at', id: 't.user_id' },
-        total: true,
+        total:
+          query.is_published === undefined ? [PUBLISHED, UNPUBLISHED] : [query.is_published ? PUBLISHED : UNPUBLISHED],
       },
       query,
     );

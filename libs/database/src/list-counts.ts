@@ -1,0 +1,30 @@
+import type { DataSource } from 'typeorm';
+import { asOwner } from './migrate.js';
+
+/** What the database keeps count of (list_counts): rows of a table, by what they are. */
+export type Counter =
+  | `members:${'owner' | 'admin' | 'tutor' | 'student'}`
+  | `tutor_profiles:${'published' | 'unpublished'}`
+  | 'parents:enrolled';
+
+/** A counter that differs from a count of its rows. */
+export interface WrongCount {
+  organization_id: string;
+  list: Counter;
+  counter: string;
+  actual: string;
+}
+
+/** Compares the counters of all organizations with their rows. @param most how many differences to tell */
+export function wrongListCounts(application: DataSource, most: number): Promise<WrongCount[]> {
+  return application.query('SELECT * FROM wrong_list_counts($1)', [most]);
+}
+
+/** Counts anew where counters are wrong. @returns the organizations concerned */
+export function recountLists(ownerUrl: string): Promise<string[]> {
+  return asOwner(ownerUrl, async (owner) => {
+    const rows = await owner.query<{ id: string }[]>(`SELECT w.id, recount_lists(w.id)
+      FROM (SELECT DISTINCT organization_id AS id FROM wrong_list_counts(NULL)) w`);
+    return rows.map(({ id }) => id);
+  });
+}
