@@ -6,6 +6,7 @@ import { Derived1763600000005 } from './1763600000005-derived.js';
 import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
 import { Writes1763600000007 } from './1763600000007-writes.js';
 import { ListCounts1763600000008 } from './1763600000008-list-counts.js';
+import { ReadCopies1763600000008 } from './1763600000008-read-copies.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   RowSecurity1763600000006,
   Writes1763600000007,
   ListCounts1763600000008,
+  ReadCopies1763600000008,
 ];

@@ -7,7 +7,7 @@ import type { Page } from '../../http/lists/page.js';
 import type { ListConversations } from './conversations.dto.js';
 import { conversationView } from './conversations.view.js';
 
-/** Threads with an active participant who is an accepted member; organization_conversations says which. */
+/** Threads with an active participant who is an accepted member; organization_conversations says which, and holds a copy of what is shown. */
 @Injectable()
 export class ConversationsService {
   constructor(private readonly lists: Lists) {}
@@ -17,7 +17,7 @@ export class ConversationsService {
       caller,
       {
         view: conversationView,
-        from: sql`organization_conversations o JOIN conversations c ON c.id = o.conversation_id`,
+        from: sql`organization_conversations o`,
         where: [sql`o.organization_id = ${caller.organizationId}`, equals('o.type', query.type)],
         order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,
       },

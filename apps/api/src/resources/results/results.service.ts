@@ -7,7 +7,7 @@ import type { Page } from '../../http/lists/page.js';
 import type { ListResults } from './results.dto.js';
 import { resultView } from './results.view.js';
 
-/** Results of students who have a session in the organization; organization_results says which, and carries the filters. */
+/** Results of students who have a session in the organization; organization_results says which, and holds a copy of what is shown. */
 @Injectable()
 export class ResultsService {
   constructor(private readonly lists: Lists) {}
@@ -17,7 +17,7 @@ export class ResultsService {
       caller,
       {
         view: resultView,
-        from: sql`organization_results o JOIN results r ON r.id = o.result_id`,
+        from: sql`organization_results o`,
         where: [
           sql`o.organization_id = ${caller.organizationId}`,
           equals('o.student_id', query.student_id),
