@@ -4,7 +4,13 @@ import { fill, insertion, messageRow, resultRow, type Row, seatRow, World } from
 const DENIED = { code: '42501' };
 
 /** They are never written by hand, or their organization is not the writer's choice. */
-const KEPT_BY_DATABASE = ['session_students', 'organization_results', 'organization_conversations', 'list_counts'];
+const KEPT_BY_DATABASE = [
+  'session_students',
+  'organization_results',
+  'organization_conversations',
+  'organization_logins',
+  'list_counts',
+];
 /** Rows that stay as they were written. */
 const APPEND_ONLY = ['audit_log'];
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];

@@ -5,12 +5,8 @@ const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Tables that the database keeps by itself: the application reads them. */
 const READ_ONLY = [
-  'session_students',
-  'organization_results',
-  'organization_conversations',
-  'list_counts',
-  'migrations',
-];
+  'session_students', 'organization_results', 'organization_conversations', 'organization_logins', 'list_counts', 'migrations',
+]; // prettier-ignore
 
 /** What happened stays. */
 const APPEND_ONLY = ['audit_log'];

@@ -18,6 +18,7 @@ import { Message } from './message.entity.js';
 import { MileageTrip } from './mileage-trip.entity.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationConversation } from './organization-conversation.entity.js';
+import { OrganizationLogin } from './organization-login.entity.js';
 import { OrganizationResult } from './organization-result.entity.js';
 import { OutboxMessage } from './outbox-message.entity.js';
 import { Parent } from './parent.entity.js';
@@ -60,6 +61,7 @@ export {
   MileageTrip,
   Organization,
   OrganizationConversation,
+  OrganizationLogin,
   OrganizationResult,
   OutboxMessage,
   Parent,
@@ -104,6 +106,7 @@ export const entities = [
   MileageTrip,
   Organization,
   OrganizationConversation,
+  OrganizationLogin,
   OrganizationResult,
   OutboxMessage,
   Parent,

@@ -7,19 +7,12 @@ const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, 
 const RESULT_COLUMNS = ['grade', 'vce_exam_id', 'curriculum_level_id', 'homework_assignment_id', 'started_at'];
 const CONVERSATION_COLUMNS = ['type', 'classroom_id', 'title', 'last_message_at', 'created_at', 'updated_at'];
 
-/** Through which rows an organization sees a table's row: a FROM and a WHERE, at most one row each. */
-const SEEN_THROUGH: Record<string, [from: string, where: string][]> = {
-  results: [['session_students v', 'v.student_id = results.student_id']],
-  conversations: [['organization_conversations v', 'v.conversation_id = conversations.id']],
-  conversation_participants: [
-    ['organization_conversations v', 'v.conversation_id = conversation_participants.conversation_id'],
-  ],
-  messages: [['organization_conversations v', 'v.conversation_id = messages.conversation_id']],
-  users: [
-    ['members v', 'v.user_id = users.id'],
-    ['parents v', 'v.user_id = users.id'],
-    ['session_feedback v', 'v.reviewer_id = users.id'],
-  ],
+/** Through which rows an organization sees a table's row: those of the same value, at most one. */
+const SEEN_THROUGH = {
+  results: ['session_students', 'student_id', 'student_id'],
+  conversations: ['organization_conversations', 'conversation_id', 'id'],
+  conversation_participants: ['organization_conversations', 'conversation_id', 'conversation_id'],
+  messages: ['organization_conversations', 'conversation_id', 'conversation_id'],
 };
 
 /**
@@ -32,6 +25,9 @@ export class ReadCopies1763600000008 implements MigrationInterface {
     await runner.query(/* sql */ `
       ALTER TABLE organization_results ADD COLUMN grade integer, ADD COLUMN vce_exam_id uuid,
         ADD COLUMN curriculum_level_id uuid, ADD COLUMN homework_assignment_id uuid, ADD COLUMN started_at timestamptz(3);
+      SET LOCAL app.maintenance = 'on';
+      UPDATE organization_results o SET ${RESULT_COLUMNS.map((column) => `${column} = r.${column}`).join(', ')}
+      FROM results r WHERE r.id = o.result_id;
       -- Every write of a row copies anew; show_results writes the rows of each result that changes.
       CREATE FUNCTION copy_result() RETURNS trigger LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
       BEGIN
@@ -100,17 +96,15 @@ export class ReadCopies1763600000008 implements MigrationInterface {
       END $$;
       REVOKE EXECUTE ON FUNCTION copy_result, copy_conversation_row, show_participants FROM PUBLIC;
 
-      SET LOCAL app.maintenance = 'on';
-      UPDATE organization_results SET status = status;
       UPDATE organization_conversations SET type = type;
       SET LOCAL app.maintenance = '';
     `);
     // A scalar subquery has one plan; for EXISTS the planner makes two and decides between them, for each statement.
-    await this.look(runner, ([from, where]) => `(SELECT true FROM ${from} WHERE ${where} LIMIT 1)`);
+    await this.look(runner, (rows) => `(SELECT true ${rows})`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await this.look(runner, ([from, where]) => `EXISTS (SELECT FROM ${from} WHERE ${where})`);
+    await this.look(runner, (rows) => `EXISTS (SELECT ${rows})`);
     await runner.query(/* sql */ `
       DROP FUNCTION copy_result, copy_conversation_row, show_participants CASCADE;
       ALTER TABLE organization_results ${dropped(RESULT_COLUMNS)};
@@ -139,12 +133,10 @@ export class ReadCopies1763600000008 implements MigrationInterface {
     `);
   }
 
-  private async look(runner: QueryRunner, through: (row: [from: string, where: string]) => string): Promise<void> {
-    for (const [table, rows] of Object.entries(SEEN_THROUGH)) {
-      const using = rows.map(([from, where]) =>
-        through([from, `v.organization_id = current_organization_id() AND ${where}`]),
-      );
-      await runner.query(`ALTER POLICY tenant ON ${table} USING (${using.join(' OR ')})`);
+  private async look(runner: QueryRunner, through: (rows: string) => string): Promise<void> {
+    for (const [table, [other, theirs, own]] of Object.entries(SEEN_THROUGH)) {
+      const rows = `FROM ${other} v WHERE v.organization_id = current_organization_id() AND v.${theirs} = ${table}.${own}`;
+      await runner.query(`ALTER POLICY tenant ON ${table} USING (${through(rows)})`);
     }
   }
 }

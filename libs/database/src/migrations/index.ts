@@ -7,6 +7,7 @@ import { RowSecurity1763600000006 } from './1763600000006-row-security.js';
 import { Writes1763600000007 } from './1763600000007-writes.js';
 import { ListCounts1763600000008 } from './1763600000008-list-counts.js';
 import { ReadCopies1763600000008 } from './1763600000008-read-copies.js';
+import { SeenLogins1763600000008 } from './1763600000008-seen-logins.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   Writes1763600000007,
   ListCounts1763600000008,
   ReadCopies1763600000008,
+  SeenLogins1763600000008,
 ];
