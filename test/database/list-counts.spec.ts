@@ -3,25 +3,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, recountLists, revertLast } from '@app/database';
 import { createEmptyDatabase } from '../support/database.js';
 import { Random } from '../support/random.js';
+import {
+  HISTORY,
+  history,
+  member,
+  MOST,
+  person,
+  SELF,
+  withPeople,
+  writeAtRandom,
+  WRONG_COUNTS,
+  WRONG_LOGINS,
+} from './people.js';
 import { ownersPool, World } from './world.js';
 
-/** The counted lists, counted: apart from the migration's own words, so that a wrong one shows. */
-const TRUTH = `
-  SELECT organization_id AS o, 'members:' || role AS list, count(*) AS n FROM members GROUP BY 1, 2
-  UNION ALL SELECT organization_id, 'tutor_profiles:published', count(*) FROM tutor_profiles WHERE is_published GROUP BY 1
-  UNION ALL SELECT organization_id, 'tutor_profiles:unpublished', count(*) FROM tutor_profiles WHERE NOT is_published
-    GROUP BY 1
-  UNION ALL SELECT organization_id, 'parents:enrolled', count(*) FROM parents WHERE enrolled_at IS NOT NULL GROUP BY 1`;
-
-/** One statement, so one snapshot of counters and rows. */
-const DIFFERENCES = `
-  SELECT * FROM (SELECT organization_id AS o, list, sum(delta) AS n FROM list_counts GROUP BY 1, 2 HAVING sum(delta) <> 0) c
-  FULL JOIN (${TRUTH}) t USING (o, list) WHERE c.n IS DISTINCT FROM t.n`;
-
 const COUNTED = ['members', 'tutor_profiles', 'parents'];
-const MOST = 60;
 
-describe('list counts', () => {
+describe('list counts and seen logins', () => {
   let world: World;
   let school: string;
   let other: string;
@@ -36,7 +34,7 @@ describe('list counts', () => {
     [school, other] = [await world.organization(), await world.organization()];
   });
 
-  const differences = () => world.all(DIFFERENCES);
+  const differences = async () => [...(await world.all(WRONG_COUNTS)), ...(await world.all(WRONG_LOGINS))];
 
   async function counters(organization: string): Promise<Record<string, number>> {
     const rows = await world.as(
@@ -46,29 +44,8 @@ describe('list counts', () => {
     return Object.fromEntries(rows.map(({ list, n }) => [list as string, n as number]));
   }
 
-  /** Rows of every counted kind, and then everything that can become of them, in one statement each. */
-  const HISTORY = [
-    member('a', 'student'),
-    member('b', 'tutor'),
-    member('c', 'owner'),
-    `UPDATE members SET role = 'admin' WHERE role = 'owner'`,
-    profile('b', true),
-    'UPDATE tutor_profiles SET is_published = false',
-    'DELETE FROM tutor_profiles',
-    parent('p', true),
-    parent('q', true),
-    `UPDATE parents SET enrolled_at = NULL WHERE user_id = ${person('p')}`,
-    `DELETE FROM parents WHERE enrolled_at IS NOT NULL`,
-    `DELETE FROM members WHERE role = 'student'`,
-  ];
-
-  async function history(organization: string): Promise<void> {
-    await withPeople(organization, 'a', 'b', 'c', 'p', 'q');
-    for (const sql of HISTORY) await world.as(organization, sql);
-  }
-
   it('follow every change of a row', async () => {
-    await withPeople(school, 'a', 'b', 'c', 'p', 'q');
+    await withPeople(world, school, 'a', 'b', 'c', 'p', 'q');
     for (const sql of HISTORY) {
       await world.as(school, sql);
       expect(await differences(), sql).toEqual([]);
@@ -78,7 +55,7 @@ describe('list counts', () => {
   });
 
   it('follow statements of many rows and organizations, upserts and rows that move', async () => {
-    for (const organization of [school, other]) await withPeople(organization, 'a', 'b', 'c');
+    for (const organization of [school, other]) await withPeople(world, organization, 'a', 'b', 'c');
     await world.all(
       `INSERT INTO members (id, organization_id, user_id, role)
       SELECT gen_random_uuid(), o, md5(o || n)::uuid, 'student' FROM unnest($1::uuid[]) o, unnest('{a,b,c}'::text[]) n`,
@@ -97,7 +74,7 @@ describe('list counts', () => {
   });
 
   it('change with their transaction: not before its commit, and not with what was rolled back', async () => {
-    await withPeople(school, 'a', 'b', 'c');
+    await withPeople(world, school, 'a', 'b', 'c');
     const client = await world.begin(school);
     await client.query(member('a', 'student'));
     await client.query('SAVEPOINT s');
@@ -114,7 +91,7 @@ describe('list counts', () => {
   });
 
   it('let no writer wait for another', async () => {
-    await withPeople(school, 'a', 'b', 'c');
+    await withPeople(world, school, 'a', 'b', 'c');
     const open: pg.PoolClient[] = [];
     try {
       for (const name of ['a', 'b', 'c']) {
@@ -139,7 +116,7 @@ describe('list counts', () => {
   });
 
   it('are for the application to read only', async () => {
-    await history(school);
+    await history(world, school);
     for (const connectionString of [world.urls.applicationUrl, world.urls.workerUrl]) {
       const client = new pg.Client({ connectionString });
       await client.connect();
@@ -159,9 +136,11 @@ describe('list counts', () => {
   it('are exact in every snapshot while many change rows at once', async () => {
     const random = new Random(1);
     const names = Array.from({ length: MOST }, (_, index) => `n${index}`);
-    for (const organization of [school, other]) await withPeople(organization, ...names);
+    for (const organization of [school, other]) await withPeople(world, organization, ...names);
     const state = { writing: true };
-    const writers = Array.from({ length: 8 }, (_, index) => writer(new Random(random.integer(1e9) + index), names));
+    const writers = Array.from({ length: 8 }, (_, index) =>
+      writeAtRandom(world, [school, other], new Random(random.integer(1e9) + index), names),
+    );
     const done = Promise.all(writers).finally(() => {
       state.writing = false;
     });
@@ -180,37 +159,14 @@ describe('list counts', () => {
     expect(most!.n).toBeLessThanOrEqual(8);
   }, 60_000);
 
-  /** @returns how many transactions it committed; deadlocks over the rows themselves are rolled back */
-  async function writer(random: Random, names: string[]): Promise<number> {
-    let committed = 0;
-    for (let turn = 0; turn < 60; turn++) {
-      const client = await world.begin(random.pick([school, other]));
-      try {
-        for (let step = random.integer(4); step >= 0; step--) {
-          const saved = random.chance(0.3);
-          if (saved) await client.query('SAVEPOINT s');
-          await client.query(randomWrite(random, names));
-          if (saved && random.chance(0.5)) await client.query('ROLLBACK TO SAVEPOINT s');
-        }
-        const keep = random.chance(0.8);
-        await world.end(client, keep ? 'COMMIT' : 'ROLLBACK');
-        if (keep) committed++;
-      } catch (error) {
-        await world.end(client, 'ROLLBACK');
-        // Foreign keys: a profile of a member who was deleted meanwhile.
-        if (!['40P01', '23503'].includes((error as { code: string }).code)) throw error;
-      }
-    }
-    return committed;
-  }
-
   it('are exact after TRUNCATE', async () => {
-    await history(school);
+    await history(world, school);
     const client = await world.owner.connect();
     try {
       await client.query('BEGIN');
       await client.query('TRUNCATE members, parents CASCADE');
-      expect((await client.query(DIFFERENCES)).rows).toEqual([]);
+      expect((await client.query(WRONG_COUNTS)).rows).toEqual([]);
+      expect((await client.query(WRONG_LOGINS)).rows).toEqual([]);
       await client.query('ROLLBACK');
     } finally {
       client.release();
@@ -225,7 +181,7 @@ describe('list counts', () => {
     for (const { name, table } of triggers) {
       const organization = await world.organization();
       await world.all(`ALTER TABLE ${table as string} DISABLE TRIGGER ${name as string}`);
-      await history(organization);
+      await history(world, organization);
       await world.all(`ALTER TABLE ${table as string} ENABLE TRIGGER ${name as string}`);
       const wrong = await world.as(null, 'SELECT DISTINCT organization_id AS id FROM wrong_list_counts(100)');
       expect(wrong, `${table as string}.${name as string}`).toEqual([{ id: organization }]);
@@ -253,7 +209,9 @@ describe('list counts', () => {
       for (const sql of HISTORY) await owner.query(sql);
       await migrate(database.ownerUrl, urls);
       expect((await owner.query('SELECT FROM list_counts')).rowCount).toBe(2);
-      expect((await owner.query(DIFFERENCES)).rows).toEqual([]);
+      expect((await owner.query(WRONG_COUNTS)).rows).toEqual([]);
+      expect((await owner.query('SELECT FROM organization_logins')).rowCount).toBeGreaterThan(2);
+      expect((await owner.query(WRONG_LOGINS)).rows).toEqual([]);
     } finally {
       await owner.end();
       await database.drop();
@@ -261,7 +219,7 @@ describe('list counts', () => {
   }, 60_000);
 
   it('are recounted exactly while others write', async () => {
-    await withPeople(school, 'a', 'b', 'c', 'd');
+    await withPeople(world, school, 'a', 'b', 'c', 'd');
     await world.as(school, member('a', 'student'));
     await world.all('UPDATE list_counts SET delta = 7 WHERE organization_id = $1', [school]);
     const before = await world.begin(school);
@@ -286,52 +244,4 @@ describe('list counts', () => {
       })
       .toHaveLength(count);
   }
-
-  /** Logins whose ids are hashes of their organization and name, so that statements can say who is meant. */
-  async function withPeople(organization: string, ...names: string[]): Promise<void> {
-    await world.as(
-      organization,
-      `INSERT INTO users (id, email, email_normalized, first_name, last_name)
-       SELECT md5($1 || n)::uuid, n || '@' || $1, n || '@' || $1, 'Ada', n FROM unnest($2::text[]) n ON CONFLICT DO NOTHING`,
-      [organization, names],
-    );
-  }
 });
-
-const SELF = 'current_organization_id()';
-const person = (name: string): string => `md5(${SELF} || '${name}')::uuid`;
-
-function member(name: string, role: string): string {
-  return `INSERT INTO members (id, organization_id, user_id, role) VALUES (gen_random_uuid(), ${SELF}, ${person(name)}, '${role}')`;
-}
-
-function profile(name: string, published: boolean): string {
-  return `INSERT INTO tutor_profiles (organization_id, user_id, is_published) VALUES (${SELF}, ${person(name)}, ${published})`;
-}
-
-function parent(name: string, enrolled: boolean): string {
-  return `INSERT INTO parents (organization_id, user_id, enrolled_at) VALUES (${SELF}, ${person(name)}, ${enrolled ? 'now()' : 'NULL'})`;
-}
-
-/** Anything that may happen to a few people: provisioning, roles, archiving, profiles, links, departures. */
-function randomWrite(random: Random, names: string[]): string {
-  const name = random.pick(names);
-  const some = `user_id IN (SELECT md5(${SELF} || 'n' || n)::uuid FROM generate_series(${random.integer(MOST)}, ${random.integer(MOST)}) n)`;
-  const one = `user_id = ${person(name)}`;
-  const role = random.pick(['owner', 'admin', 'tutor', 'student']);
-  return random.pick([
-    `${member(name, role)} ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role, status = 'accepted'`,
-    `INSERT INTO members (id, organization_id, user_id, role)
-       SELECT gen_random_uuid(), ${SELF}, id, '${role}' FROM users WHERE id = ${person(name)} ON CONFLICT DO NOTHING`,
-    `UPDATE members SET role = '${role}' WHERE ${some}`,
-    `UPDATE members SET status = 'archived', archived_at = now() WHERE ${one}`,
-    `DELETE FROM members WHERE ${one} AND NOT EXISTS (SELECT FROM tutor_profiles t WHERE t.user_id = members.user_id)`,
-    `INSERT INTO tutor_profiles (organization_id, user_id, is_published)
-       SELECT organization_id, user_id, ${random.chance(0.5)} FROM members WHERE ${some} ON CONFLICT DO NOTHING`,
-    `UPDATE tutor_profiles SET is_published = NOT is_published WHERE ${some}`,
-    `DELETE FROM tutor_profiles WHERE ${one}`,
-    `${parent(name, random.chance(0.5))} ON CONFLICT DO NOTHING`,
-    `UPDATE parents SET enrolled_at = CASE WHEN enrolled_at IS NULL THEN now() END WHERE ${some}`,
-    `DELETE FROM parents WHERE ${one}`,
-  ]);
-}

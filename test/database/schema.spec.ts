@@ -10,7 +10,9 @@ import { ownersPool, World } from './world.js';
 const NOT_OURS = ['migrations', 'typeorm_metadata'];
 
 /** Copies that the database writes: what they hold was checked where it came from. */
-const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
+const COPIES = [
+  'organization_results', 'organization_conversations', 'session_students', 'organization_logins', 'list_counts',
+]; // prettier-ignore
 
 /** Rows that their writer may not be allowed to see: TypeORM must not ask for them back, see the entities. */
 const NOT_RETURNED = [

@@ -46,6 +46,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   session_students: { api: 'SELECT' },
   organization_results: { api: 'SELECT' },
   organization_conversations: { api: 'SELECT' },
+  organization_logins: { api: 'SELECT' },
   list_counts: { api: 'SELECT' },
 
   // Published by the worker's clock too.

@@ -19,6 +19,7 @@ import { Message } from './message.entity.js';
 import { MileageTrip } from './mileage-trip.entity.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationConversation } from './organization-conversation.entity.js';
+import { OrganizationLogin } from './organization-login.entity.js';
 import { OrganizationResult } from './organization-result.entity.js';
 import { OutboxMessage } from './outbox-message.entity.js';
 import { Parent } from './parent.entity.js';
@@ -62,6 +63,7 @@ export {
   MileageTrip,
   Organization,
   OrganizationConversation,
+  OrganizationLogin,
   OrganizationResult,
   OutboxMessage,
   Parent,
@@ -107,6 +109,7 @@ export const entities = [
   MileageTrip,
   Organization,
   OrganizationConversation,
+  OrganizationLogin,
   OrganizationResult,
   OutboxMessage,
   Parent,

@@ -16,6 +16,9 @@ export class ReadCopies1763600000012 implements MigrationInterface {
     await runner.query(/* sql */ `
       ALTER TABLE organization_results ADD COLUMN grade integer, ADD COLUMN vce_exam_id uuid,
         ADD COLUMN curriculum_level_id uuid, ADD COLUMN homework_assignment_id uuid, ADD COLUMN started_at timestamptz(3);
+      SET LOCAL app.maintenance = 'on';
+      UPDATE organization_results o SET ${RESULT_COLUMNS.map((column) => `${column} = r.${column}`).join(', ')}
+      FROM results r WHERE r.id = o.result_id;
       -- Every write of a row copies anew; show_results writes the rows of each result that changes.
       CREATE FUNCTION copy_result() RETURNS trigger LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
       BEGIN
@@ -84,8 +87,6 @@ export class ReadCopies1763600000012 implements MigrationInterface {
       END $$;
       REVOKE EXECUTE ON FUNCTION copy_result, copy_conversation_row, show_participants FROM PUBLIC;
 
-      SET LOCAL app.maintenance = 'on';
-      UPDATE organization_results SET status = status;
       UPDATE organization_conversations SET type = type;
       SET LOCAL app.maintenance = '';
     `);
