@@ -11,5 +11,6 @@ declare module 'autocannon' {
     headers: Record<string, string>;
     connections: number;
     duration: number;
+    overallRate?: number;
   }): Instance;
 }

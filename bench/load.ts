@@ -7,6 +7,8 @@ export interface Load {
   key: string;
   connections: number;
   seconds: number;
+  /** Requests a second, evenly; as many as the connections can without. */
+  rate?: number;
 }
 
 /** What came back. */
@@ -20,12 +22,12 @@ export interface LoadResult {
   failures: number;
 }
 
-async function run({ url, key, connections, seconds }: Load): Promise<LoadResult> {
+async function run({ url, key, connections, seconds, rate }: Load): Promise<LoadResult> {
   const times: number[] = [];
   let failures = 0;
   const headers = { Authorization: `Token token=${key}` };
   const started = performance.now();
-  const load = autocannon({ url, headers, connections, duration: seconds });
+  const load = autocannon({ url, headers, connections, duration: seconds, ...(rate && { overallRate: rate }) });
   let last = started;
   // Measured here: autocannon's own histogram knows whole milliseconds only.
   load.on('response', (_client, status, _bytes, milliseconds) => {

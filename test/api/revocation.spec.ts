@@ -2,6 +2,7 @@ import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { reached } from '../support/promise.js';
 
 /** A key that is revoked or expires opens nothing on any process from that moment on, in the middle of traffic. */
 const PROCESSES = 4;
@@ -112,7 +113,8 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
     const after = answers.filter(({ key, sentAt }) => sentAt > revokedAt.get(key)!);
     const before = answers.filter(({ key, endedAt }) => endedAt < revokedAt.get(key)!);
     const busy = flying.filter((count) => count > 0).length;
-    console.log(
+    reached(
+      19,
       `${answers.length} requests in ${seconds.toFixed(1)} s (${Math.round(answers.length / seconds)}/s), ${after.length} after a ` +
         `revocation; in flight when one returned: ${Math.max(...flying)} at most, some at ${busy} of ${KEYS}`,
     );

@@ -5,6 +5,7 @@ import { TestApi } from '../support/api.js';
 import { Random } from '../support/random.js';
 import { keyedReads, nameOf, type Route, send, telling } from '../support/routes.js';
 import { createWorld, parametersOf, pathWith, type World } from '../support/world.js';
+import { reached } from '../support/promise.js';
 
 /**
  * Promise 15: what is somebody else's and what is not there are answered alike, and take as long. Here and not in `npm test`,
@@ -72,7 +73,7 @@ describe('foreign and absent', () => {
       told.push(line);
       if (differing > 0 || !alike(foreign, absent)) wrong.push(`${line}, ${differing} differ`);
     }
-    process.stdout.write(`foreign-and-absent: medians, seed ${SEED}: ${told.join('; ')}\n`);
+    reached(15, `${PAIRS} pairs, medians foreign / absent: ${told.join(', ')}`, SEED);
     expect(wrong).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { TestApi } from '../support/api.js';
 import { Factories } from '../support/factories.js';
 import { LargestLists } from '../support/largest-lists.js';
+import { reached } from '../support/promise.js';
 
 /** Row 42: so many of the largest pages at a time, of every list in turn. */
 const AT_ONCE = 20;
@@ -133,8 +134,9 @@ it('the largest pages of every list, twenty at once, cost the process little and
     beside.sort((a, b) => a - b);
     const growth = memory(target, 'VmHWM') - rss;
     const slowdown = percentile(beside, 0.99) / percentile(alone, 0.99);
-    console.log(
-      `row 42: ${Math.round(bytes / 2 ** 20)} MB in ${Math.round((Date.now() - began) / 1000)} s, RSS +${growth.toFixed(0)} MB, ` +
+    reached(
+      42,
+      `${Math.round(bytes / 2 ** 20)} MB in ${Math.round((Date.now() - began) / 1000)} s, RSS +${growth.toFixed(0)} MB, ` +
         `another tenant's p50 ${percentile(alone, 0.5).toFixed(1)} -> ${percentile(beside, 0.5).toFixed(1)} ms, ` +
         `p99 ${percentile(alone, 0.99).toFixed(1)} -> ${percentile(beside, 0.99).toFixed(1)} ms (x${slowdown.toFixed(2)}), ` +
         `${beside.length} requests, ${errors} errors, exits: ${target.ended ?? 0}`,
@@ -158,7 +160,7 @@ it('without their budget they end the process or fill its memory: the test can f
     const ask = () => fetchAway(target.port, path, key);
     await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, ask)), target.exit]);
     const growth = target.ended === null ? memory(target, 'VmHWM') - rss : Infinity;
-    console.log(`row 42, planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB`);
+    reached(42, `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB`);
     expect(growth).toBeGreaterThan(MOST_GROWTH_MB);
   } finally {
     await target.stop();

@@ -10,6 +10,7 @@ import { PersistentWriters } from '../support/persistent-writers.js';
 import { Random } from '../support/random.js';
 import { ACCOUNTS, MAILS } from '../support/victims.js';
 import { type Account, judge, type Mail, type Verdict } from '../support/wanted-people.js';
+import { reached } from '../support/promise.js';
 
 /** Promise 2: PostgreSQL may crash during writes. Takes about four minutes. */
 const CRASHES = Number(process.env.CRASHES ?? 50);
@@ -131,6 +132,12 @@ beforeAll(() => buildOnce());
 
 it(`${CRASHES} crashes of PostgreSQL during writes lose nothing, double nothing, and are over at once`, async () => {
   const report = await crash({ times: CRASHES, settings: DURABLE, untold: UNTOLD });
+  reached(
+    2,
+    `${CRASHES} crashes, ${report.landed} in a write: ${report.duplicates} duplicates, ${report.losses} losses, ` +
+      `up after ${Math.round(Math.max(...report.back))} ms at most`,
+    SEED,
+  );
   expect(report.landed).toBeGreaterThanOrEqual(CRASHES * LANDED);
   expect(report.doneUntold).toBeGreaterThanOrEqual((CRASHES * UNTOLD) / 2);
   const { duplicates, losses, mailsTwice, mailsLost, unexpected, differing } = report;

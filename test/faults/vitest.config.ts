@@ -1,13 +1,23 @@
 import { defineConfig } from 'vitest/config';
 import ordinary from '../../vitest.config.js';
+import { PROMISES } from '../support/promises.js';
+
+const report = process.env.PROMISES_REPORT !== undefined;
 
 /** What takes too long for every run: one file after the other, since they measure time and kill processes. */
 export default defineConfig({
   ...ordinary,
   test: {
     ...ordinary.test,
-    include: ['test/faults/**/*.spec.ts'],
+    include: report
+      ? [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`)
+      : ['test/faults/**/*.spec.ts'],
     exclude: ['node_modules/**', 'dist/**'],
+    reporters: [
+      'default',
+      ...(report ? ['./test/support/promises.reporter.ts'] : []),
+      './test/support/summary.reporter.ts',
+    ],
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 1_800_000,

@@ -9,6 +9,7 @@ import { parametersOfReads } from './query-values.js';
 import { Random } from './random.js';
 import { allRoutes, type Route } from './routes.js';
 import { createWorld, type School, type World } from './world.js';
+import { reached } from './promise.js';
 
 type Parameters = Awaited<ReturnType<typeof parametersOfReads>>;
 
@@ -110,7 +111,6 @@ function answered({ statuses }: FuzzReport, from: number, to: number): number {
 
 function tell(seed: number, { sent, statuses }: FuzzReport, ms: number, stall: number): void {
   const told = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`);
-  process.stdout.write(
-    `fuzz: seed ${seed}: ${sent} requests in ${ms} ms, longest stall ${Math.round(stall * 1000)} ms; ${told.join(', ')}\n`,
-  );
+  console.log(`${sent} requests in ${Math.round(ms)} ms: ${told.join(', ')}`);
+  reached(22, `${sent} requests, longest stall ${Math.round(stall * 1000)} ms`, seed);
 }

@@ -1,6 +1,7 @@
 import { buildOnce } from './api-process.js';
 import { answerOf, KillHarness, type KillPlan, type KillReport } from './kill-harness.js';
 import { ApiVictim, NaiveVictim } from './victims.js';
+import { reached } from './promise.js';
 
 /** Kills that have to come in the middle of a request, or the run shows nothing. */
 const LANDED = 0.4;
@@ -22,6 +23,12 @@ export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillP
       const moment = (kill: number) => (kill % TRAPPED === 0 ? victim.trap.spring() : null);
       const report = await KillHarness.run(victim, { kills, atOnce: 2, seed, moment });
       tell('the API', report, seed);
+      reached(
+        1,
+        `${kills} kills, ${report.landed} mid-request: ${report.duplicates} duplicates, ${report.losses} losses, ` +
+          `${report.differing} rounds with differing answers`,
+        seed,
+      );
       expect(report.landed).toBeGreaterThanOrEqual(kills * LANDED);
       expect(report.afterCommit).toBeGreaterThanOrEqual(kills / TRAPPED);
       const { duplicates, losses, mailsTwice, mailsLost, differing, unanswered } = report;
@@ -38,6 +45,7 @@ export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillP
     try {
       const report = await KillHarness.run(victim, { ...plan, seed });
       tell(`a naive API, ${name}`, report, seed);
+      reached(1, `a naive API, ${name}: ${report.duplicates} duplicates`);
       expect(report.landed).toBeGreaterThanOrEqual(plan.kills * LANDED);
       expect(report.duplicates).toBeGreaterThan(GUILTY);
     } finally {

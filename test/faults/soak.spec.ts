@@ -1,0 +1,158 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ApiKeys } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import type { Load, LoadResult } from '../../bench/load.js';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { reached } from '../support/promise.js';
+import { TestSmtp } from '../support/smtp.js';
+import { Mailroom } from '../support/worker.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+/** Promise 37: numbers do not drift with time or size. Takes half an hour. */
+const MINUTES = Number(process.env.MINUTES ?? 30);
+const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const SHARE = 0.5;
+const CONNECTIONS = 16;
+/** Minutes at either end that are compared; the heap has grown to its size after the first ones. */
+const ENDS = Math.min(5, Math.floor(MINUTES / 2));
+const INVITES_A_MINUTE = 30;
+
+const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
+/** Keeps half a megabyte a second. */
+const PLANTED =
+  'data:text/javascript,const kept = []; setInterval(() => kept.push(Buffer.alloc(5e5, 1)), 1e3).unref();';
+const LOAD = fileURLToPath(new URL('../../dist/bench/load.js', import.meta.url));
+
+interface Minute {
+  /** ms */
+  p99: number;
+  failures: number;
+  /** MB */
+  rss: number;
+  descriptors: number;
+  /** Seconds that the oldest unsent mail has waited. */
+  lag: number;
+}
+
+let room: Mailroom;
+let smtp: TestSmtp;
+let api: ApiProcess;
+let worker: WorkerProcess;
+let load: ChildProcess;
+let key: string;
+
+beforeAll(async () => {
+  await buildOnce();
+  smtp = await TestSmtp.start();
+  room = await Mailroom.open({ SMTP_URL: smtp.url });
+  const { id: tutor } = await room.make.tutor(room.organizationId);
+  await room.make.query(
+    `INSERT INTO homework (id, organization_id, assigned_by, title, homework_type, scope)
+     SELECT gen_random_uuid(), $1, $2, 'Fractions', 'text', 'student' FROM generate_series(1, $3)`,
+    [room.organizationId, tutor, ROWS],
+  );
+  await room.make.query('ANALYZE');
+  const keys = new ApiKeys(room.db, loadEnv(room.settings, {}));
+  ({ key } = await keys.create(room.organizationId, { name: 'soak', scopes: ['read', 'accounts:write'] }));
+  worker = await WorkerProcess.start(room.settings);
+  load = fork(LOAD);
+}, 900_000);
+
+afterAll(async () => {
+  load.kill();
+  await worker.kill();
+  await room.stop();
+  await smtp.stop();
+});
+
+async function request(wish: Pick<Load, 'seconds' | 'rate'>): Promise<LoadResult> {
+  const url = `http://127.0.0.1:${api.port}/v1/homework?limit=20`;
+  load.send({ url, key, connections: CONNECTIONS, ...wish });
+  const [{ result }] = (await once(load, 'message')) as [{ result: LoadResult }];
+  return result;
+}
+
+async function invite(): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${api.port}/v1/invites`, {
+    method: 'POST',
+    headers: { Authorization: `Token token=${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ scope: 'organization', email: `${crypto.randomUUID()}@example.org` }),
+  });
+  expect(response.status).toBe(201);
+}
+
+async function minute(rate: number): Promise<Minute> {
+  const invites: Promise<void>[] = [];
+  const inviting = setInterval(() => invites.push(invite()), 60_000 / INVITES_A_MINUTE);
+  const { p99, failures } = await request({ seconds: 60, rate });
+  clearInterval(inviting);
+  await Promise.all(invites);
+  const [oldest] = await room.make.query<{ lag: number }>(
+    `SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float AS lag FROM outbox WHERE status = 'queued'`,
+  );
+  return {
+    p99,
+    failures,
+    rss: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${api.pid}/status`, 'utf8'))![1]) / 1024,
+    descriptors: readdirSync(`/proc/${api.pid}/fd`).length,
+    lag: oldest!.lag,
+  };
+}
+
+/** By least squares, a minute. */
+function slope(values: number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [over, under] = values.reduce(
+    ([over, under], value, at) => [over + (at - middle) * (value - mean), under + (at - middle) ** 2],
+    [0, 0],
+  );
+  return over / under;
+}
+
+const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1]!;
+
+/** Minute after minute at half of what the process can do. */
+async function soak(count: number, flags: string[]): Promise<{ rate: number; minutes: Minute[] }> {
+  api = await ApiProcess.start({ ...room.settings, LOG_LEVEL: 'error' }, flags);
+  try {
+    await request({ seconds: 10 });
+    const { requestsPerSecond } = await request({ seconds: 10 });
+    const rate = Math.floor(requestsPerSecond * SHARE);
+    const minutes: Minute[] = [];
+    for (let n = 0; n < count; n++) minutes.push(await minute(rate));
+    return { rate, minutes };
+  } finally {
+    await api.stop();
+  }
+}
+
+it(`${MINUTES} minutes at half load on ${ROWS} rows: nothing grows`, { timeout: (MINUTES + 10) * 60_000 }, async () => {
+  const { rate, minutes } = await soak(MINUTES, FLAGS);
+  const settled = minutes.slice(ENDS);
+  const growth = slope(settled.map(({ rss }) => rss));
+  const descriptors = settled.at(-1)!.descriptors - settled[0]!.descriptors;
+  const ends = [minutes.slice(0, ENDS), minutes.slice(-ENDS)].map((end) => median(end.map(({ p99 }) => p99)));
+  const lag = Math.max(...minutes.map(({ lag }) => lag));
+  reached(
+    37,
+    `${MINUTES} min at ${rate} requests/s on ${ROWS} rows: RSS ${settled[0]!.rss.toFixed(0)} -> ${settled.at(-1)!.rss.toFixed(0)} MB ` +
+      `(${growth.toFixed(2)} MB/min), descriptors ${descriptors >= 0 ? '+' : ''}${descriptors}, ` +
+      `p99 ${ends.map((ms) => ms.toFixed(1)).join(' -> ')} ms, outbox at most ${lag.toFixed(0)} s behind`,
+  );
+  expect(minutes.reduce((sum, { failures }) => sum + failures, 0)).toBe(0);
+  expect(growth).toBeLessThan(1);
+  expect(descriptors).toBeLessThanOrEqual(2);
+  expect(ends[1]! / ends[0]!).toBeLessThanOrEqual(1.2);
+  expect(lag).toBeLessThanOrEqual(60);
+});
+
+it('finds a leak', { timeout: 600_000 }, async () => {
+  const { minutes } = await soak(4, [...FLAGS, '--import', PLANTED]);
+  const growth = slope(minutes.slice(1).map(({ rss }) => rss));
+  reached(37, `planted: ${growth.toFixed(2)} MB/min`);
+  expect(growth).toBeGreaterThan(1);
+});

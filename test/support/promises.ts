@@ -1,0 +1,187 @@
+/** A promise about load, faults or bad input, and where it is proven. */
+export interface Promised {
+  row: number;
+  promised: string;
+  /** Specs below test/ that fail when it is broken; in test/faults at its full number. */
+  specs: string[];
+}
+
+/** Every promise, in the order of the table that `npm run test:faults -- --report` prints. */
+export const PROMISES: Promised[] = [
+  {
+    row: 1,
+    promised: '200 kills during bulk invites: 0 duplicated, 0 lost, replays identical',
+    specs: ['faults/killed-bulk-invite', 'api/killed-bulk-invite'],
+  },
+  {
+    row: 2,
+    promised: '50 crashes of PostgreSQL during writes: 0 duplicated, 0 lost, up again within 2 s',
+    specs: ['faults/postgres-crashes', 'api/faults-of-postgres'],
+  },
+  { row: 3, promised: '40 keys x 50 simultaneous requests: one effect a key, no 5xx', specs: ['api/idempotency'] },
+  {
+    row: 4,
+    promised: '30 rounds x 8 overlapping batches: one account an address, no deadlock, no 5xx',
+    specs: ['api/bulk-invite-races'],
+  },
+  {
+    row: 5,
+    promised: '500 changed bodies under a used key: all 422, no effect; keys of other organizations independent',
+    specs: ['api/idempotency-keys'],
+  },
+  {
+    row: 6,
+    promised: 'a replay is authorized again and expires after 24 h',
+    specs: ['api/idempotency-keys', 'api/replay-access', 'worker/housekeeping'],
+  },
+  {
+    row: 7,
+    promised: '1,000 batches with bad rows: every good row kept, no bad one',
+    specs: ['faults/bulk-invite-rows'],
+  },
+  {
+    row: 8,
+    promised: '100 kills of the worker during 1,000 invites: 0 lost, duplicates <= kills, one Message-ID each',
+    specs: ['faults/worker-kills'],
+  },
+  {
+    row: 9,
+    promised: 'Redis wiped 10 times and away for 60 s: 0 lost, all sent within 120 s of its return',
+    specs: ['faults/worker-redis'],
+  },
+  {
+    row: 10,
+    promised: 'poisoned messages and a stalling server: other mails p95 <= 60 s, dead after 8 attempts',
+    specs: ['faults/worker-smtp'],
+  },
+  {
+    row: 11,
+    promised: '4 workers, 5,000 mails: each sent once; at most one duplicate for each pause past the lease',
+    specs: ['faults/worker-pauses'],
+  },
+  {
+    row: 12,
+    promised: '100 simultaneous publishes x 20 posts: 20 rebuilds; none for republishing',
+    specs: ['api/blog-races', 'worker/rebuilds'],
+  },
+  { row: 13, promised: 'a hard bounce stops mail to the address', specs: ['worker/email'] },
+  {
+    row: 14,
+    promised: 'every operation x every foreign, random or malformed id: 404 or absent, nothing changed',
+    specs: ['api/tenancy', 'api/tenancy-writes'],
+  },
+  {
+    row: 15,
+    promised: '2,000 pairs of foreign and absent ids: same answer, medians of time within 10 % or 1 ms',
+    specs: ['faults/foreign-and-absent'],
+  },
+  {
+    row: 16,
+    promised: 'isolation holds with the WHERE removed; RLS forced on all tenant tables',
+    specs: ['database/row-security', 'api/tenancy-queries'],
+  },
+  {
+    row: 17,
+    promised: '20,000 requests of 50 tenants over a pool of 5, 10 % aborted: 0 rows of another tenant',
+    specs: ['faults/tenant-context'],
+  },
+  { row: 18, promised: 'every operation x every scope equals the documented table', specs: ['api/scopes'] },
+  { row: 19, promised: '50 keys revoked under load over 4 processes: 0 later successes', specs: ['api/revocation'] },
+  { row: 20, promised: 'no key or invite token in dumps, logs or error bodies', specs: ['api/secrets'] },
+  {
+    row: 21,
+    promised: 'bad keys refused alike, limited by address; p99 of others < +10 %',
+    specs: ['faults/bad-keys', 'api/rate-limit'],
+  },
+  {
+    row: 22,
+    promised: '150,000 generated requests: 0 5xx, 0 exits, stalls < 200 ms',
+    specs: ['faults/fuzz', 'api/fuzz'],
+  },
+  { row: 23, promised: 'known bad requests: each as documented', specs: ['api/hostile', 'api/hostile-wire'] },
+  { row: 24, promised: 'every error has one of three shapes', specs: ['api/shapes', 'api/fuzz'] },
+  { row: 25, promised: '5,000 valid bodies accepted, read back as sent', specs: ['faults/blog-bodies'] },
+  { row: 26, promised: 'unknown and forbidden fields do nothing', specs: ['api/bodies'] },
+  { row: 27, promised: 'methods x types x encodings equal the documented table', specs: ['api/methods'] },
+  {
+    row: 28,
+    promised: '200 histories of inserts during cursor walks: nothing skipped, nothing repeated',
+    specs: ['faults/cursor-walks', 'api/lists-walk'],
+  },
+  {
+    row: 29,
+    promised: '1,000 slow headers, 1,000 slow bodies, 200 slow readers: each cut in time, others p99 <= 2x',
+    specs: ['faults/slow-clients'],
+  },
+  {
+    row: 30,
+    promised: '3x capacity for 60 s: goodput >= 80 % of peak, excess refused in <= 50 ms p95, ping p99 <= 100 ms',
+    specs: ['faults/overload'],
+  },
+  { row: 31, promised: 'a tenant at 20x its limit: p99 of another <= 1.5x, 0 errors', specs: ['faults/noisy-tenant'] },
+  {
+    row: 32,
+    promised: 'locked tables and a bad network to PostgreSQL: every answer <= 7 s, 0 leaked connections',
+    specs: ['faults/locked-tables'],
+  },
+  {
+    row: 33,
+    promised: '50 rolling restarts at 200 requests/s: 0 failures, exit <= 10 s',
+    specs: ['faults/rolling-restarts'],
+  },
+  {
+    row: 34,
+    promised: 'limits over 4 processes within 2 %, also with a slow or killed Redis',
+    specs: ['faults/rate-limits', 'api/rate-limit-redis'],
+  },
+  {
+    row: 35,
+    promised: '300 hostile files: right status each, RSS < +250 MB with 20 at once, no metadata',
+    specs: ['faults/uploads', 'api/images-refused'],
+  },
+  { row: 36, promised: '20,000 mutated multipart bodies: 0 exits, 0 5xx, 0 leaks', specs: ['faults/uploads'] },
+  {
+    row: 37,
+    promised: '30 min at 50 % load, 1,000,000 rows: RSS slope < 1 MB/min, p99 of the end <= 1.2x of the start',
+    specs: ['faults/soak'],
+  },
+  { row: 38, promised: 'no personal data in logs, metrics or queues; no forged log line', specs: ['api/secrets'] },
+  { row: 39, promised: 'retention and erasure happen', specs: ['worker/housekeeping'] },
+  { row: 40, promised: 'every write audited once; reads run read-only', specs: ['api/audit'] },
+  {
+    row: 41,
+    promised: 'every length that a caller decides, n to 16n: time and memory <= 24x, event loop held <= 50 ms',
+    specs: ['faults/linear-work', 'api/linear-work'],
+  },
+  {
+    row: 42,
+    promised: '20 of the largest pages at once: 0 exits, RSS < +150 MB, others p99 <= 2x',
+    specs: ['faults/large-answers', 'api/large-answers'],
+  },
+  {
+    row: 43,
+    promised: "a key's worst effort of each kind for 60 s: others p99 <= 2x, 0 errors; excess refused in 50 ms",
+    specs: ['faults/worst-efforts', 'faults/bodies-in-flight'],
+  },
+  {
+    row: 44,
+    promised: 'image bombs: RSS < +200 MB, answered within 20 s, others unaffected',
+    specs: ['faults/image-bombs'],
+  },
+  {
+    row: 45,
+    promised: 'all sequences of up to 4 commands, 20,000 of up to 14: nobody becomes or sees somebody else',
+    specs: ['faults/identity-model', 'api/identity-model'],
+  },
+  {
+    row: 46,
+    promised:
+      'the connection to PostgreSQL cut at every message boundary of every write: 0 duplicated, lost or changed',
+    specs: ['faults/boundaries'],
+  },
+  {
+    row: 47,
+    promised: 'PostgreSQL paused for 60 s: every request 503 within 7 s, none cut off, well 2 s after',
+    specs: ['faults/paused-postgres'],
+  },
+];
