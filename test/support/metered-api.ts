@@ -39,7 +39,7 @@ export interface Finding {
 const TRIES = 4;
 
 /** As production runs it, and so that the meter can begin with an empty heap. */
-const FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256', '--expose-gc'];
+const FLAGS = ['--env-file=apps/api/heap.env', '--expose-gc'];
 
 const moduleAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -50,24 +50,24 @@ export class MeteredApi {
   private constructor(
     private readonly api: TestApi,
     private readonly world: World,
-    private readonly target: ApiProcess,
+    private target: ApiProcess,
     readonly positions: Position[],
   ) {}
 
-  /** @param planted what is spoilt in the process, see planted-growth.js */
-  static async open(planted?: string): Promise<MeteredApi> {
+  static async open(): Promise<MeteredApi> {
     await buildOnce();
     const api = await TestApi.start();
     const world = await createWorld(api);
     const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
     const school = { ...world.a, key: await api.key(world.a.id, all) };
     const positions = positionsOf(keyedRoutes(api), await parametersOfReads(api), school);
-    const modules = ['meter.js', ...(planted ? ['planted-growth.js'] : [])];
-    const target = await ApiProcess.start(
-      { DATABASE_URL: api.database.applicationUrl, ...(planted && { PLANTED: planted }) },
-      [...FLAGS, ...modules.flatMap((name) => ['--import', moduleAt(name)])],
-    );
-    return new MeteredApi(api, world, target, positions);
+    return new MeteredApi(api, world, await start(api), positions);
+  }
+
+  /** Goes on with a process in which this is spoilt, see planted-growth.js. */
+  async plant(planted: string): Promise<void> {
+    await this.target.stop();
+    this.target = await start(this.api, planted);
   }
 
   async close(): Promise<void> {
@@ -104,6 +104,12 @@ export class MeteredApi {
     if (answer.status === 0 || answer.status >= 500) faults.push(`status ${answer.status}`);
     return { cost, faults };
   }
+}
+
+function start(api: TestApi, planted?: string): Promise<ApiProcess> {
+  const modules = ['meter.js', ...(planted ? ['planted-growth.js'] : [])];
+  const settings = { DATABASE_URL: api.database.applicationUrl, ...(planted && { PLANTED: planted }) };
+  return ApiProcess.start(settings, [...FLAGS, ...modules.flatMap((name) => ['--import', moduleAt(name)])]);
 }
 
 function least(a: Cost, b: Cost): Cost {

@@ -27,6 +27,7 @@ if (planted in TEXTS) {
   // class-transformer's own way with the names of an object.
   Object.keys = (object) => {
     const names = keys(object);
-    return names.filter((name, at) => names.findIndex((other) => other === name) === at);
+    for (let time = 0; time < 8; time++) names.every((name, at) => names.findIndex((other) => other === name) === at);
+    return names;
   };
 }
