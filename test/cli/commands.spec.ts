@@ -136,6 +136,7 @@ describe('the command line', () => {
       'role of the worker': 'ok',
       'role of the owner': 'ok',
       totals: 'ok',
+      copies: 'ok',
       redis: 'ok',
       mail: 'warn',
       storage: 'ok',
@@ -180,8 +181,31 @@ describe('the command line', () => {
       status: 'fail',
       message: `members:student of ${id} counts 3, has 0 rows: run "npm run cli -- recount"`,
     });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: `Recounted ${id}\n` });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Every total is right\n' });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: `Recounted ${id}\nEvery copy is right\n` });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Every total is right\nEvery copy is right\n' });
+    expect((await cli('doctor')).code).toBe(0);
+  });
+
+  it('doctor finds a copy that is wrong, and recount puts it right', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    await owner.connect();
+    const id = await owner
+      .query<{ id: string }>(
+        `UPDATE users SET seen_by = '{}' WHERE id = (SELECT id FROM users WHERE seen_by <> '{}' LIMIT 1) RETURNING id`,
+      )
+      .finally(() => owner.end())
+      .then(({ rows }) => rows[0]!.id);
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(1);
+    expect(results(stdout).find(({ check }) => check === 'copies')).toEqual({
+      check: 'copies',
+      status: 'fail',
+      message: `users.seen_by of ${id} is wrong: run "npm run cli -- recount"`,
+    });
+    expect(await cli('recount')).toMatchObject({
+      code: 0,
+      stdout: 'Every total is right\nRows copied anew: 1\n',
+    });
     expect((await cli('doctor')).code).toBe(0);
   });
 

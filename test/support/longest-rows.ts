@@ -26,7 +26,8 @@ export async function lengthenTexts(
     JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND is_generated = 'NEVER'
       AND (data_type IN ('text', 'jsonb') OR udt_name = '_text')
-      AND table_name NOT IN ('migrations', 'api_keys', 'organizations', 'outbox', 'invites') ORDER BY 1, 2`);
+      AND table_name NOT IN ('migrations', 'api_keys', 'organizations', 'outbox', 'invites',
+        'organization_results', 'organization_conversations') ORDER BY 1, 2`);
   const long: string[] = [];
   for (const { table, name, type } of columns) {
     for (const length of [longest, ...SHORTER]) {
@@ -40,5 +41,7 @@ export async function lengthenTexts(
       break;
     }
   }
+  // What pages read of results and conversations is a copy.
+  await make.query('SELECT correct_copies()');
   return long;
 }

@@ -8,6 +8,7 @@ import {
   type ProcessRole,
   ROLE_SETTINGS,
   roleFaults,
+  wrongCopies,
   wrongListCounts,
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
@@ -57,6 +58,7 @@ async function examineOthers(env: Env): Promise<Finding[]> {
     ...(worker ? [await examineAs(worker, 'role of the worker', (as) => examineRole(as, 'worker'))] : []),
     ...(owner ? [await examineAs(owner, 'role of the owner', examineOwner)] : []),
     await examineAs(env.migrationUrl, 'totals', examineCounts),
+    await examineAs(env.migrationUrl, 'copies', examineCopies),
   ];
 }
 
@@ -68,10 +70,10 @@ async function examineRole(connection: DataSource, role: ProcessRole): Promise<F
     : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has the rights that it needs and no others` };
 }
 
-/** Looks as another role, on a connection of its own. */
+/** Looks as another role, on a connection of its own, for as long as it takes. */
 async function examineAs(url: string, check: string, look: (as: DataSource) => Promise<Finding>): Promise<Finding> {
   try {
-    const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor' });
+    const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', timeouts: false });
     return await look(dataSource).finally(() => dataSource.destroy());
   } catch (error) {
     return { check, status: 'fail', message: (error as Error).message };
@@ -89,17 +91,29 @@ async function examineOwner(owner: DataSource): Promise<Finding> {
 }
 
 /** Differences that are told; the first ones say where to look. */
-const MOST_WRONG_COUNTS = 5;
+const MOST_DIFFERENCES = 5;
 
 async function examineCounts(owner: DataSource): Promise<Finding> {
   try {
-    const wrong = await wrongListCounts(owner, MOST_WRONG_COUNTS);
+    const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
     if (wrong.length === 0)
       return { check: 'totals', status: 'ok', message: 'lists are as long as their counters say' };
     const told = wrong.map((it) => `${it.list} of ${it.organization_id} counts ${it.counter}, has ${it.actual} rows`);
     return { check: 'totals', status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
     return { check: 'totals', status: 'warn', message: `could not be counted: ${(error as Error).message}` };
+  }
+}
+
+async function examineCopies(owner: DataSource): Promise<Finding> {
+  const check = 'copies';
+  try {
+    const wrong = await wrongCopies(owner, MOST_DIFFERENCES);
+    if (wrong.length === 0) return { check, status: 'ok', message: 'what pages read is what it is derived from' };
+    const told = wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`);
+    return { check, status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
+  } catch (error) {
+    return { check, status: 'warn', message: `could not be compared: ${(error as Error).message}` };
   }
 }
 

@@ -13,8 +13,11 @@ const LOGIN_COLUMNS =
  */
 export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> = {
   organizations: { api: 'SELECT' },
-  // What an organization says of a login. That an address is proven is nobody's to write, and no login is ever deleted.
-  users: { api: `SELECT, INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})` },
+  // What an organization says of a login. That an address is proven is nobody's to write, which organizations see a login is
+  // nobody's to read, and no login is ever deleted.
+  users: {
+    api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
+  },
   credentials: {},
   members: { api: 'SELECT, INSERT, UPDATE' },
   subjects: { api: 'SELECT' },
@@ -31,10 +34,11 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   session_participants: { api: 'SELECT' },
   session_feedback: { api: 'SELECT' },
   homework: { api: 'SELECT' },
-  results: { api: 'SELECT' },
-  conversations: { api: 'SELECT' },
-  conversation_participants: { api: 'SELECT' },
-  messages: { api: 'SELECT' },
+  // Shown through organization_results and organization_conversations.
+  results: {},
+  conversations: {},
+  conversation_participants: {},
+  messages: {},
   adjustments: { api: 'SELECT' },
   invoices: { api: 'SELECT' },
   invoice_lines: { api: 'SELECT' },
@@ -43,7 +47,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   expense_claims: { api: 'SELECT' },
 
   // Triggers keep these.
-  session_students: { api: 'SELECT' },
+  session_students: {},
   organization_results: { api: 'SELECT' },
   organization_conversations: { api: 'SELECT' },
   list_counts: { api: 'SELECT' },
@@ -125,6 +129,8 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   unsuppress_address: [],
   list_rebuild_hooks: [],
   wrong_list_counts: [],
+  wrong_copies: [],
+  correct_copies: [],
   recount_lists: [],
 };
 

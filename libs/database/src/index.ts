@@ -1,3 +1,4 @@
+export { correctCopies, wrongCopies } from './copies.js';
 export { Database, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { connect, type ConnectionOptions } from './data-source.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadEnv } from '@app/config';
-import { migrate, recountLists, revertLast } from '@app/database';
+import { correctCopies, migrate, recountLists, revertLast } from '@app/database';
 import { examine } from '../doctor.js';
 import { Failure, print } from '../output.js';
 import { provisionRoles } from '../postgres/roles.js';
@@ -45,13 +45,15 @@ export function addDatabaseCommands(program: Command): void {
 
   program
     .command('recount')
-    .description('count lists anew whose totals "doctor" found wrong')
+    .description('count and copy anew what "doctor" found wrong')
     .action(async (_options: object, command: Command) => {
       const { env, stop } = await openDatabase();
       try {
         const organizations = await recountLists(env.migrationUrl);
-        const text = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'Every total is right';
-        print(command, { organizations }, text);
+        const corrected = await correctCopies(env.migrationUrl);
+        const totals = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'Every total is right';
+        const copies = corrected > 0 ? `Rows copied anew: ${corrected}` : 'Every copy is right';
+        print(command, { organizations, corrected }, `${totals}\n${copies}`);
       } finally {
         await stop();
       }

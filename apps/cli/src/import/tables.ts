@@ -37,6 +37,7 @@ export const KEPT_COLUMNS = new Set([
   'owner_organization_id',
   'email_normalized',
   'email_verified_at',
+  'seen_by',
   'approval_requested_at',
   'enrolled_at',
   'last_message_at',

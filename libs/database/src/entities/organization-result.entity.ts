@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A result as an organization sees it, with what lists filter by. Kept by the database: read only. */
+/** A result as an organization sees it, with what lists show of it. Kept by the database: read only. */
 @Entity('organization_results')
 export class OrganizationResult {
   @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
@@ -23,4 +23,19 @@ export class OrganizationResult {
 
   @Column({ name: 'created_at', type: 'timestamp with time zone', precision: 3 })
   createdAt: Date;
+
+  @Column({ type: 'integer', nullable: true })
+  grade: number | null;
+
+  @Column({ name: 'vce_exam_id', type: 'uuid', nullable: true })
+  vceExamId: string | null;
+
+  @Column({ name: 'curriculum_level_id', type: 'uuid', nullable: true })
+  curriculumLevelId: string | null;
+
+  @Column({ name: 'homework_assignment_id', type: 'uuid', nullable: true })
+  homeworkAssignmentId: string | null;
+
+  @Column({ name: 'started_at', type: 'timestamp with time zone', precision: 3, nullable: true })
+  startedAt: Date | null;
 }

@@ -28,6 +28,10 @@ export class User {
   @Column({ type: 'text', nullable: true })
   phone: string | null;
 
+  /** The organizations in which the person has accepted: kept by the database, and the API's role cannot read it. */
+  @Column({ name: 'seen_by', type: 'uuid', array: true, default: () => `'{}'`, select: false })
+  seenBy: string[];
+
   @Column({ name: 'created_at', type: 'timestamp with time zone', precision: 3, default: () => 'now()' })
   createdAt: Date;
 

@@ -8,12 +8,12 @@ import { Source } from '../../http/lists/source.js';
 import type { ListConversations } from './conversations.dto.js';
 import { conversationView } from './conversations.view.js';
 
-const CONVERSATIONS = new Source('organization_conversations', 'o', {
-  id: 'conversation_id',
-  joins: sql`JOIN conversations c ON c.id = o.conversation_id`,
-});
+const CONVERSATIONS = new Source('organization_conversations', 'o', { id: 'conversation_id' });
 
-/** Threads with an active participant who is an accepted member; organization_conversations says which. */
+/**
+ * Threads with an active participant who is an accepted member. organization_conversations says which, and has a copy of
+ * what is shown.
+ */
 @Injectable()
 export class ConversationsService {
   constructor(private readonly lists: Lists) {}

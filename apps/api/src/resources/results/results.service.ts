@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import { equals, since, until } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
@@ -8,12 +7,12 @@ import { Source } from '../../http/lists/source.js';
 import type { ListResults } from './results.dto.js';
 import { resultView } from './results.view.js';
 
-const RESULTS = new Source('organization_results', 'o', {
-  id: 'result_id',
-  joins: sql`JOIN results r ON r.id = o.result_id`,
-});
+const RESULTS = new Source('organization_results', 'o', { id: 'result_id' });
 
-/** Results of students who have a session in the organization; organization_results says which, and carries the filters. */
+/**
+ * Results of students who have a session in the organization. organization_results says which, and has a copy of what is
+ * shown.
+ */
 @Injectable()
 export class ResultsService {
   constructor(private readonly lists: Lists) {}
