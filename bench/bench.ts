@@ -20,8 +20,14 @@ export class Bench {
   /** There once {@link prepare} is through. */
   database: BenchDatabase;
 
-  /** @param quick whether to take less time and tell less */
-  constructor(readonly quick: boolean) {}
+  /**
+   * @param quick whether to take less time and tell less
+   * @param students of the demo, where one is measured
+   */
+  constructor(
+    readonly quick: boolean,
+    readonly students: number,
+  ) {}
 
   async prepare(): Promise<void> {
     const preparing = startDatabase();

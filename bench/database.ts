@@ -18,6 +18,8 @@ export interface BenchDatabase {
   /** As the application's role: row-level security holds. */
   applicationUrl: string;
   workerUrl: string;
+  /** As the role that migrates and imports. */
+  ownerUrl: string;
   /** As the superuser, past row-level security: what tutorials connect as. */
   adminUrl: string;
   organizationId: string;
@@ -49,7 +51,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
     const encryptionKey = randomBytes(32).toString('hex');
     const { otherId, ...accounts } = await createAccounts(ownerUrl, encryptionKey);
     await fill(adminUrl, [accounts.organizationId, otherId]);
-    return { ...accounts, applicationUrl, workerUrl, adminUrl, encryptionKey, folder, stop };
+    return { ...accounts, applicationUrl, workerUrl, ownerUrl, adminUrl, encryptionKey, folder, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: reads of this API against the least that could answer (limit/) and against what tutorials build
- * (textbook/), on the same data, in turns within one run; then its writes (writes/). `-- --quick` takes less time and tells
- * less, `-- --only reads` and `-- --only writes` one half. Timing never fails it; it fails when it cannot measure: a server
- * that does not start, answers that differ.
+ * (textbook/), on the same data, in turns within one run; then its writes (writes/), and what row-level security adds to
+ * pages of a demo with so many `--students`. `-- --quick` takes less time and tells less; `-- --only reads`, `writes` or
+ * `row-security` measures one part. Timing never fails it; it fails when it cannot measure: a server that does not start,
+ * answers that differ.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';
@@ -10,23 +11,28 @@ import { parseArgs } from 'node:util';
 import { Bench, say } from './bench.js';
 import { HOMEWORK_ROWS } from './database.js';
 import { measureReads } from './reads.js';
+import { measureRowSecurity } from './row-security.js';
 import { measureWrites } from './writes/writes.js';
 
-const HALVES = { reads: measureReads, writes: measureWrites };
+const PARTS = { reads: measureReads, writes: measureWrites, 'row-security': measureRowSecurity };
 
-const { quick, only } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+const { quick, only, students } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    students: { type: 'string', default: '5000' },
+  },
 }).values;
-const bench = new Bench(quick);
+const bench = new Bench(quick, Number(students));
 
 async function main(): Promise<void> {
-  if (only !== undefined && !(only in HALVES)) throw new Error(`--only is one of ${Object.keys(HALVES).join(', ')}`);
+  if (only !== undefined && !(only in PARTS)) throw new Error(`--only is one of ${Object.keys(PARTS).join(', ')}`);
   say(`Preparing PostgreSQL with ${HOMEWORK_ROWS} rows of homework in each of two organizations`);
   await bench.prepare();
   const [processor] = cpus();
   say(`Node ${process.version}, ${cpus().length} x ${processor?.model ?? 'unknown'}`);
-  for (const [half, measure] of Object.entries(HALVES)) {
-    if (only !== undefined && only !== half) continue;
+  for (const [part, measure] of Object.entries(PARTS)) {
+    if (only !== undefined && only !== part) continue;
     await measure(bench);
     await bench.stop(false);
   }

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ApiKeys, Invites, Organizations } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
+import { connect, Database } from '@app/database';
+import { ApiModule } from '../apps/api/src/api.module.js';
+import { configureApp, createAdapter } from '../apps/api/src/configure-app.js';
+import { buildDocument } from '../apps/api/src/http/openapi/document.js';
+import { sizeOf } from '../apps/cli/src/demo/demo.js';
+import { loadDemo } from '../apps/cli/src/load-demo.js';
+import { type Bench, say } from './bench.js';
+import { asAdmin, type BenchDatabase } from './database.js';
+import { atMost, judged, medianOf, ratioOf, row } from './tables.js';
+
+/** The API's role but for BYPASSRLS: what a page costs without row-level security. */
+const FREE_ROLE = 'bench_bypassrls';
+const MOST_RATIO = atMost(1.3);
+const MOST_COUNTED = atMost(1.5);
+/** Reads of one turn; the fastest counts, since whatever else the machine does only adds to it. */
+const READS = 10;
+const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/;
+
+type Row = Record<string, unknown>;
+
+/** Some record of an organization ($1) for each parameter of a path. */
+const RECORDS: Record<string, string> = {
+  post_id: 'SELECT id FROM blog_posts WHERE organization_id = $1 LIMIT 1',
+  tutor_id: 'SELECT tutor_id AS id FROM session_feedback WHERE organization_id = $1 AND is_public LIMIT 1',
+  group_id: 'SELECT id FROM student_groups WHERE organization_id = $1 LIMIT 1',
+  parent_id: 'SELECT user_id AS id FROM parents WHERE organization_id = $1 AND enrolled_at IS NOT NULL LIMIT 1',
+  session_id: 'SELECT id FROM sessions WHERE organization_id = $1 LIMIT 1',
+};
+
+/** What one request asked of the database. */
+interface Captured {
+  name: string;
+  counted: boolean;
+  read: Parameters<Database['read']>;
+}
+
+/** The same statements with and without row-level security, and counted lists with and without their totals. */
+export async function measureRowSecurity({ quick, students, database }: Bench): Promise<void> {
+  say(`\nReads of a demo with ${students} students: fastest of ${READS}, median of rounds (ms)`);
+  const captured = await capture(database, await loadDemoInto(database, students));
+  const held = await open(database.applicationUrl);
+  const free = await open(await createFreeRole(database));
+  const rounds = quick ? 8 : 24;
+  try {
+    say(row('', ['RLS', 'without', 'ratio', 'target', '']));
+    for (const { name, read } of captured) {
+      const turns = await inTurns(rounds, [held.db, read], [free.db, read]);
+      say(compared(name, turns, MOST_RATIO));
+    }
+    say(row('', ['counted', 'uncounted', 'ratio', 'target', '']));
+    for (const { name, read } of captured.filter(({ counted }) => counted)) {
+      const uncounted: Captured['read'] = [read[0], read[1]!];
+      const turns = await inTurns(rounds, [held.db, read], [held.db, uncounted]);
+      say(compared(name, turns, MOST_COUNTED));
+    }
+  } finally {
+    await Promise.all([held.close(), free.close()]);
+  }
+}
+
+function compared(name: string, [ours, theirs]: [number[], number[]], target: typeof MOST_RATIO): string {
+  const ratio = ratioOf(ours, theirs).median;
+  const times = [ours, theirs].map((values) => medianOf(values).toFixed(2));
+  return row(name, [...times, `${ratio.toFixed(2)}x`, ...judged(ratio, target)]);
+}
+
+type Side = [Database, Captured['read']];
+
+async function inTurns(rounds: number, one: Side, other: Side): Promise<[number[], number[]]> {
+  const times: [number[], number[]] = [[], []];
+  // The first round prepares the statements.
+  for (let round = 0; round <= rounds; round++) {
+    for (const side of round % 2 ? [0, 1] : [1, 0]) {
+      const time = await fastest(...(side === 0 ? one : other));
+      if (round > 0) times[side]!.push(time);
+    }
+  }
+  return times;
+}
+
+async function fastest(db: Database, read: Captured['read']): Promise<number> {
+  let best = Infinity;
+  for (let turn = 0; turn < READS; turn++) {
+    const start = performance.now();
+    await db.read(...read);
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+async function open(url: string): Promise<{ db: Database; close: () => Promise<void> }> {
+  const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring bench' });
+  return { db: new Database(dataSource), close: () => dataSource.destroy() };
+}
+
+/** What the API asks of the database for every list (first page, by cursor, with each filter) and for single records. */
+async function capture(database: BenchDatabase, { id, key }: { id: string; key: string }): Promise<Captured[]> {
+  const { encryptionKey, applicationUrl, adminUrl } = database;
+  const settings = { DATABASE_URL: applicationUrl, ENCRYPTION_KEY: encryptionKey, LOG_LEVEL: 'silent' };
+  const env = loadEnv({ ...settings, RATE_LIMIT_PER_MINUTE: '1000000' }, {});
+  const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(env), createAdapter(), {
+    bodyParser: false,
+    logger: false,
+  });
+  configureApp(app);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const captured: Captured[] = [];
+  let reads: Captured['read'][] = [];
+  const db = app.get(Database);
+  const read = db.read.bind(db);
+  db.read = (...args: Captured['read']) => {
+    reads.push(args);
+    return read(...args) as never;
+  };
+  const get = async (path: string): Promise<Row[]> => {
+    reads = [];
+    const headers = { authorization: `Token token=${key}` };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+    const text = await response.text();
+    const [last] = reads;
+    if (response.status !== 200 || !last) throw new Error(`GET ${path}: ${response.status} ${text}`);
+    const { data, meta } = JSON.parse(text) as { data?: Row[]; meta?: { total?: number } };
+    const name = path.slice('/v1/'.length).replace('limit=100', '').replace('?&', '?').replace(/\?$/, '');
+    captured.push({ name: name.replace(UUID, '…'), counted: meta?.total !== undefined, read: last });
+    return data ?? [];
+  };
+  try {
+    for (const [path, { get: operation }] of Object.entries(buildDocument(app).paths)) {
+      const names = (operation?.parameters ?? []).flatMap((it) => ('in' in it && it.in === 'query' ? it.name : []));
+      const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
+      if (parameter && operation && more.length === 0) {
+        const [record] = (await asAdmin(adminUrl, (admin) => admin.query(RECORDS[parameter]!, [id]))).rows as Row[];
+        await get(
+          `${path.replace(`{${parameter}}`, record!.id as string)}${names.includes('limit') ? '?limit=100' : ''}`,
+        );
+      }
+      if (parameter || !names.includes('limit')) continue;
+      const rows = await get(`${path}?limit=100`);
+      if (names.includes('cursor')) await get(`${path}?limit=100&cursor=start`);
+      const example = rows[Math.floor(rows.length / 2)] ?? {};
+      for (const name of names.filter((each) => example[each] !== undefined && example[each] !== null)) {
+        await get(`${path}?limit=100&${name}=${encodeURIComponent(String(example[name]))}`);
+      }
+    }
+  } finally {
+    await app.close();
+  }
+  return captured;
+}
+
+/** @returns the demo's larger organization and a reading key of it */
+async function loadDemoInto({ ownerUrl, encryptionKey, adminUrl }: BenchDatabase, students: number) {
+  const env = loadEnv({ MIGRATION_DATABASE_URL: ownerUrl, ENCRYPTION_KEY: encryptionKey }, {});
+  const { db, close } = await open(ownerUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'tutoring-bench-demo-'));
+  try {
+    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
+    const keys = new ApiKeys(db, env);
+    const organizationId = () => Promise.reject(new Error('The demo brings its own organizations'));
+    const options = { folder, size: sizeOf(String(students)), seed: 1, onProgress: () => undefined };
+    const [largest] = await loadDemo({ env, db, keys, organizations, organizationId }, options);
+    await asAdmin(adminUrl, (admin) => admin.query('VACUUM ANALYZE'));
+    return { id: largest!.id, key: (await keys.create(largest!.id, { name: 'bench' })).key };
+  } finally {
+    await close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function createFreeRole({ adminUrl, applicationUrl }: BenchDatabase): Promise<string> {
+  const application = decodeURIComponent(new URL(applicationUrl).username);
+  const password = randomBytes(16).toString('hex');
+  await asAdmin(adminUrl, (admin) =>
+    admin.query(
+      `CREATE ROLE ${FREE_ROLE} LOGIN BYPASSRLS PASSWORD '${password}'; GRANT ${application} TO ${FREE_ROLE}`,
+    ),
+  );
+  return Object.assign(new URL(adminUrl), { username: FREE_ROLE, password }).href;
+}
