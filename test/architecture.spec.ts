@@ -51,10 +51,11 @@ describe('who may import whom', () => {
 
   it('libraries never import apps, and know each other in one direction', () => {
     const may: Record<string, string[]> = {
+      concurrency: [],
       config: [],
       jobs: ['config', 'database'],
       logging: ['config'],
-      database: ['config'],
+      database: ['concurrency', 'config'],
       accounts: ['config', 'database', 'jobs'],
       publishing: ['database', 'jobs'],
       storage: ['config'],

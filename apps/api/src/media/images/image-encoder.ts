@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { FairSemaphore, QueueFull } from '@app/concurrency';
 import { Log } from '@app/logging';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
-import { FairQueue, QueueFull } from '../fair-queue.js';
 import { TemporaryFile } from '../temporary-file.js';
 import { FORMATS, type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
@@ -10,7 +10,7 @@ import { ImageProcess, ImageProcessEnded } from './image-process.js';
  * Six at a time for an organization: as many connections as a browser opens to one host. Nothing waits longer than the
  * longest picture takes.
  */
-const QUEUE = { perOwner: 6, waiting: 30, wait: 20_000 };
+const QUEUE = { permits: 1, share: 1, perOwner: 6, waiting: 30, wait: 20_000 };
 
 /** Starting the process takes about 0.2 s: it stays for a while (ms). */
 const IDLE = 60_000;
@@ -30,7 +30,7 @@ export interface EncodedImage {
 /** Encodes uploaded images anew: one at a time in a process of its own, the organizations in turns. */
 @Injectable()
 export class ImageEncoder implements OnApplicationShutdown {
-  private readonly queue = new FairQueue(QUEUE);
+  private readonly queue = new FairSemaphore(QUEUE);
   private process: ImageProcess | null = null;
   private idle?: NodeJS.Timeout;
 
@@ -55,7 +55,7 @@ export class ImageEncoder implements OnApplicationShutdown {
    */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
     try {
-      return await this.queue.run(owner, gone, () => this.encodeTwice(file));
+      return await this.queue.run({ owner, signal: gone }, () => this.encodeTwice(file));
     } catch (error) {
       if (error instanceof ImageProcessEnded) this.log.failure(error, null, 'image_process_ended');
       throw toApiError(error);

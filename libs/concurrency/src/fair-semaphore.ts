@@ -1,0 +1,166 @@
+/** There is no place left in the queue, or the wait was too long. */
+export class QueueFull extends Error {}
+
+export interface SemaphoreLimits {
+  permits: number;
+  /** Permits that one owner may hold, even while others are free: whoever comes next must find one. */
+  share: number;
+  /** Permits held and waits of one owner. */
+  perOwner: number;
+  /** Waits of all owners. */
+  waiting: number;
+  /** How long anything waits (ms). */
+  wait: number;
+}
+
+/** Who wants a permit, and where that differs from the limits of all. */
+export interface Claim {
+  owner: string;
+  share?: number;
+  perOwner?: number;
+  /** Permits that must stay free for claims that reserve less. */
+  reserve?: number;
+  /** ms; at most the limit of all */
+  wait?: number;
+  /** Ends the wait. */
+  signal?: AbortSignal;
+}
+
+interface Waiter {
+  share: number;
+  reserve: number;
+  grant: () => void;
+}
+
+/**
+ * A counting semaphore that several owners share. Nobody holds more than its share; those who wait are served round-robin,
+ * so that an owner who brings many tasks waits for itself; the tasks of one owner keep their order. Queues are bounded.
+ */
+export class FairSemaphore {
+  private free: number;
+  private waits = 0;
+  private readonly held = new Map<string, number>();
+  /** Owners who wait, in the order of their turns. */
+  private readonly queues = new Map<string, Waiter[]>();
+
+  constructor(private readonly limits: SemaphoreLimits) {
+    this.free = limits.permits;
+  }
+
+  /** Tasks that wait. */
+  get waiting(): number {
+    return this.waits;
+  }
+
+  /** @throws QueueFull when a claim of this owner would find no place */
+  check(owner: string, perOwner = this.limits.perOwner): void {
+    const own = (this.held.get(owner) ?? 0) + (this.queues.get(owner)?.length ?? 0);
+    if (own >= perOwner || this.waits >= this.limits.waiting) throw new QueueFull('The queue is full');
+  }
+
+  /** Whether somebody other than this owner waits. */
+  isContended(owner: string): boolean {
+    return this.queues.size > (this.queues.has(owner) ? 1 : 0);
+  }
+
+  /**
+   * Runs the task with a permit.
+   *
+   * @throws QueueFull, or the signal's reason
+   */
+  async run<T>(claim: Claim, task: () => Promise<T>): Promise<T> {
+    // Most claims are granted at once, without another turn of the event loop.
+    const wait = this.acquire(claim);
+    if (wait) await wait;
+    try {
+      return await task();
+    } finally {
+      this.release(claim.owner);
+    }
+  }
+
+  /** @returns what to wait for; null when the permit is granted. Each grant is ended by {@link release}. */
+  acquire({ owner, share = this.limits.share, perOwner, reserve = 0, wait, signal }: Claim): Promise<void> | null {
+    signal?.throwIfAborted();
+    // Whoever waits already could not be served, so this claim passes nobody but its own owner's.
+    if (!this.queues.has(owner) && this.fits(owner, share, reserve)) {
+      this.take(owner);
+      return null;
+    }
+    this.check(owner, perOwner);
+    return this.enqueue(owner, share, reserve, Math.min(wait ?? Infinity, this.limits.wait), signal);
+  }
+
+  release(owner: string): void {
+    const held = this.held.get(owner)! - 1;
+    if (held > 0) this.held.set(owner, held);
+    else this.held.delete(owner);
+    this.free++;
+    this.dispatch();
+  }
+
+  private fits(owner: string, share: number, reserve: number): boolean {
+    return this.free > reserve && (this.held.get(owner) ?? 0) < share;
+  }
+
+  private take(owner: string): void {
+    this.free--;
+    this.held.set(owner, (this.held.get(owner) ?? 0) + 1);
+  }
+
+  private enqueue(owner: string, share: number, reserve: number, wait: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (reason: Error) => {
+        settle();
+        this.remove(owner, waiter);
+        // It may have kept those behind it from being served.
+        this.dispatch();
+        reject(reason);
+      };
+      const abort = () => {
+        leave(signal!.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        leave(new QueueFull('The wait was too long'));
+      }, wait);
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      };
+      const grant = () => {
+        settle();
+        resolve();
+      };
+      const waiter = { share, reserve, grant };
+      signal?.addEventListener('abort', abort);
+      this.waits++;
+      const queue = this.queues.get(owner);
+      if (queue) queue.push(waiter);
+      else this.queues.set(owner, [waiter]);
+    });
+  }
+
+  /** Grants what is free, a permit to each owner in turn. */
+  private dispatch(): void {
+    for (const [owner, [first]] of this.queues) {
+      if (this.free === 0) return;
+      if (!this.fits(owner, first!.share, first!.reserve)) continue;
+      this.remove(owner, first!);
+      // Behind all others: a loop over a Map comes to what is added while it runs.
+      const rest = this.queues.get(owner);
+      if (rest) {
+        this.queues.delete(owner);
+        this.queues.set(owner, rest);
+      }
+      this.take(owner);
+      first!.grant();
+    }
+  }
+
+  private remove(owner: string, waiter: Waiter): void {
+    const queue = this.queues.get(owner)!;
+    queue.splice(queue.indexOf(waiter), 1);
+    this.waits--;
+    if (queue.length === 0) this.queues.delete(owner);
+  }
+}

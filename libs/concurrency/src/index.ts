@@ -1,0 +1,1 @@
+export { type Claim, FairSemaphore, QueueFull, type SemaphoreLimits } from './fair-semaphore.js';
