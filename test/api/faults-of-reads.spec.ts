@@ -105,7 +105,7 @@ describe('a connection of the API', () => {
     const settings = await onEveryConnection<{ name: string; setting: string }>(
       `SELECT name, setting || coalesce(unit, '') AS setting FROM pg_settings WHERE name LIKE '%\\_timeout' AND context = 'user'`,
     );
-    const ours = { statement_timeout: '5000ms', lock_timeout: '10000ms', idle_in_transaction_session_timeout: '10000ms', transaction_timeout: '15000ms' };
+    const ours = { statement_timeout: '5000ms', lock_timeout: '4000ms', idle_in_transaction_session_timeout: '10000ms', transaction_timeout: '15000ms' };
     for (const [name, value] of Object.entries(ours)) {
       expect(settings.filter((row) => row.name === name).map(({ setting }) => setting), name).toEqual(Array(POOL).fill(value));
     }

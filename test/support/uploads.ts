@@ -62,7 +62,8 @@ export class Uploads {
 
   static async open(settings: Record<string, string> = {}): Promise<Uploads> {
     const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-uploads-'));
-    const api = await TestApi.start({ DATA_DIR: dataDir, ...settings });
+    // Few connections to the database: descriptors are counted.
+    const api = await TestApi.start({ DATA_DIR: dataDir, DATABASE_POOL_SIZE: '5', ...settings });
     const make = await Factories.connect(api.database);
     const { id } = await make.organization();
     const key = await api.key(id, { scopes: ['read', 'blog:write'] });

@@ -8,10 +8,13 @@ import { Log } from '@app/logging';
 import { answerClientErrors } from './http/errors/client-error.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
+import { Deadline } from '@app/database';
 import { accessLog } from './http/request/access-log.js';
+import { Admission } from './http/request/admission.js';
 import { joinChunks } from './http/request/chunks.js';
 import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
+import { serveInTurn } from './http/request/in-turn.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
@@ -78,10 +81,16 @@ export function configureApp(app: NestExpressApplication): void {
   app.use(SECURITY_HEADERS);
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
+  const admission = app.get(Admission);
+  app.use(admission.admit);
   serveDocs(app);
   serveMedia(app);
   app.enableShutdownHooks();
-  configureServer(app.getHttpServer(), app.get(Log));
+  const server: Server = app.getHttpServer();
+  serveInTurn(server, admission.refuse);
+  const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
+  server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
+  configureServer(server, app.get(Log));
 }
 
 function configureServer(server: Server, log: Log): void {

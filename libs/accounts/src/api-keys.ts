@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env } from '@app/config';
-import { ApiKey, Database } from '@app/database';
+import { ApiKey, Database, type Deadline, type Lane } from '@app/database';
 import type { Scope } from './scopes.js';
 
 /** A key as the guard sees it: enough to admit or refuse, and to know on whose behalf. */
@@ -59,8 +59,8 @@ export class ApiKeys {
   }
 
   /** The key with this hash, whatever its state; null when there is none. */
-  async find(hash: Buffer): Promise<KeyLookup | null> {
-    const [row] = await this.db.lookUp<KeyRow>(sql`SELECT * FROM api_key_by_hash(${hash})`);
+  async find(hash: Buffer, lane: Lane = 'keys', deadline?: Deadline): Promise<KeyLookup | null> {
+    const [row] = await this.db.lookUp<KeyRow>(sql`SELECT * FROM api_key_by_hash(${hash})`, lane, deadline);
     return row ? toLookup(row) : null;
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database, type Invite } from '@app/database';
+import { Database, type Invite, type Tenant } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
 import { normalizeEmail } from './email.js';
 import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
@@ -121,11 +121,11 @@ export class Invites {
    * The organization's standing codes; null for one that is not there (yet), or that was sealed with an ENCRYPTION_KEY of
    * before: it lets people in as ever, but cannot be shown. Reads only.
    */
-  async standingCodes(organizationId: string): Promise<Record<StandingRole, string | null>> {
+  async standingCodes(tenant: Tenant): Promise<Record<StandingRole, string | null>> {
     const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
-      { organizationId },
+      tenant,
       sql`SELECT role, sealed FROM invites
-        WHERE organization_id = ${organizationId} AND standing AND revoked_at IS NULL`,
+        WHERE organization_id = ${tenant.organizationId} AND standing AND revoked_at IS NULL`,
     );
     const sealed = new Map(rows.map((row) => [row.role, row.sealed]));
     const open = (role: StandingRole) => {

@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
 import pg, { type Pool, type QueryResultRow } from 'pg';
+import { DeadlineExceeded } from './deadline.js';
+import type { Lease } from './leases.js';
 
 /** A statement that each connection is told once. No other text has its name. */
 export interface Statement {
@@ -113,13 +115,18 @@ const STALE = new Set(['0A000', '26000']);
  * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
  * longer known what it was told.
  *
+ * @param lease of the connection
  * @returns the rows of each statement, in order
  * @throws the error of the one that failed
  */
-export async function runTogether(pool: Pool, statements: Prepared[]): Promise<QueryResultRow[][]> {
+export async function runTogether(pool: Pool, statements: Prepared[], lease: Lease): Promise<QueryResultRow[][]> {
   // Before there is a connection: a value that cannot be sent must not leave one half told.
   const sendable = statements.map((each) => ({ ...each, values: each.values.map(prepareValue) }));
   const client = await pool.connect();
+  if (!lease.take(client)) {
+    client.release();
+    throw new DeadlineExceeded();
+  }
   return new Promise((resolve, reject) => {
     const batch = new Batch(sendable, (error) => {
       const code = (error as { code?: string } | null)?.code ?? '';

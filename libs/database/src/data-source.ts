@@ -3,21 +3,33 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { entities } from './entities/index.js';
 import { migrations } from './migrations/index.js';
 
+/** What one statement may take, and how much of that it may wait for locks (ms). A deadline cuts both. */
+export const STATEMENT_TIMEOUT = 5_000;
+export const LOCK_TIMEOUT = 4_000;
+
+/** What a new connection may take to come up, and once more to be told its settings (ms). */
+const CONNECT_TIMEOUT = 2_000;
+
 /**
  * What PostgreSQL may spend on one statement, on waiting for a lock, idling inside a transaction and on a transaction
  * in all. A request that waits longer has lost its client anyway; without these, one stuck query holds a connection
- * for ever.
+ * for ever. A statement whose connection was cut ends at the next check.
  */
 const TIMEOUTS = {
-  statement_timeout: '5s',
-  lock_timeout: '10s',
+  statement_timeout: `${STATEMENT_TIMEOUT}ms`,
+  lock_timeout: `${LOCK_TIMEOUT}ms`,
   idle_in_transaction_session_timeout: '10s',
   transaction_timeout: '15s',
+  client_connection_check_interval: '1s',
 };
 
-/** transaction_timeout is unknown before PostgreSQL 17: set what this server knows. */
+/**
+ * transaction_timeout is unknown before PostgreSQL 17, and the check of connections is not possible on every system: set
+ * what this server can.
+ */
 const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
-  FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name`;
+  FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name
+  WHERE wanted.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'`;
 
 /** Proxies and firewalls forget connections that are silent for minutes (ms). */
 const KEEP_ALIVE_MS = 60_000;
@@ -42,8 +54,7 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
     migrationsTransactionMode: 'each',
     installExtensions: false,
     poolSize,
-    // Waiting longer than this for a connection is overload, answered as such (503).
-    connectTimeoutMS: 2_000,
+    connectTimeoutMS: CONNECT_TIMEOUT,
     poolErrorHandler: () => undefined,
     extra: {
       // Statements of one transaction leave together instead of one round trip each.
@@ -56,7 +67,10 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
         // A connection that breaks while it is in use fails its queries and is dropped; as an event that nobody listens to
         // it would end the process too.
         client.on('error', () => undefined);
-        if (timeouts) await client.query(SET_TIMEOUTS, [JSON.stringify(TIMEOUTS)]);
+        if (!timeouts) return;
+        // A server that hangs from now on would be waited for without end.
+        const settings = { text: SET_TIMEOUTS, values: [JSON.stringify(TIMEOUTS)], query_timeout: CONNECT_TIMEOUT };
+        await client.query(settings);
       },
     },
   } satisfies DataSourceOptions;

@@ -2,10 +2,21 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Env } from '@app/config';
+import type { Sharing } from './connections.js';
 import { Database } from './database.js';
 import { dataSourceOptions } from './data-source.js';
 import type { ProcessRole } from './grants.js';
 import { StartCheck } from './start-check.js';
+
+/** What the worker waits for a database that may be gone (ms): longer than PostgreSQL lets any of its transactions take. */
+const WORKER_PATIENCE = 30_000;
+
+/** Many organizations wait for the API at once; the worker does one thing after the other, for all of them. */
+function sharingOf(role: ProcessRole, env: Env): Sharing {
+  return role === 'api'
+    ? { permits: env.get('DATABASE_POOL_SIZE'), patience: env.get('REQUEST_DEADLINE_SECONDS') * 1_000 }
+    : { permits: null, patience: WORKER_PATIENCE };
+}
 
 /** PostgreSQL for one process, as its role. */
 @Module({})
@@ -32,7 +43,11 @@ export class DatabaseModule {
         }),
       ],
       providers: [
-        Database,
+        {
+          provide: Database,
+          inject: [DataSource, Env],
+          useFactory: (dataSource: DataSource, env: Env) => new Database(dataSource, sharingOf(role, env)),
+        },
         {
           provide: StartCheck,
           inject: [DataSource, Env],

@@ -1,15 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable } from '@nestjs/common';
-import type { Pool, QueryResultRow } from 'pg';
+import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
-import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import type { Claim } from '@app/concurrency';
 import { type Prepared, runTogether, type Statement } from './batch.js';
+import { Connections, type Lane, type Sharing } from './connections.js';
+import { type Deadline, DeadlineExceeded } from './deadline.js';
+import type { Lease } from './leases.js';
 
 /** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
 export interface Tenant {
   organizationId: string;
   /** Whether the platform's own blog posts are in sight too. */
   platformBlog?: boolean;
+  /** Of the request; without one, each access has the usual time of its own. */
+  deadline?: Deadline;
+  /** By the reserved way: cheap answers that tell whether the service works. */
+  urgent?: boolean;
 }
 
 /** What is ambient: the transaction, and how to undo what it did elsewhere. */
@@ -20,10 +27,18 @@ interface UnitOfWork {
 
 const SET_TENANT = `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`;
 
+const SET_TIMEOUTS = `set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)`;
+
 /** First in the transaction of a read: what is set for a transaction ends with it, and read only is not taken back. */
 const READ_AS_TENANT = {
   name: 'read_as_tenant',
   text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
+};
+
+/** The same with less time than a connection's settings give: what is left until the deadline. */
+const READ_IN_TIME = {
+  name: 'read_in_time',
+  text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
 };
 
 /** Serialization failure and deadlock: the transaction did nothing and may simply run again. */
@@ -34,14 +49,20 @@ const ATTEMPTS = 4;
  * All access to PostgreSQL. A read is one pipelined READ ONLY transaction; a write is a unit of work whose transaction
  * is ambient, so that no function has to hand it on and none can forget it.
  */
-@Injectable()
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
   private underWay = 0;
   /** By their texts. */
   private readonly statements = new Map<string, Statement>();
 
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly connections: Connections;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    sharing: Sharing = { permits: null, patience: Infinity },
+  ) {
+    this.connections = new Connections(sharing);
+  }
 
   /**
    * Runs the statements in one READ ONLY transaction of the tenant, all of it sent at once: one round trip.
@@ -53,15 +74,21 @@ export class Database {
     tenant: Tenant,
     ...statements: Sql[]
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
-    const settings = { ...READ_AS_TENANT, values: tenantSettings(tenant) };
-    const all = [settings, ...statements.map((statement) => this.prepare(statement))];
-    const [, ...rows] = await runTogether(this.pool, all);
+    const claim = this.connections.ofOrganization(tenant.organizationId, tenant.urgent);
+    const [, ...rows] = await this.connections.run(claim, tenant.deadline, (lease) => {
+      const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
+      const values = tenantSettings(tenant);
+      const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
+      return runTogether(this.pool, [settings, ...statements.map((statement) => this.prepare(statement))], lease);
+    });
     return rows as never;
   }
 
   /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
-  async lookUp<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
-    const [rows] = await runTogether(this.pool, [this.prepare(statement)]);
+  async lookUp<Row extends QueryResultRow>(statement: Sql, lane: Lane = 'rest', deadline?: Deadline): Promise<Row[]> {
+    const [rows] = await this.connections.run(this.connections.ofLane(lane), deadline, (lease) =>
+      runTogether(this.pool, [this.prepare(statement)], lease),
+    );
     return rows as Row[];
   }
 
@@ -71,16 +98,31 @@ export class Database {
    */
   async transaction<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.dataSource.transaction(async (manager) => {
-          await manager.query(SET_TENANT, tenantSettings(tenant));
-          return this.run(manager, work);
-        });
-      } catch (error) {
-        const code = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
-        if (attempt === ATTEMPTS || !code || !RETRIED.has(code)) throw error;
+    const claim = this.connections.ofOrganization(tenant.organizationId);
+    return this.connections.run(claim, tenant.deadline, async (lease) => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.attempt(tenant, claim, lease, work);
+        } catch (error) {
+          const code = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+          if (attempt === ATTEMPTS || !code || !RETRIED.has(code)) throw error;
+        }
       }
+    });
+  }
+
+  private async attempt<T>(tenant: Tenant, claim: Claim, lease: Lease, work: () => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      if (!lease.take((await runner.connect()) as ClientBase)) throw new DeadlineExceeded();
+      return await runner.manager.transaction(async (manager) => {
+        const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
+        const settings = timeouts ? `${SET_TENANT}, ${SET_TIMEOUTS}` : SET_TENANT;
+        await manager.query(settings, [...tenantSettings(tenant), ...(timeouts ?? [])]);
+        return this.run(manager, work);
+      });
+    } finally {
+      await runner.release();
     }
   }
 
@@ -126,14 +168,10 @@ export class Database {
     return this.manager.query<Row[]>(statement.text, statement.values);
   }
 
-  /** Whether PostgreSQL answers, for readiness. */
-  async ping(): Promise<void> {
-    await this.pool.query('SELECT 1');
-  }
-
-  /** Connections in all, idle, and requests that wait for one. */
+  /** Connections in all, idle, and accesses that wait for one. */
   get poolState(): { total: number; idle: number; waiting: number } {
-    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+    const waiting = this.pool.waitingCount + this.connections.waiting;
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting };
   }
 
   private get pool(): Pool {

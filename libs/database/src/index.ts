@@ -1,6 +1,8 @@
 export { correctCopies, wrongCopies } from './copies.js';
+export type { Lane } from './connections.js';
 export { Database, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
+export { Deadline, DeadlineExceeded } from './deadline.js';
 export { connect, type ConnectionOptions } from './data-source.js';
 export { type Counter, recountLists, wrongListCounts } from './list-counts.js';
 export { migrate, pendingMigrations, revertLast } from './migrate.js';

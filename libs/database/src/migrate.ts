@@ -32,14 +32,18 @@ export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<s
   });
 }
 
+interface Queryable {
+  query<Rows>(text: string): Promise<Rows>;
+}
+
 /** Names of migrations that this build has and the database has not. */
-export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
-  const [table] = await dataSource.query<{ readable: boolean | null }[]>(
+export async function pendingMigrations(database: Queryable): Promise<string[]> {
+  const [table] = await database.query<{ readable: boolean | null }[]>(
     `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
   );
   // A role without any rights cannot tell; roleFaults says what it lacks.
   if (table?.readable === false) return [];
-  const done = table?.readable ? await dataSource.query<{ name: string }[]>('SELECT name FROM migrations') : [];
+  const done = table?.readable ? await database.query<{ name: string }[]>('SELECT name FROM migrations') : [];
   const names = new Set(done.map((row) => row.name));
   return migrations.map((migration) => migration.name).filter((name) => !names.has(name));
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { pendingMigrations } from '@app/database';
+import sql, { raw } from 'sql-template-tag';
+import { Database, pendingMigrations } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
 import { ApiError } from '../http/errors/api-error.js';
 import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
@@ -22,22 +22,25 @@ export class HealthService {
   private migrated = false;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly db: Database,
     private readonly rateLimits: RateLimitStorage,
   ) {}
 
   /** @throws ApiError 503 while the database does not answer or lacks migrations */
   async ready(): Promise<Readiness> {
     if (!this.migrated) {
-      const pending = await pendingMigrations(this.dataSource);
+      const pending = await pendingMigrations({
+        query: (text) => this.db.lookUp(raw(text), 'urgent') as Promise<never>,
+      });
       if (pending.length > 0) {
         throw new ApiError('service_unavailable', 'Migrations are pending.', { pending }, { 'Retry-After': '5' });
       }
       this.migrated = true;
     }
-    const [row] = await this.dataSource.query<{ fresh: boolean }[]>(
-      `SELECT coalesce(max(seen_at) > now() - $1 * interval '1 millisecond', false) AS fresh FROM worker_heartbeats`,
-      [WORKER_SILENCE_MS],
+    const [row] = await this.db.lookUp<{ fresh: boolean }>(
+      sql`SELECT coalesce(max(seen_at) > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond', false) AS fresh
+        FROM worker_heartbeats`,
+      'urgent',
     );
     const worker = row?.fresh ? 'up' : 'away';
     const redis = this.rateLimits.redisState;

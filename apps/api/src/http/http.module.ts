@@ -13,6 +13,7 @@ import { Lists } from './lists/lists.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { Admission } from './request/admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { RouteTable } from './routing/route-table.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
@@ -34,6 +35,7 @@ const pipeline = [
   imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
   providers: [
     ...pipeline,
+    Admission,
     BodyBudget,
     Cursors,
     EnvelopeInterceptor,

@@ -6,6 +6,7 @@ import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
+import { whileClientSends } from '../http/request/admission.js';
 import { hashOf } from '../http/validation/validation.guard.js';
 import { discardRest } from './discard.js';
 import { FORMATS } from './images/formats.js';
@@ -78,7 +79,8 @@ export class ImageUploads implements OnModuleInit {
    */
   async accept(request: Request, response: Response, folder: string): Promise<void> {
     try {
-      const image = await this.receive(request, response, folder);
+      // The time of the encoder's queue is not the request's either; that queue has bounds of its own.
+      const image = await whileClientSends(request, () => this.receive(request, response, folder));
       request.image = image;
       finished(response, () => void image.release());
     } catch (error) {

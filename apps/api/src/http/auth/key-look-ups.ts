@@ -6,6 +6,7 @@ import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { MINUTE_MS } from '../rate-limit/sliding-window.js';
 import { TokenBuckets } from '../rate-limit/token-buckets.js';
+import { isUrgent } from '../request/admission.js';
 
 /**
  * Look-ups a second that a key over its limit may still cost, and how many at once. Ten a
@@ -58,7 +59,7 @@ export class KeyLookUps {
     const provenId = this.proven.get(name);
     if (provenId) await this.spareKey(provenId, name, response);
     else await this.spareAddress(addressOf(request), name);
-    const found = await this.keys.find(hash);
+    const found = await this.keys.find(hash, isUrgent(request) ? 'urgent' : 'keys', request.deadline);
     if (found && !found.revoked && !found.expired) {
       this.proven.set(name, found.id);
       this.failed.delete(name);

@@ -1,5 +1,7 @@
 import { QueryFailedError } from 'typeorm';
-import { ApiError } from './api-error.js';
+import { QueueFull } from '@app/concurrency';
+import { DeadlineExceeded } from '@app/database';
+import { ApiError, Overloaded } from './api-error.js';
 
 /**
  * SQLSTATEs (classes by their two letters) that mean "not now": connections, resources, shutdown, a statement or lock
@@ -14,6 +16,7 @@ const CONNECTION_MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
+  'Query read timeout',
   // TypeORM's words for a transaction whose connection broke between two of its statements.
   'Database connection provided by a query runner was already released',
   'Query runner already released',
@@ -21,6 +24,8 @@ const CONNECTION_MESSAGES = [
 
 /** What a failure of the database is to the caller; null when the error has nothing to do with it. */
 export function fromDatabase(error: unknown): ApiError | null {
+  if (error instanceof QueueFull) return new Overloaded(1);
+  if (error instanceof DeadlineExceeded) return ApiError.unavailable();
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
   if (!(cause instanceof Error)) return null;
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';

@@ -23,14 +23,16 @@ export class ErrorFilter implements ExceptionFilter {
     const response = http.getResponse<Response>();
     const error = this.toApiError(thrown, request);
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
-    await this.auditRefusal(request, error);
+    if (error.status < 500) await this.auditRefusal(request, error);
     if (response.headersSent) {
       // Cut off, so that nobody takes half an answer for a whole one. The status is for the access log alone.
       response.statusCode = error.status;
       response.destroy();
-      return;
+    } else {
+      response.set(error.headers).status(error.status).json(errorBody(error));
     }
-    response.set(error.headers).status(error.status).json(errorBody(error));
+    // The database may be what failed: nobody waits for it once more.
+    if (error.status >= 500) await this.auditRefusal(request, error);
   }
 
   /** A refused write leaves its row too; one that was not admitted does not, or refusing would cost more than doing. */

@@ -37,6 +37,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly refused = new Counter({
+    name: 'http_requests_refused_total',
+    help: 'Requests answered with 503 at once because too much was under way',
+    registers: [this.registry],
+  });
+
   constructor(db: Database) {
     collectDefaultMetrics({ register: this.registry });
     const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>
@@ -50,7 +56,7 @@ export class Metrics {
       });
     pool('total', 'Connections to PostgreSQL');
     pool('idle', 'Connections that wait for work');
-    pool('waiting', 'Requests that wait for a connection');
+    pool('waiting', 'Accesses that wait for a connection');
     this.addBacklog(db);
   }
 

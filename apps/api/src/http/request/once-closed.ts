@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Response } from 'express';
 
 /** What is to be called when a connection ends. */
 const open = new WeakMap<Socket, Set<() => void>>();
@@ -9,7 +9,7 @@ const open = new WeakMap<Socket, Set<() => void>>();
  * connection never hears that the connection ended, so the socket is listened to as well: once for each connection,
  * however many requests it carries.
  */
-export function onceClosed(response: Response, done: () => void): void {
+export function onceClosed(response: ServerResponse, done: () => void): void {
   const { socket } = response.req;
   if (socket.destroyed) {
     done();

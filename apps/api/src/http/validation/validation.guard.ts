@@ -4,6 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
+import { whileClientSends } from '../request/admission.js';
 import { BodyBudget, UPLOAD_BYTES } from '../request/body-budget.js';
 import { isWrite } from '../writes/audit.js';
 import { bodyKindOf, declaredType } from './declared.js';
@@ -69,7 +70,8 @@ export class ValidationGuard implements CanActivate {
       admit(UPLOAD_BYTES);
       return NONE;
     }
-    const raw = await readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
+    const read = () => readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
+    const raw = await whileClientSends(request, read);
     if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');
     if (raw !== undefined) {
       if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {

@@ -3,11 +3,14 @@ import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import type { EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, Deadline } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 
 /** Ids and codes of what a write touched. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
+
+/** What the row of a refusal may take (ms). Where the database cannot keep it in time, the log does. */
+const REFUSAL_PATIENCE = 2_000;
 
 /** Who asked for what. */
 export interface Attempt {
@@ -50,9 +53,15 @@ export class Audit {
     return result;
   }
 
-  /** @param code why it was refused */
+  /**
+   * A refusal that waits to be answered until it is recorded has no more time than its request.
+   *
+   * @param code why it was refused
+   */
   async recordRefusal(attempt: Attempt, status: number, code: string): Promise<void> {
-    await this.db.transaction(attempt.caller, () => this.insert(attempt, status, code, {}));
+    const left = status < 500 ? (attempt.caller.deadline?.left ?? Infinity) : Infinity;
+    const deadline = new Deadline(Math.min(REFUSAL_PATIENCE, left));
+    await this.db.transaction({ ...attempt.caller, deadline }, () => this.insert(attempt, status, code, {}));
   }
 
   private async insert(

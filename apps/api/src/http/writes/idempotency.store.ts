@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Env, Vault } from '@app/config';
-import { Database } from '@app/database';
+import { Database, type Deadline } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 
 /** What a first request was answered with. */
@@ -20,6 +20,8 @@ export interface KeyUse {
   key: string;
   /** SHA-256 of what was asked. */
   requestHash: Buffer;
+  /** Of the request. */
+  deadline?: Deadline;
 }
 
 /** Idempotency keys in the database, claimed and answered in the transaction of the effect. */
@@ -35,9 +37,15 @@ export class IdempotencyStore {
    * What the key was used for before: the answer when it was the same request, `mismatch` when it was another one; null
    * while nobody has committed one. One that is past its time counts as gone, whether it was purged already or not.
    */
-  async find({ organizationId, operation, key, requestHash }: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+  async find({
+    organizationId,
+    operation,
+    key,
+    requestHash,
+    deadline,
+  }: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
     const [[row]] = await this.db.read<[{ same: boolean; answer: Buffer }]>(
-      { organizationId },
+      { organizationId, deadline },
       sql`SELECT request_hash = ${requestHash} AS same, answer FROM idempotency_keys
         WHERE organization_id = ${organizationId} AND operation = ${operation} AND key = ${key} AND expires_at > now()`,
     );

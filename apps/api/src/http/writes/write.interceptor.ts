@@ -60,6 +60,7 @@ export class WriteInterceptor implements NestInterceptor {
       operation: `${request.method} ${shortened(request.path)}`,
       key,
       requestHash: request.contentHash ?? Buffer.alloc(32),
+      deadline: attempt.caller.deadline,
     };
     return from(this.performOnce(use, attempt, response, work));
   }

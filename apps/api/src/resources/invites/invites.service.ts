@@ -64,8 +64,8 @@ export class InvitesService {
     };
   }
 
-  async getJoinLink({ organizationId }: Caller) {
-    const { student, tutor } = await this.invites.standingCodes(organizationId);
+  async getJoinLink(caller: Caller) {
+    const { student, tutor } = await this.invites.standingCodes(caller);
     return {
       student_code: student,
       student_url: student && this.invites.joinUrl(student),

@@ -1,0 +1,62 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { onceClosed } from './once-closed.js';
+
+/** Requests that wait behind another one of their connection; with the next one the connection ends. */
+const MOST_WAITING = 100;
+
+interface Line {
+  busy: boolean;
+  /** Its connection is not read until nothing waits. Others pause it too, for reasons of their own. */
+  paused: boolean;
+  /** The connection ends with what waits. */
+  full: boolean;
+  waiting: [IncomingMessage, ServerResponse][];
+}
+
+/**
+ * Requests of one connection, one after the other. Node alone begins all that a client has pipelined at once, thousands of
+ * them, and everybody else waits behind them; their answers go out in order anyway.
+ *
+ * @param refuse answers a request that is one too many and ends its connection
+ */
+export function serveInTurn(server: Server, refuse: RequestListener): void {
+  const lines = new WeakMap<Socket, Line>();
+  const listeners = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+
+  const serve = (line: Line, request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    line.busy = true;
+    onceClosed(response, () => {
+      line.busy = false;
+      // Also when the connection was cut: each of them is told, and nothing is done for it.
+      const next = line.waiting.shift();
+      if (next) {
+        serve(line, ...next);
+      } else if (line.paused) {
+        line.paused = false;
+        socket.resume();
+      }
+    });
+    for (const listener of listeners) listener.call(server, request, response);
+  };
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    let line = lines.get(socket);
+    if (!line) lines.set(socket, (line = { busy: false, paused: false, full: false, waiting: [] }));
+    if (!line.busy) {
+      serve(line, request, response);
+    } else if (line.waiting.length < MOST_WAITING) {
+      line.waiting.push([request, response]);
+      // What was read of the connection already comes all the same.
+      line.paused = true;
+      socket.pause();
+    } else if (!line.full) {
+      line.full = true;
+      response.shouldKeepAlive = false;
+      refuse(request, response);
+    }
+  });
+}

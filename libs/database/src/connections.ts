@@ -1,0 +1,102 @@
+import { type Claim, FairSemaphore } from '@app/concurrency';
+import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
+import { Deadline, DeadlineExceeded } from './deadline.js';
+import { type Lease, Leases } from './leases.js';
+
+/** Connections that organizations leave free in a pool of eight or more: one for look-ups of keys, one for urgent ones. */
+const RESERVED = 2;
+/** Accesses of one organization, and waits of all: more could not be served before their deadlines. */
+const MOST_OF_ORGANIZATION = 100;
+const MOST_WAITING = 400;
+/** How long an access waits for a connection (ms). */
+const LONGEST_WAIT = 4_000;
+/** And for a lock, while others wait for the connection (ms). */
+const CONTENDED_LOCK_TIMEOUT = 1_000;
+/** Of the time of a statement, the part that it may wait for locks. */
+const LOCK_SHARE = 0.8;
+/** Left for the answer (ms). */
+const MARGIN = 250;
+
+/**
+ * Look-ups that come before any organization is known. Those of keys have a connection kept for them, and the urgent ones
+ * (ping, health) another one: they must not wait behind the keys of everybody else.
+ */
+export type Lane = 'urgent' | 'keys' | 'rest';
+
+/** How a process shares its connections. */
+export interface Sharing {
+  /** Connections that are shared fairly; null where whoever comes first is served first. */
+  permits: number | null;
+  /** What an access may take when its caller sets no deadline (ms). */
+  patience: number;
+}
+
+/**
+ * The gate in front of the pool. No organization holds more than half of the connections, those who wait are served in
+ * turns, and every access ends with its deadline.
+ */
+export class Connections {
+  private readonly leases = new Leases();
+  private readonly semaphore: FairSemaphore | null;
+  private readonly reserved: number;
+  private readonly patience: number;
+
+  constructor({ permits, patience }: Sharing) {
+    this.patience = patience;
+    // A pool of three has none to spare.
+    this.reserved = Math.min(RESERVED, Math.floor((permits ?? 0) / 4));
+    this.semaphore = permits === null ? null : new FairSemaphore({
+      permits,
+      share: Math.max(1, Math.floor(permits / 2)),
+      perOwner: MOST_OF_ORGANIZATION,
+      waiting: MOST_WAITING,
+      wait: LONGEST_WAIT,
+    }); // prettier-ignore
+  }
+
+  /** Accesses that wait for a connection. */
+  get waiting(): number {
+    return this.semaphore?.waiting ?? 0;
+  }
+
+  /** @param urgent by the way that is kept for urgent look-ups */
+  ofOrganization(organizationId: string, urgent = false): Claim {
+    return urgent ? { owner: `${organizationId} urgent`, share: 1 } : { owner: organizationId, reserve: this.reserved };
+  }
+
+  ofLane(lane: Lane): Claim {
+    if (lane === 'urgent') return { owner: lane };
+    if (lane === 'rest') return { owner: lane, reserve: this.reserved };
+    // Of all organizations: only the requests in flight bound them.
+    return { owner: lane, reserve: Math.min(1, this.reserved), share: Infinity, perOwner: Infinity };
+  }
+
+  /**
+   * Does the work when its owner's turn for a connection has come.
+   *
+   * @throws QueueFull when too many wait, or it waited for too long; DeadlineExceeded
+   */
+  async run<T>(claim: Claim, deadline: Deadline | undefined, work: (lease: Lease) => Promise<T>): Promise<T> {
+    const { semaphore } = this;
+    const until = deadline ?? new Deadline(this.patience);
+    const { left } = until;
+    if (left <= 0) throw new DeadlineExceeded();
+    const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);
+    // Most need not wait, and save a turn of the event loop.
+    if (turn) await turn;
+    return this.leases.run(until, work, () => semaphore?.release(claim.owner));
+  }
+
+  /**
+   * What PostgreSQL may take for a statement, and of that for its locks, where it is less than the connection's settings
+   * say: what is left until the deadline, and little for locks while others wait for the connection.
+   */
+  timeoutsOf({ owner }: Claim, deadline: Deadline): [statement: string, lock: string] | null {
+    const contended = this.semaphore?.isContended(owner) ?? false;
+    const left = deadline.left - MARGIN;
+    if (!contended && left >= STATEMENT_TIMEOUT) return null;
+    const statement = Math.max(1, Math.floor(Math.min(STATEMENT_TIMEOUT, left)));
+    const lock = Math.min(contended ? CONTENDED_LOCK_TIMEOUT : LOCK_TIMEOUT, Math.ceil(statement * LOCK_SHARE));
+    return [`${statement}ms`, `${lock}ms`];
+  }
+}

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Scope, SCOPES } from '@app/accounts';
+import { Database } from '@app/database';
+import { Admission } from '../../apps/api/src/http/request/admission.js';
+import { AnswerCheck } from '../support/answer-check.js';
+import { TestApi } from '../support/api.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
+import { allRoutes, nameOf } from '../support/routes.js';
+import { createWorld, pathOf, type World } from '../support/world.js';
+
+/** What is more than a process can answer is refused before anything is done for it. */
+const MOST = 4;
+const URGENT = ['/v1/ping', '/health/live', '/health/ready', '/metrics'];
+
+let api: TestApi;
+let world: World;
+let admission: Admission;
+let lock: pg.Client;
+const check = new AnswerCheck();
+const sockets = new Set<Socket>();
+
+beforeAll(async () => {
+  api = await TestApi.start({ MAX_REQUESTS_IN_FLIGHT: String(MOST), DATABASE_POOL_SIZE: '10' });
+  world = await createWorld(api);
+  admission = api.app.get(Admission);
+  lock = new pg.Client({ connectionString: api.database.adminUrl });
+  await lock.connect();
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  await vi.waitFor(() => {
+    expect(admission.inFlight).toBe(0);
+  }, 5_000);
+});
+
+afterAll(async () => {
+  await lock.end();
+  await world.close();
+  await api.stop();
+});
+
+const port = () => (api.server.address() as AddressInfo).port;
+const authorization = (key: string): [string, string] => ['Authorization', `Token token=${key}`];
+const ask = (path: string, key: string) => exchange(port(), bytesOf(path, { headers: [authorization(key)] }));
+
+/** As many requests of a key as it may have in flight; they wait for a lock meanwhile. */
+async function hold(key: string): Promise<RawAnswer[]> {
+  return Promise.all(Array.from({ length: MOST / 2 }, () => ask('/v1/homework', key)));
+}
+
+async function whileHeld<T>(keys: string[], work: () => Promise<T>): Promise<T> {
+  await lock.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
+  const held = keys.map((key) => hold(key));
+  await vi.waitFor(async () => {
+    const { rows } = await lock.query(`SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`);
+    expect(rows).toHaveLength((keys.length * MOST) / 2);
+  }, 5_000);
+  try {
+    return await work();
+  } finally {
+    await lock.query('ROLLBACK');
+    for (const answers of held) for (const { status } of await answers) expect(status).toBe(200);
+  }
+}
+
+it('every route refuses what is too much with 503, but for ping and health, and asks nobody', async () => {
+  const key = await api.key(world.c.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+  await whileHeld([world.a.key, world.b.key], async () => {
+    const lookUp = vi.spyOn(Database.prototype, 'lookUp');
+    const routes = allRoutes(api).filter(({ path }) => !URGENT.includes(path));
+    const wrong = await Promise.all(
+      routes.map(async (route) => {
+        // A body is announced, and none of it sent.
+        const headers = [authorization(key), ['Content-Length', '1000000']] as [string, string][];
+        const answer = await exchange(port(), bytesOf(pathOf(route, world.c), { method: route.method, headers }));
+        const faults = check.faults(answer);
+        return answer.status !== 503 || faults.length > 0
+          ? [`${nameOf(route)}: ${answer.status} ${faults.join()}`]
+          : [];
+      }),
+    );
+    expect(wrong.flat()).toEqual([]);
+    expect(lookUp).not.toHaveBeenCalled();
+    for (const path of URGENT) expect([path, (await ask(path, key)).status]).toEqual([path, 200]);
+    const metrics = await ask('/metrics', key);
+    expect(metrics.body).toMatch(/^http_requests_refused_total [1-9]/m);
+  });
+  expect((await ask('/v1/homework', key)).status).toBe(200);
+});
+
+it('one key has half of the places, and the other half is left to others', async () => {
+  await whileHeld([world.a.key], async () => {
+    const refused = await ask('/v1/tutors', world.a.key);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect((await ask('/v1/tutors', world.b.key)).status).toBe(200);
+  });
+});
+
+it('a refusal has the headers of any other answer', async () => {
+  const [usual, refused] = await whileHeld([world.a.key], () =>
+    Promise.all([ask('/v1/ping', world.b.key), ask('/v1/tutors', world.a.key)]),
+  );
+  const own = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+  const names = Object.keys(usual.headers).filter((name) => !own.includes(name));
+  expect(Object.keys(refused.headers)).toEqual(expect.arrayContaining(names));
+});
+
+it('whoever sends a body slowly takes no place from others', async () => {
+  const key = await api.key(world.a.id, { scopes: ['read', 'students:write'] });
+  const headers = [authorization(key), ['Content-Type', 'application/json'], ['Content-Length', '1000']] as [string, string][]; // prettier-ignore
+  for (let count = 0; count < 3 * MOST; count++) {
+    const socket = connect(port(), '127.0.0.1', () =>
+      socket.write(bytesOf('/v1/students', { method: 'POST', headers, body: '{"first_name":' })),
+    );
+    sockets.add(socket.on('error', () => undefined));
+    await once(socket, 'connect');
+    await vi.waitFor(() => {
+      expect(admission.inFlight).toBe(0);
+    }, 5_000);
+  }
+  expect((await ask('/v1/tutors', key)).status).toBe(200);
+});
+
+describe('requests that a client pipelines', () => {
+  const request = (id: string) =>
+    bytesOf('/v1/tutors', { headers: [authorization(world.a.key), ['X-Request-Id', id]] }).replace('Connection: close\r\n', ''); // prettier-ignore
+
+  // A body ends without a line break.
+  const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+  async function pipeline(count: number): Promise<{ text: string; ids: string[] }> {
+    const ids = Array.from({ length: count }, (_, index) => `pipelined-${index}`);
+    const socket = connect(port(), '127.0.0.1');
+    sockets.add(socket.on('error', () => undefined));
+    let text = '';
+    socket.setEncoding('latin1').on('data', (part: string) => (text += part));
+    socket.write(ids.map(request).join(''));
+    await vi.waitFor(() => {
+      expect(socket.destroyed || statuses(text).length === count).toBe(true);
+    }, 20_000);
+    return { text, ids };
+  }
+
+  it('are answered one after the other, in their order', async () => {
+    const lookUp = Reflect.get<Database, 'lookUp'>(Database.prototype, 'lookUp');
+    let most = 0;
+    vi.spyOn(Database.prototype, 'lookUp').mockImplementation(function (this: Database, ...args) {
+      most = Math.max(most, admission.inFlight);
+      return lookUp.apply(this, args);
+    });
+    const { text, ids } = await pipeline(60);
+    expect(statuses(text)).toEqual(Array(60).fill(200));
+    expect([...text.matchAll(/^X-Request-Id: (\S+)/gim)].map(([, id]) => id)).toEqual(ids);
+    expect(most).toBe(1);
+  });
+
+  it('end their connection when they are too many', async () => {
+    const { text } = await pipeline(200);
+    const all = statuses(text);
+    expect(all.at(-1)).toBe(503);
+    expect(new Set(all.slice(0, -1))).toEqual(new Set([200]));
+    expect(all.length).toBeLessThan(200);
+    expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toMatch(/^Connection: close/im);
+  });
+
+  it('are forgotten when it is cut', async () => {
+    await lock.query('BEGIN; LOCK TABLE tutor_profiles IN ACCESS EXCLUSIVE MODE');
+    const socket = connect(port(), '127.0.0.1', () => socket.write(Array.from({ length: 20 }, (_, n) => request(`cut-${n}`)).join(''))); // prettier-ignore
+    sockets.add(socket.on('error', () => undefined));
+    await vi.waitFor(() => {
+      expect(admission.inFlight).toBe(1);
+    }, 5_000);
+    const lookUp = vi.spyOn(Database.prototype, 'lookUp');
+    socket.destroy();
+    await vi.waitFor(() => {
+      expect(admission.inFlight).toBe(0);
+    }, 5_000);
+    await lock.query('ROLLBACK');
+    await sleep(100);
+    expect(lookUp).not.toHaveBeenCalled();
+  });
+});

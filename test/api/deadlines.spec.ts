@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { type Scope, SCOPES } from '@app/accounts';
+import { Database } from '@app/database';
+import { AnswerCheck } from '../support/answer-check.js';
+import { TestApi } from '../support/api.js';
+import { BODIES } from '../support/bodies.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { DatabaseProxy } from '../support/database-proxy.js';
+import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/routes.js';
+import { createWorld, pathOf, type World } from '../support/world.js';
+
+/** Every request is answered by its deadline, whatever is locked or hangs, and leaves every connection behind it usable. */
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let api: TestApi;
+let world: World;
+let admin: pg.Client;
+let all: string;
+const check = new AnswerCheck();
+const POOL = 10;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await DatabaseProxy.open(database.applicationUrl);
+  const settings = { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: '2' };
+  api = await TestApi.start(settings, database);
+  world = await createWorld(api);
+  all = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+});
+
+afterAll(async () => {
+  await admin.end();
+  await world.close();
+  await api.close();
+  await proxy.close();
+  await database.drop();
+});
+
+interface Reply {
+  status: number;
+  faults: string[];
+  code: string | undefined;
+}
+
+async function ask(server: TestApi, method: string, path: string, key: string, body?: object): Promise<Reply> {
+  const { port } = server.server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { Authorization: `Token token=${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  const { status } = response;
+  const answer = { status, headers: Object.fromEntries(response.headers), body: text };
+  const { error } = (text === '' ? {} : JSON.parse(text)) as { error?: { code: string } };
+  return { status, faults: check.faults(answer), code: error?.code };
+}
+
+const writesOf = () =>
+  keyedRoutes(api).filter((route) => route.method !== 'GET' && `${route.method} ${route.path}` in BODIES);
+const send = (route: Route) =>
+  ask(api, route.method, pathOf(route, world.a), all, BODIES[`${route.method} ${route.path}`]?.(world.a.path));
+
+/** Until the lock is released, no matter how long: what is answered meanwhile was not waited for. */
+async function whileLocked<T>(tables: string[], work: () => Promise<T>): Promise<T> {
+  await admin.query(`BEGIN; LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  try {
+    return await work();
+  } finally {
+    await admin.query('ROLLBACK');
+  }
+}
+
+/** Every connection of the pool can be had at once, and none is left of before. */
+async function poolIsWhole(): Promise<void> {
+  const db = api.app.get(Database);
+  await vi.waitFor(async () => {
+    const { rows } = await admin.query<{ state: string }>(
+      `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tutoring api'`,
+    );
+    expect(rows.length).toBeLessThanOrEqual(POOL);
+    expect(rows.every(({ state }) => state === 'idle')).toBe(true);
+    expect(db.poolState).toMatchObject({ idle: db.poolState.total, waiting: 0 });
+  }, 10_000);
+  const pings = [world.a, world.b, world.c].flatMap(({ key }) => Array.from({ length: POOL }, () => ask(api, 'GET', '/v1/tutors', key))); // prettier-ignore
+  expect(new Set((await Promise.all(pings)).map(({ status }) => status))).toEqual(new Set([200]));
+}
+
+function complaints(replies: Map<string, Reply>, allowed: number[]): string[] {
+  return [...replies].flatMap(([name, { status, faults }]) =>
+    allowed.includes(status) && faults.length === 0 ? [] : [`${name}: ${status} ${faults.join(', ')}`],
+  );
+}
+
+/** The routes, all at once. */
+async function each(routes: Route[], one: (route: Route) => Promise<Reply>): Promise<Map<string, Reply>> {
+  return new Map(await Promise.all(routes.map(async (route) => [nameOf(route), await one(route)] as const)));
+}
+
+async function tablesBut(...spared: string[]): Promise<string[]> {
+  const { rows } = await admin.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> ALL ($1)`,
+    [spared],
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe('with tables locked', () => {
+  it('every read is answered, with 503 where it needs them', async () => {
+    const tables = await tablesBut('organizations', 'api_keys', 'migrations', 'worker_heartbeats');
+    const [replies, ready] = await whileLocked(tables, () =>
+      Promise.all([each(keyedReads(api), (route) => ask(api, 'GET', pathOf(route, world.a), all)), api.get('/health/ready')]),
+    ); // prettier-ignore
+    expect(complaints(replies, [200, 503])).toEqual([]);
+    const served = [...replies].filter(([, { status }]) => status === 200).map(([name]) => name);
+    expect(served.sort()).toEqual(['GET /v1/me', 'GET /v1/ping']);
+    expect(ready.status).toBe(200);
+    await poolIsWhole();
+  });
+
+  it('every write is answered when audit_log is locked, and a refusal with its own status', async () => {
+    const writes = writesOf();
+    expect(writes.length).toBeGreaterThan(10);
+    const [replies, refused] = await whileLocked(['audit_log'], () =>
+      Promise.all([each(writes, send), each(writes, (route) => ask(api, route.method, `${pathOf(route, world.a)}?x=1`, all))]),
+    ); // prettier-ignore
+    // Some of them find nothing to do and are refused before.
+    expect(complaints(replies, [503, 404, 409, 422])).toEqual([]);
+    expect([...replies.values()].filter(({ status }) => status === 503).length).toBeGreaterThan(writes.length / 2);
+    // Two lots at once: what is too much for the organization's connections is 503 too.
+    expect(complaints(refused, [422, 415, 503])).toEqual([]);
+    await poolIsWhole();
+  });
+
+  it('a lock that is waited for by one organization keeps no other from being served', async () => {
+    const patient = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) }, database);
+    const order: string[] = [];
+    const note = async (name: string, reply: Promise<Reply>) => {
+      const { status } = await reply;
+      order.push(`${name} ${status}`);
+    };
+    await whileLocked(['homework'], async () => {
+      const blocked = Array.from({ length: 3 * POOL }, () => note('blocked', ask(patient, 'GET', '/v1/homework', world.a.key))); // prettier-ignore
+      await vi.waitFor(async () => {
+        const { rows } = await admin.query(
+          `SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`,
+        );
+        // Half of the connections, and no more.
+        expect(rows).toHaveLength(POOL / 2);
+      }, 5_000);
+      await note('other', ask(patient, 'GET', '/v1/tutors', world.b.key));
+      await note('own ping', ask(patient, 'GET', '/v1/ping', world.a.key));
+      await Promise.all(blocked);
+    });
+    expect(order.slice(0, 2)).toEqual(['other 200', 'own ping 200']);
+    expect(new Set(order.slice(2))).toEqual(new Set(['blocked 503']));
+    await patient.close();
+  });
+});
+
+describe('with a database that hangs', () => {
+  it('every request is answered with 503, over connections that were open and over new ones', async () => {
+    await poolIsWhole();
+    const routes = [...keyedReads(api), ...writesOf()];
+    proxy.fate = 'stall';
+    const open = await each(routes, send);
+    const fresh = await each(routes, send);
+    const ready = await api.get('/health/ready');
+    proxy.fate = 'carry';
+    expect(complaints(open, [503])).toEqual([]);
+    expect(complaints(fresh, [503])).toEqual([]);
+    expect(ready.status).toBe(503);
+    await poolIsWhole();
+  });
+
+  it.each(['drop', 'reset'] as const)('or connections that end (%s)', async (fate) => {
+    proxy.fate = fate;
+    const replies = await each([...keyedReads(api), ...writesOf()], send);
+    proxy.fate = 'carry';
+    expect(complaints(replies, [503])).toEqual([]);
+    await poolIsWhole();
+  });
+
+  it('in the middle of a write, which is undone', async () => {
+    const before = await admin.query('SELECT FROM members');
+    const reply = await whileLocked(['audit_log'], async () => {
+      const answer = ask(api, 'POST', '/v1/students', all, { first_name: 'Ada', last_name: 'L', email: 'ada@late.example' });
+      await vi.waitFor(async () => {
+        const { rows } = await admin.query(`SELECT FROM pg_locks WHERE relation = 'audit_log'::regclass AND NOT granted`);
+        expect(rows).toHaveLength(1);
+      }, 5_000);
+      proxy.fate = 'stall';
+      return answer;
+    }); // prettier-ignore
+    proxy.fate = 'carry';
+    expect(reply).toEqual({ status: 503, faults: [], code: 'service_unavailable' });
+    await poolIsWhole();
+    const after = await admin.query('SELECT FROM members');
+    expect(after.rows.length - before.rows.length).toBe(0);
+  });
+});
+
+it('the time that a client takes for its body is its own', async () => {
+  const { port } = api.server.address() as AddressInfo;
+  const body = JSON.stringify({ first_name: 'Slow', last_name: 'Sender', email: 'slow@sender.example' });
+  async function* slowly() {
+    yield Buffer.from(body.slice(0, 10));
+    // Longer than the deadline.
+    await sleep(2_500);
+    yield Buffer.from(body.slice(10));
+  }
+  const response = await fetch(`http://127.0.0.1:${port}/v1/students`, {
+    method: 'POST',
+    headers: { Authorization: `Token token=${all}`, 'Content-Type': 'application/json' },
+    body: slowly(),
+    duplex: 'half',
+  });
+  expect(response.status).toBe(201);
+});
