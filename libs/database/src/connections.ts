@@ -23,6 +23,12 @@ const MARGIN = 250;
  */
 export type Lane = 'urgent' | 'keys' | 'rest';
 
+/**
+ * Of an access of an organization. The urgent ones are cheap and tell whether the service works: nothing is kept free from
+ * them. Those of low priority are expensive: one at a time, while half of the connections are free.
+ */
+export type Priority = 'urgent' | 'low';
+
 /** How a process shares its connections. */
 export interface Sharing {
   /** Connections that are shared fairly; null where whoever comes first is served first. */
@@ -39,15 +45,17 @@ export class Connections {
   private readonly leases = new Leases();
   private readonly semaphore: FairSemaphore | null;
   private readonly reserved: number;
+  private readonly half: number;
   private readonly patience: number;
 
   constructor({ permits, patience }: Sharing) {
     this.patience = patience;
+    this.half = Math.floor((permits ?? 0) / 2);
     // A pool of three has none to spare.
     this.reserved = Math.min(RESERVED, Math.floor((permits ?? 0) / 4));
     this.semaphore = permits === null ? null : new FairSemaphore({
       permits,
-      share: Math.max(1, Math.floor(permits / 2)),
+      share: Math.max(1, this.half),
       perOwner: MOST_OF_ORGANIZATION,
       waiting: MOST_WAITING,
       wait: LONGEST_WAIT,
@@ -59,9 +67,9 @@ export class Connections {
     return this.semaphore?.waiting ?? 0;
   }
 
-  /** @param urgent by the way that is kept for urgent look-ups */
-  ofOrganization(organizationId: string, urgent = false): Claim {
-    return urgent ? { owner: `${organizationId} urgent`, share: 1 } : { owner: organizationId, reserve: this.reserved };
+  ofOrganization(organizationId: string, priority?: Priority): Claim {
+    if (!priority) return { owner: organizationId, reserve: this.reserved };
+    return { owner: `${organizationId} ${priority}`, share: 1, reserve: priority === 'low' ? this.half : 0 };
   }
 
   ofLane(lane: Lane): Claim {

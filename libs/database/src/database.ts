@@ -4,7 +4,7 @@ import type { Sql } from 'sql-template-tag';
 import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 import type { Claim } from '@app/concurrency';
 import { type Prepared, runTogether, type Statement } from './batch.js';
-import { Connections, type Lane, type Sharing } from './connections.js';
+import { Connections, type Lane, type Priority, type Sharing } from './connections.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
 import type { Lease } from './leases.js';
 
@@ -15,8 +15,8 @@ export interface Tenant {
   platformBlog?: boolean;
   /** Of the request; without one, each access has the usual time of its own. */
   deadline?: Deadline;
-  /** By the reserved way: cheap answers that tell whether the service works. */
-  urgent?: boolean;
+  /** Where it is not the usual one. */
+  priority?: Priority;
 }
 
 /** What is ambient: the transaction, and how to undo what it did elsewhere. */
@@ -74,7 +74,7 @@ export class Database {
     tenant: Tenant,
     ...statements: Sql[]
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
-    const claim = this.connections.ofOrganization(tenant.organizationId, tenant.urgent);
+    const claim = this.connections.ofOrganization(tenant.organizationId, tenant.priority);
     const [, ...rows] = await this.connections.run(claim, tenant.deadline, (lease) => {
       const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
       const values = tenantSettings(tenant);

@@ -21,6 +21,9 @@ import {
   recordsById,
 } from './statements.js';
 
+/** Beyond so many skipped rows a page costs a core for tens of milliseconds: such pages are read one at a time. */
+const DEEP = 10_000;
+
 /** SQLSTATE of a statement that ran out of its time. */
 const QUERY_CANCELED = '57014';
 
@@ -75,7 +78,8 @@ export class Lists {
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     try {
-      return await this.db.read<Rows>(caller, ...statements);
+      const deep = query.offset > DEEP && !(query instanceof ListQuery && query.cursor !== undefined);
+      return await this.db.read<Rows>(deep ? { ...caller, priority: 'low' } : caller, ...statements);
     } catch (error) {
       const timedOut = (error as { code?: string }).code === QUERY_CANCELED;
       if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();

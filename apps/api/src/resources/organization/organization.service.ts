@@ -12,7 +12,7 @@ export class OrganizationService {
   constructor(private readonly lists: Lists) {}
 
   ping(caller: Caller): Promise<JsonText> {
-    return this.lists.record({ ...caller, urgent: true }, pingView, Source.organization());
+    return this.lists.record({ ...caller, priority: 'urgent' }, pingView, Source.organization());
   }
 
   me(caller: Caller): Promise<JsonText> {
