@@ -1,0 +1,42 @@
+import { type Lane, load, Outcome } from './load.js';
+
+/** How a usual client fares alone, and beside others. */
+export interface Comparison {
+  alone: Outcome;
+  beside: Outcome;
+  others: Outcome[];
+  /** Of the p99 beside others to that alone. */
+  slowdown: number;
+}
+
+/** Alone and beside, in turns, so that whatever else the machine does meets both alike. */
+export async function compare(
+  port: number,
+  usual: Lane,
+  others: Lane[],
+  seconds: number,
+  turns = 4,
+): Promise<Comparison> {
+  const part = seconds / turns;
+  const parts: { alone: Outcome; beside: Outcome; others: Outcome[] }[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    const [alone] = (await load(port, { ...usual, seconds: part })) as [Outcome];
+    const lanes = others.map((lane) => ({ ...lane, seconds: part }));
+    const [beside, ...rest] = (await load(port, { ...usual, seconds: part }, ...lanes)) as [Outcome, ...Outcome[]];
+    parts.push({ alone, beside, others: rest });
+  }
+  const sum = (of: (part: (typeof parts)[number]) => Outcome) =>
+    new Outcome(
+      parts.flatMap((each) => of(each).replies),
+      seconds,
+    );
+  const [alone, beside] = [sum((each) => each.alone), sum((each) => each.beside)];
+  const slowdown = beside.percentile(0.99) / alone.percentile(0.99);
+  return { alone, beside, others: others.map((_, index) => sum((each) => each.others[index]!)), slowdown };
+}
+
+/** `p99 2.1 -> 3.0 ms (x1.43), 1200 requests, 0 errors` */
+export function tell({ alone, beside, slowdown }: Comparison): string {
+  const [before, after] = [alone.percentile(0.99), beside.percentile(0.99)];
+  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}), ${beside.count} requests, ${beside.without(200).count} errors`; // prettier-ignore
+}

@@ -1,0 +1,136 @@
+/**
+ * Traffic from a process of its own, so that what it measures is the API's doing. Takes its lanes as JSON on standard input
+ * and prints what became of each. Raw sockets: two cores have to do for everything.
+ *
+ * A lane: `requests` (bytes, in turn), `connections`, `seconds`, and `rate` a second (open loop: sent when they are due, as
+ * long as a connection is idle) or none (closed loop: each connection asks again when it is answered).
+ */
+import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+const TICK = 5;
+/** Connections are opened before anything is sent: a busy server takes one in each turn of its event loop (ms). */
+const LEAD = 1_000;
+/** Longer than any answer may take (ms). */
+const PATIENCE = 15_000;
+
+const { port, lanes } = await json(process.stdin);
+const results = await Promise.all(lanes.map(run));
+process.stdout.write(JSON.stringify(results), () => process.exit(0));
+
+function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
+  const began = performance.now() + LEAD + delay * 1000;
+  const end = began + seconds * 1000;
+  const total = Math.floor(seconds * rate);
+  const answers = [];
+  const idle = [];
+  let next = 0;
+  let sent = 0;
+  let open = 0;
+  let unsent = 0;
+
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearInterval(timer);
+      resolve({ answers, unsent, seconds });
+    };
+    const settle = () => {
+      if (performance.now() >= end && open === 0 && sent >= total) finish();
+    };
+
+    /** One connection, opened again when it is closed. */
+    const client = () => {
+      let socket = null;
+      let at = 0;
+      let pending = false;
+      let head = '';
+      let left = -1;
+      let status = 0;
+      let retryAfter = false;
+      const over = () => {
+        const now = performance.now();
+        answers.push([
+          Math.round(performance.timeOrigin + at),
+          status,
+          Math.round((now - at) * 10) / 10,
+          retryAfter ? 1 : 0,
+        ]);
+        pending = false;
+        open--;
+        head = '';
+        left = -1;
+        status = 0;
+        if (rate === 0 && now < end) send();
+        else idle.push(send);
+        settle();
+      };
+      const read = (chunk) => {
+        if (!pending) return;
+        if (left < 0) {
+          head += chunk.toString('latin1');
+          const split = head.indexOf('\r\n\r\n');
+          if (split < 0) return;
+          const top = head.slice(0, split);
+          status = Number(top.slice(9, 12));
+          retryAfter = /\nretry-after: *[1-9]/i.test(top);
+          const length = /\ncontent-length: *(\d+)/i.exec(top);
+          // Chunked: its end is the last chunk.
+          left = length ? Number(length[1]) - (head.length - split - 4) : head.endsWith('\r\n0\r\n\r\n') ? 0 : Infinity;
+        } else if (left === Infinity) {
+          // It may come in two pieces.
+          head = (head.slice(-6) + chunk.subarray(-7).toString('latin1')).slice(-7);
+          if (head === '\r\n0\r\n\r\n') left = 0;
+        } else {
+          left -= chunk.length;
+        }
+        if (left <= 0) over();
+      };
+      const begin = () => {
+        const fresh = connect(port, '127.0.0.1');
+        socket = fresh;
+        fresh.setNoDelay();
+        fresh.on('data', read);
+        fresh.on('error', () => undefined);
+        fresh.on('timeout', () => pending && fresh.destroy());
+        fresh.on('close', () => {
+          // Cut off without a status line, or in the middle: status 0.
+          if (fresh !== socket) return;
+          socket = null;
+          if (!pending) return;
+          status = 0;
+          over();
+        });
+      };
+      const send = () => {
+        at = performance.now();
+        pending = true;
+        open++;
+        const bytes = requests[next++ % requests.length];
+        if (!socket || socket.destroyed || !socket.writable) begin();
+        const asked = socket;
+        asked.setTimeout(PATIENCE);
+        asked.write(bytes, 'latin1');
+      };
+      begin();
+      return send;
+    };
+
+    for (let count = 0; count < connections; count++) idle.push(client());
+    const timer = setInterval(() => {
+      const now = performance.now();
+      if (now < began) return;
+      if (rate === 0 && now < end) {
+        while (idle.length > 0) idle.shift()();
+        return;
+      }
+      const due = (now < end ? Math.floor(((now - began) / 1000) * rate) : total) - sent;
+      for (let count = 0; count < due; count++) {
+        sent++;
+        const send = idle.shift();
+        if (send) send();
+        else unsent++;
+      }
+      if (now >= end) settle();
+    }, TICK);
+  });
+}
