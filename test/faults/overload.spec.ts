@@ -100,8 +100,7 @@ it('finds a process that takes on whatever comes', async () => {
   const target = await start(
     plantedBug(
       'http/request/admission.js',
-      `module.Admission.prototype.placesFor = function (request, key) {
-         this.usual.add(key);
+      `module.Admission.prototype.placesFor = function () {
          return this.usual;
        };`,
     ),

@@ -87,10 +87,21 @@ export function configureApp(app: NestExpressApplication): void {
   serveMedia(app);
   app.enableShutdownHooks();
   const server: Server = app.getHttpServer();
-  serveInTurn(server, admission.refuse);
+  admission.usualHeaders = securityHeaders(origins.includes('*'));
+  serveInTurn(server, admission.refuses, admission.refuse);
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
   configureServer(server, app.get(Log));
+}
+
+/** Those of an answer to a client that is no page of another origin. */
+function securityHeaders(anyOrigin: boolean): Record<string, string> {
+  const headers: Record<string, string> = anyOrigin
+    ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED.join(',') }
+    : {};
+  const answer = { setHeader: (name: string, value: string) => (headers[name] = value), removeHeader: () => undefined };
+  SECURITY_HEADERS({} as never, answer as never, () => undefined);
+  return headers;
 }
 
 function configureServer(server: Server, log: Log): void {

@@ -22,8 +22,9 @@ const MOST_URGENT = 64;
 const MOST_URGENT_OF_KEY = 16;
 
 /** By what others judge whether the service works: cheap, and admitted when nothing else is. */
-export function isUrgent({ path }: Request): boolean {
-  return URGENT.has(path);
+export function isUrgent({ url = '' }: IncomingMessage): boolean {
+  const query = url.indexOf('?');
+  return URGENT.has(query < 0 ? url : url.slice(0, query));
 }
 
 /** A process whose event loop is this late on average (ms) admits a quarter of the usual until it has caught up. */
@@ -56,11 +57,8 @@ class Places {
   ) {}
 
   /** @param part of the places that are to be had */
-  enter(key: string, part = 1): boolean {
-    const own = this.byKey.get(key) ?? 0;
-    if (this.taken >= this.most * part || own >= this.share * part) return false;
-    this.add(key);
-    return true;
+  hasRoom(key: string, part = 1): boolean {
+    return this.taken < this.most * part && (this.byKey.get(key) ?? 0) < this.share * part;
   }
 
   add(key: string): void {
@@ -112,6 +110,8 @@ export class Admission implements OnApplicationShutdown {
   private readonly delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   private readonly timer: NodeJS.Timeout;
   private part = 1;
+  /** What every answer has, for those that are refused before it is set. */
+  usualHeaders: Record<string, string> = {};
 
   constructor(
     env: Env,
@@ -136,6 +136,13 @@ export class Admission implements OnApplicationShutdown {
     return this.usual.inFlight + this.urgent.inFlight;
   }
 
+  /**
+   * Whether there is no place for a request. Asked before Express has seen it, which would cost more than the refusal; not
+   * of pages of other origins, whose browsers need headers that depend on the page.
+   */
+  readonly refuses = (request: IncomingMessage): boolean =>
+    request.headers.origin === undefined && !this.placesFor(request, request.headers.authorization ?? '');
+
   /** Lets a request in, or answers it. */
   readonly admit = (request: Request, response: Response, next: NextFunction): void => {
     // It waited behind another request of its connection, which was cut meanwhile.
@@ -146,6 +153,7 @@ export class Admission implements OnApplicationShutdown {
       this.refuse(request, response);
       return;
     }
+    places.add(key);
     const slot = (request.slot = new Slot(places, key));
     onceClosed(response, () => {
       slot.release();
@@ -166,12 +174,12 @@ export class Admission implements OnApplicationShutdown {
     if (!response.hasHeader('X-Request-Id')) requestId(request, response);
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     const headers = encoding !== undefined || Number(length) > SHORT_BODY ? { Connection: 'close' } : {};
-    response.writeHead(REFUSAL.status, { ...REFUSAL_HEADERS, ...headers }).end(REFUSAL_BODY);
+    response.writeHead(REFUSAL.status, { ...this.usualHeaders, ...REFUSAL_HEADERS, ...headers }).end(REFUSAL_BODY);
   };
 
-  private placesFor(request: Request, key: string): Places | null {
-    if (this.usual.enter(key, this.part)) return this.usual;
-    return isUrgent(request) && this.urgent.enter(key) ? this.urgent : null;
+  private placesFor(request: IncomingMessage, key: string): Places | null {
+    if (this.usual.hasRoom(key, this.part)) return this.usual;
+    return isUrgent(request) && this.urgent.hasRoom(key) ? this.urgent : null;
   }
 }
 

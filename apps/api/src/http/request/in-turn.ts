@@ -18,9 +18,14 @@ interface Line {
  * Requests of one connection, one after the other. Node alone begins all that a client has pipelined at once, thousands of
  * them, and everybody else waits behind them; their answers go out in order anyway.
  *
- * @param refuse answers a request that is one too many and ends its connection
+ * @param refuses whether a request is refused when its turn comes
+ * @param refuse answers it; also one that is too many for its connection, which ends with it
  */
-export function serveInTurn(server: Server, refuse: RequestListener): void {
+export function serveInTurn(
+  server: Server,
+  refuses: (request: IncomingMessage) => boolean,
+  refuse: RequestListener,
+): void {
   const lines = new WeakMap<Socket, Line>();
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
@@ -39,7 +44,8 @@ export function serveInTurn(server: Server, refuse: RequestListener): void {
         socket.resume();
       }
     });
-    for (const listener of listeners) listener.call(server, request, response);
+    if (refuses(request)) refuse(request, response);
+    else for (const listener of listeners) listener.call(server, request, response);
   };
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
