@@ -56,7 +56,7 @@ describe('the rebuilds queue', () => {
     await room.rebuild();
     await room.pass('3 seconds');
     const store = (await room.worker()).get(OutboxStore);
-    const [claimed] = await store.claim('rebuild', 1, 30_000);
+    const claimed = await store.claim('rebuild', 20_000);
     await room.rebuild();
     await store.finish(claimed!, 'sent', null, null);
     expect(await room.tally()).toEqual({ sent: 1, queued: 1 });
@@ -112,7 +112,7 @@ describe('the rebuilds queue', () => {
     await room.rebuild();
     await room.pass('3 seconds');
     const worker = await room.worker();
-    const [message] = await worker.get(OutboxStore).claim('rebuild', 1, 30_000);
+    const message = await worker.get(OutboxStore).claim('rebuild', 20_000);
     const outcome = await worker.get(RebuildCourier).deliver(message!, AbortSignal.timeout(200));
     expect(outcome).toEqual({ status: 'failed', problem: 'timeout' });
   });

@@ -50,10 +50,10 @@ describe('the relay', () => {
 
   it('takes over what a worker that is gone held, when its lease is over and not before', async () => {
     await room.queue(addresses(5));
-    await room.make.query(`SELECT claim_outbox('email', 'gone', 3, interval '90 seconds')`);
+    await room.make.query(`SELECT claim_outbox('email', 'gone', 3, interval '20 seconds')`);
     const emails = (await room.worker()).get(EmailService);
     expect(await emails.runOnce()).toEqual({ sent: 2 });
-    await room.pass('89 seconds');
+    await room.pass('19 seconds');
     expect(await emails.runOnce()).toEqual({});
     await room.pass('2 seconds');
     expect(await emails.runOnce()).toEqual({ sent: 3 });
@@ -63,7 +63,7 @@ describe('the relay', () => {
   it('does not let a text go on a lease that is over, however far the mail had come', async () => {
     await room.queue(addresses(1));
     const worker = await room.worker();
-    const [message] = await worker.get(OutboxStore).claim('email', 1, 90_000);
+    const message = await worker.get(OutboxStore).claim('email', 20_000);
     // The server takes so long with the recipient that the lease is over by then, as after a pause of the process.
     smtp.atRecipient = () => ({ waitMs: 400 });
     const courier = worker.get(EmailCourier);
@@ -74,12 +74,74 @@ describe('the relay', () => {
     expect(smtp.received).toHaveLength(1);
   });
 
+  it('keeps the lease of a mail that takes long, so that nobody else sends it meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    try {
+      let accept: () => void = () => undefined;
+      const accepted = new Promise<void>((resolve) => (accept = resolve));
+      const worker = await room.worker();
+      const store = worker.get(OutboxStore);
+      const renew = vi.spyOn(store, 'renew');
+      vi.spyOn(worker.get(EmailCourier), 'deliver').mockImplementation(async () => {
+        await accepted;
+        return { status: 'sent' };
+      });
+      await room.queue(addresses(1));
+      const draining = worker.get(EmailService).runOnce();
+      await vi.waitFor(async () => expect(await room.rows('leased_by IS NOT NULL')).toHaveLength(1));
+      const other = (await room.worker()).get(EmailService);
+      // Three quarters of the lease pass twice, with a renewal in between.
+      for (let times = 1; times <= 2; times++) {
+        await room.pass('15 seconds');
+        expect(await other.runOnce()).toEqual({});
+        await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+        vi.advanceTimersByTime(5_000);
+        expect(renew).toHaveBeenCalledTimes(times);
+        await Promise.all(renew.mock.results.map(({ value }) => value as Promise<void>));
+      }
+      accept();
+      expect(await draining).toEqual({ sent: 1 });
+      expect(await room.rows()).toMatchObject([{ status: 'sent', attempts: 1 }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('renews a lease that nobody else has taken, and no other', async () => {
+    await room.queue(addresses(1));
+    const store = (await room.worker()).get(OutboxStore);
+    const first = (await store.claim('email', 20_000))!;
+    await room.pass('21 seconds');
+    await store.renew(first);
+    expect(await store.claim('email', 20_000)).toBeNull();
+    await room.pass('21 seconds');
+    const second = (await store.claim('email', 20_000))!;
+    const left = first.lease.leftMs;
+    await store.renew(first);
+    expect(first.lease.leftMs).toBeLessThanOrEqual(left);
+    expect(await store.finish(second, 'sent', null, null)).toBe(true);
+  });
+
+  it('tries one mail at a time while the server is away, and all again when it is back', async () => {
+    const worker = await room.worker();
+    const deliver = vi.spyOn(worker.get(EmailCourier), 'deliver');
+    deliver.mockResolvedValue({ status: 'failed', problem: 'connection_refused', unreachable: true });
+    await room.queue(addresses(100));
+    const emails = worker.get(EmailService);
+    const { failed } = await emails.runOnce();
+    expect(failed).toBeLessThan(20);
+    expect(await emails.runOnce()).toEqual({ failed: 1 });
+    expect(await emails.runOnce()).toEqual({ failed: 1 });
+    deliver.mockRestore();
+    expect(await emails.runOnce()).toEqual({ sent: 98 - failed! });
+  });
+
   it('does not let a try whose lease is over undo the next one, even of the same process', async () => {
     await room.queue(addresses(1));
     const store = (await room.worker()).get(OutboxStore);
-    const [first] = await store.claim('email', 1, 90_000);
-    await room.pass('91 seconds');
-    const [second] = await store.claim('email', 1, 90_000);
+    const first = await store.claim('email', 20_000);
+    await room.pass('21 seconds');
+    const second = await store.claim('email', 20_000);
     expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
     await store.release(first!);
     expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 2, last_error: null }]);
@@ -94,7 +156,7 @@ describe('the relay', () => {
     await room.queue(addresses(1));
     const draining = (await room.worker()).get(EmailService).runOnce();
     await vi.waitFor(() => expect(tries).toBe(1));
-    await room.pass('91 seconds');
+    await room.pass('21 seconds');
     expect(await draining).toEqual({ sent: 1, lost: 1 });
     expect(await room.rows()).toMatchObject([{ status: 'sent', attempts: 2, last_error: null }]);
     expect(smtp.received).toHaveLength(1);

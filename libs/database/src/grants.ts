@@ -112,6 +112,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
 
   // For all organizations: the worker alone.
   claim_outbox: ['worker'],
+  renew_outbox: ['worker'],
   finish_outbox: ['worker'],
   release_outbox: ['worker'],
   suppress_address: ['worker'],

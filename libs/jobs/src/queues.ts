@@ -8,8 +8,8 @@ export interface Recurring {
  * Every queue, by name, with its recurring job. The worker refuses to start when one of them has no processor, or two.
  */
 export const QUEUES = {
-  /** The drain's cadence; a commit that queues a mail nudges it besides. */
-  email: { job: 'drain', everyMs: 60_000 },
+  /** A commit that queues a mail nudges the worker; this finds what became due otherwise, such as a killed worker's mails. */
+  email: { job: 'drain', everyMs: 5_000 },
   /** Short: a rebuild waits a few seconds for others to join it, and nobody nudges when its time has come. */
   rebuilds: { job: 'drain', everyMs: 2_000 },
   /** A post goes out within five seconds of its time. */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Env, Vault } from '@app/config';
 import { EMAIL_KINDS, type EmailKind, type EmailPayload } from '@app/jobs';
 import { Log } from '@app/logging';
+import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
-import type { Courier, Outcome } from '../outbox/relay.js';
 import { FileMailer } from './file.mailer.js';
 import { Gate } from './gate.js';
 import type { Mailer } from './mailer.js';
@@ -42,23 +42,13 @@ export class EmailCourier implements Courier {
     this.mailer?.close();
   }
 
-  /** Addresses that were refused for good since, and links that open nothing any more, are not worth a mail. */
-  async screen(messages: Claimed[]): Promise<Map<string, Outcome>> {
-    const [suppressed, closed] = await Promise.all([
-      this.store.suppressed(messages.map(({ recipient }) => recipient.toLowerCase())),
-      this.store.closedInvites(messages.map(({ inviteId }) => inviteId).filter((id) => id !== null)),
-    ]);
-    const decided = new Map<string, Outcome>();
-    for (const message of messages) {
-      const { id, recipient, inviteId } = message;
-      const expiresAt = this.open(message)?.expiresAt;
-      if (suppressed.has(recipient.toLowerCase())) {
-        decided.set(id, { status: 'suppressed', problem: 'address_suppressed' });
-      } else if ((inviteId !== null && closed.has(inviteId)) || (expiresAt && Date.parse(expiresAt) <= Date.now())) {
-        decided.set(id, { status: 'suppressed', problem: 'link_closed' });
-      }
-    }
-    return decided;
+  /** Nothing is sent to an address that was refused for good since, nor with a link that opens nothing any more. */
+  async screen(message: Claimed): Promise<Outcome | null> {
+    const { suppressed, closed } = await this.store.standing(message.recipient.toLowerCase(), message.inviteId);
+    const expiresAt = this.open(message)?.expiresAt;
+    if (suppressed) return { status: 'suppressed', problem: 'address_suppressed' };
+    const expired = expiresAt && Date.parse(expiresAt) <= Date.now();
+    return closed || expired ? { status: 'suppressed', problem: 'link_closed' } : null;
   }
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {

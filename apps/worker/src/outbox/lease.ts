@@ -1,19 +1,27 @@
 /**
- * How long what was claimed is ours. Taken before the database answers, so that it ends here before it ends there.
+ * How long a claim is ours. Counted from before the database was asked, so that it ends here before it ends there.
  *
  * Two clocks, the more pessimistic one counts: people set the one back, and the other stands still while a machine sleeps.
  */
 export class Lease {
-  private readonly wall = Date.now();
-  private readonly steady = performance.now();
+  private start = now();
 
-  /** @param holder who may say how it ends: of this claim alone, since the same process may claim the same again */
+  /** @param holder names this claim alone: the same process may claim the same message again */
   constructor(
     readonly holder: string,
-    private readonly ms: number,
+    readonly ms: number,
   ) {}
 
   get leftMs(): number {
-    return this.ms - Math.max(Date.now() - this.wall, performance.now() - this.steady);
+    const { wall, steady } = now();
+    return this.ms - Math.max(wall - this.start.wall, steady - this.start.steady);
+  }
+
+  /** Starts anew if `ask`, which asks the database, says so. */
+  async renew(ask: () => Promise<boolean>): Promise<void> {
+    const start = now();
+    if (await ask()) this.start = start;
   }
 }
+
+const now = () => ({ wall: Date.now(), steady: performance.now() });

@@ -43,12 +43,14 @@ export class OutboxStore {
 
   constructor(private readonly db: Database) {}
 
-  async claim(topic: OutboxMessage['topic'], most: number, leaseMs: number): Promise<Claimed[]> {
+  /** Takes the message that has been due the longest; null when none is. */
+  async claim(topic: OutboxMessage['topic'], leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
-    const rows = await this.db.lookUp<Row>(
-      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${most}, ${leaseMs} * interval '1 millisecond')`,
+    const [row] = await this.db.lookUp<Row>(
+      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, 1, ${leaseMs} * interval '1 millisecond')`,
     );
-    return rows.map((row) => ({
+    if (!row) return null;
+    return {
       id: row.id,
       organizationId: row.organization_id,
       kind: row.kind,
@@ -58,7 +60,17 @@ export class OutboxStore {
       attempts: row.attempts,
       createdAt: row.created_at,
       lease,
-    }));
+    };
+  }
+
+  /** Extends the lease to its full length from now on, if it is still ours. */
+  async renew({ id, lease }: Claimed): Promise<void> {
+    await lease.renew(async () => {
+      const [row] = await this.db.lookUp<{ mine: boolean }>(
+        sql`SELECT renew_outbox(${id}, ${lease.holder}, ${lease.ms} * interval '1 millisecond') AS mine`,
+      );
+      return row!.mine;
+    });
   }
 
   /**
@@ -83,24 +95,16 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
-  /** Of these addresses (normalized) those that no mail goes to any more. */
-  async suppressed(addresses: string[]): Promise<Set<string>> {
-    const rows = await this.db.lookUp<{ address: string }>(
-      sql`SELECT suppressed_addresses AS address FROM suppressed_addresses(${addresses})`,
-    );
-    return new Set(rows.map(({ address }) => address));
+  /** Whether a mail to this address (normalized) may still go out, and whether the invite that it carries is still open. */
+  async standing(address: string, inviteId: string | null): Promise<{ suppressed: boolean; closed: boolean }> {
+    const [row] = await this.db.lookUp<{ suppressed: boolean; closed: boolean }>(sql`
+      SELECT EXISTS (SELECT FROM suppressed_addresses(${[address]})) AS suppressed,
+        EXISTS (SELECT FROM closed_invites(${inviteId === null ? [] : [inviteId]}::uuid[])) AS closed`);
+    return row!;
   }
 
   async suppress(address: string, why: Problem): Promise<void> {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
-  }
-
-  /** Of these invites those that open nothing any more. */
-  async closedInvites(ids: string[]): Promise<Set<string>> {
-    const rows = await this.db.lookUp<{ id: string }>(
-      sql`SELECT closed_invites AS id FROM closed_invites(${ids}::uuid[])`,
-    );
-    return new Set(rows.map(({ id }) => id));
   }
 
   /** Where a rebuild is asked for; null when nobody set that up. The secret is sealed. */

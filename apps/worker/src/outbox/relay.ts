@@ -1,230 +1,191 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutboxMessage } from '@app/database';
 import type { Problem } from '@app/jobs';
 import type { Log } from '@app/logging';
+import type { Courier, Outcome } from './courier.js';
 import type { Claimed, FinalStatus, OutboxStore } from './outbox.store.js';
 import { pauseAfter, TRIES } from './schedule.js';
 
-/** How a try ended. */
-export type Outcome = {
-  /** Runs once the outcome is committed, or given up on. */
-  after?: () => void;
-} & (
-  | { status: 'sent'; note?: Problem }
-  | { status: 'suppressed'; problem: Problem }
-  /** `unreachable`: nothing can be sent at the moment, the message itself is not to blame. */
-  | { status: 'failed'; problem: Problem; unreachable?: boolean }
-  /** It was claimed again, or will be: not for this try to say how it ended. */
-  | { status: 'lost' }
-);
-
-/** Carries messages of one topic to where they go. */
-export interface Courier {
-  readonly topic: OutboxMessage['topic'];
-  /** Messages that are not tried at all, with how they end instead. */
-  screen?(messages: Claimed[]): Promise<Map<string, Outcome>>;
-  /** @param signal aborts what takes too long; the try has failed then */
-  deliver(message: Claimed, signal: AbortSignal): Promise<Outcome>;
-}
-
 /** How a topic is drained. */
-export interface Pace {
+export interface DrainOptions {
   /** Tries at the same time. */
   concurrency: number;
-  /** Messages claimed at once. Few: those in hand wait for the lease when this process dies. */
-  batch: number;
   /** When a try is given up (ms). */
   deadlineMs: number;
-  /** How long a claim holds (ms): a wait in hand, a whole try and its commit fit in. */
+  /**
+   * How long a claim holds (ms). It is renewed while the try goes on, so it may be shorter than a try: it is what the
+   * messages of a killed worker wait for.
+   */
   leaseMs: number;
 }
 
 /** What a drain did, by outcome. */
 export type Drained = Partial<Record<FinalStatus | 'lost', number>>;
 
-/** A message whose commit fails (the database is away) is committed later, as long as it takes; then this much later (ms). */
-const COMMIT_PAUSE_MS = 250;
+/** A lease is renewed this often while it holds: three renewals may fail before it is lost. */
+const RENEWALS_PER_LEASE = 4;
 
-/** While something is under way, how often to look for what has become due meanwhile (ms). */
+/** While messages are being tried, how often to look for others that have become due (ms). */
 const LOOK_AGAIN_MS = 1_000;
+
+/** How often to try again to store an outcome while the database is away, and for how long (ms). */
+const COMMIT_PAUSE_MS = 250;
+const COMMIT_PATIENCE_MS = 5 * 60_000;
 
 /** What a stop waits for tries under way (ms), well within the ten seconds that a process is given to end. */
 const STOP_GRACE_MS = 6_000;
 
 /**
- * Empties one topic of the outbox: claims, tries, says how it ended. A message is in the hands of one claim at a time, and
- * one that fails, stalls or is lost keeps none of the others.
+ * Empties one topic of the outbox in a few equal lanes. Each lane claims one message, tries it and settles it, until
+ * nothing is due; a message that stalls holds up its own lane only.
  */
 export class Relay {
   private draining: Promise<Drained> | null = null;
+  private drained: Drained = {};
+  private readonly lanes = new Set<Promise<void>>();
   private readonly tries = new Set<AbortController>();
-  private rung = false;
-  private ring: () => void = () => undefined;
+  /** Tries in a row that could not reach the other side. */
+  private unreachable = 0;
   private stopped = false;
 
   constructor(
     private readonly store: OutboxStore,
     private readonly courier: Courier,
-    private readonly pace: Pace,
+    private readonly options: DrainOptions,
     private readonly log: Log,
   ) {}
 
-  /** Runs until nothing is due. Never twice at once: who asks meanwhile gets the drain that runs. */
+  /** Runs until nothing is due. A call during a drain returns that drain. */
   drain(): Promise<Drained> {
     this.draining ??= this.run().finally(() => (this.draining = null));
     return this.draining;
   }
 
-  /** Tells a drain that runs that there is more. */
+  /** Makes a running drain look for messages at once. */
   wake(): void {
-    this.rung = true;
-    this.ring();
+    if (this.draining) this.openLane();
   }
 
-  /** Starts nothing more, lets what is under way finish for a while, and gives back the rest. */
+  /** Starts nothing more, gives running tries a moment to finish, and returns the rest to the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.ring();
     const timer = setTimeout(() => {
       for (const controller of this.tries) controller.abort();
     }, STOP_GRACE_MS);
-    await this.draining?.catch(() => undefined);
+    await this.draining;
     clearTimeout(timer);
   }
 
   private async run(): Promise<Drained> {
-    const drained: Drained = {};
-    const underWay = new Set<Promise<void>>();
-    let waiting: Claimed[] = [];
-    let more = true;
-    // In a row, without one that went through: beyond the concurrency, whatever is tried next fails as well.
-    let unreachable = 0;
-    const closed = () => this.stopped || unreachable >= this.pace.concurrency;
-    const free = () => waiting.length === 0 && underWay.size < this.pace.concurrency && !closed();
-    const begin = (message: Claimed) => {
-      const running = this.attempt(message)
-        .then(({ status, unreachable: away }) => {
-          drained[status] = (drained[status] ?? 0) + 1;
-          unreachable = away ? unreachable + 1 : 0;
-        })
-        .finally(() => {
-          underWay.delete(running);
-          this.ring();
-        });
-      underWay.add(running);
-    };
-    try {
-      for (;;) {
-        if (more && free()) {
-          this.rung = false;
-          const claimed = await this.claim(drained);
-          more = claimed.full;
-          waiting = claimed.messages;
-        }
-        while (waiting.length > 0 && underWay.size < this.pace.concurrency && !closed()) begin(waiting.shift()!);
-        if (closed()) await Promise.all(waiting.splice(0).map((message) => this.store.release(message)));
-        if (underWay.size === 0 && (closed() || !(more || this.rung))) break;
-        // Told of more meanwhile, or nothing to wait for: on to the next claim.
-        if (underWay.size === 0 || (this.rung && free())) more = true;
-        else more = (await this.bell()) || more;
-      }
-    } finally {
-      await Promise.allSettled(underWay);
-      if (Object.keys(drained).length > 0)
-        this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');
-    }
+    const drained = (this.drained = {});
+    const timer = setInterval(() => this.openLane(), LOOK_AGAIN_MS);
+    this.openLane();
+    while (this.lanes.size > 0) await Promise.all(this.lanes);
+    clearInterval(timer);
+    if (Object.keys(drained).length > 0) this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');
     return drained;
   }
 
-  /** @returns whether there is more to claim: it was said so, or enough time has passed */
-  private async bell(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timedOut = await Promise.race([
-      new Promise<false>((resolve) => (this.ring = () => resolve(false))),
-      new Promise<true>((resolve) => (timer = setTimeout(resolve, LOOK_AGAIN_MS, true))),
-    ]);
-    clearTimeout(timer);
-    return timedOut || this.rung;
+  private openLane(): void {
+    // While the other side is down, one try of each drain finds out whether it is back.
+    const most = this.down ? 1 : this.options.concurrency;
+    if (this.stopped || this.lanes.size >= most) return;
+    const lane = this.work().finally(() => this.lanes.delete(lane));
+    this.lanes.add(lane);
   }
 
-  private async claim(drained: Drained): Promise<{ messages: Claimed[]; full: boolean }> {
-    const claimed = await this.store.claim(this.courier.topic, this.pace.batch, this.pace.leaseMs);
-    const full = claimed.length === this.pace.batch;
-    if (claimed.length === 0 || !this.courier.screen) return { messages: claimed, full };
-    const decided = await this.courier.screen(claimed);
-    for (const message of claimed) {
-      const outcome = decided.get(message.id);
-      if (!outcome) continue;
-      const { status } = await this.settle(message, outcome);
-      drained[status] = (drained[status] ?? 0) + 1;
+  private get down(): boolean {
+    return this.unreachable >= this.options.concurrency;
+  }
+
+  private async work(): Promise<void> {
+    try {
+      do {
+        const message = await this.store.claim(this.courier.topic, this.options.leaseMs);
+        if (!message) return;
+        // Where one message was due there may be more. Lanes open one after another, so that an idle look is one query.
+        this.openLane();
+        const status = await this.attempt(message);
+        this.drained[status] = (this.drained[status] ?? 0) + 1;
+      } while (!this.stopped && !this.down);
+    } catch (error) {
+      this.log.failure(error, null, 'outbox_not_claimed');
     }
-    return { messages: claimed.filter(({ id }) => !decided.has(id)), full };
   }
 
-  private async attempt(message: Claimed): Promise<{ status: FinalStatus | 'lost'; unreachable?: boolean }> {
-    // It waited in hand for so long that a whole try does not fit in: it comes round again.
-    if (message.lease.leftMs < this.pace.deadlineMs) return this.giveBack(message);
+  private async attempt(message: Claimed): Promise<FinalStatus | 'lost'> {
+    if (this.stopped) return this.release(message);
     const controller = new AbortController();
     this.tries.add(controller);
-    const timer = setTimeout(() => controller.abort(), this.pace.deadlineMs);
+    const deadline = setTimeout(() => controller.abort(), this.options.deadlineMs);
+    const renewal = setInterval(() => void this.renew(message), this.options.leaseMs / RENEWALS_PER_LEASE);
     try {
-      const outcome = await this.courier
-        .deliver(message, controller.signal)
-        .catch((error: unknown): Outcome => this.unexpected(error));
-      if (outcome.status === 'failed' && controller.signal.aborted && this.stopped) {
-        // It did not fail, it was interrupted.
-        outcome.after?.();
-        return await this.giveBack(message);
-      }
-      return await this.settle(message, outcome);
+      const screened = await this.courier.screen?.(message);
+      if (screened) return await this.settle(message, screened);
+      const outcome = await this.deliver(message, controller.signal);
+      const { status } = outcome;
+      this.unreachable = status === 'failed' && outcome.unreachable ? this.unreachable + 1 : 0;
+      // A try that this process interrupted has not failed.
+      const interrupted = status === 'failed' && controller.signal.aborted && this.stopped;
+      if (!interrupted) return await this.settle(message, outcome);
+      outcome.after?.();
+      return await this.release(message);
+    } catch (error) {
+      this.log.failure(error, null, 'outbox_not_screened');
+      return await this.release(message);
     } finally {
-      clearTimeout(timer);
+      clearTimeout(deadline);
+      clearInterval(renewal);
       this.tries.delete(controller);
     }
   }
 
-  /** If the database is away, the lease's end gives it back. */
-  private async giveBack(message: Claimed): Promise<{ status: 'lost' }> {
-    await this.store.release(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_released'));
-    return { status: 'lost' };
+  /** A courier that throws has a bug; the message is tried again like any other. */
+  private async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await this.courier.deliver(message, signal);
+    } catch (error) {
+      this.log.failure(error, null, `${this.courier.topic}_courier_failed`);
+      return { status: 'failed', problem: 'internal_error' };
+    }
   }
 
-  private async settle(
-    message: Claimed,
-    outcome: Outcome,
-  ): Promise<{ status: FinalStatus | 'lost'; unreachable?: boolean }> {
+  private async renew(message: Claimed): Promise<void> {
+    await this.store.renew(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_renewed'));
+  }
+
+  /** If the database is away, the end of the lease releases the message. */
+  private async release(message: Claimed): Promise<'lost'> {
+    await this.store.release(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_released'));
+    return 'lost';
+  }
+
+  private async settle(message: Claimed, outcome: Outcome): Promise<FinalStatus | 'lost'> {
     try {
-      if (outcome.status === 'lost') return { status: 'lost' };
+      if (outcome.status === 'lost') return 'lost';
       const { id, attempts, kind } = message;
       const failed = outcome.status === 'failed';
       const status = failed && attempts >= TRIES ? 'dead' : outcome.status;
       const note = outcome.status === 'sent' ? (outcome.note ?? null) : outcome.problem;
-      const mine = await this.commit(message, status, note);
-      if (mine && failed)
-        this.log.pino.warn({ message: id, kind, attempts, status, problem: note }, 'outbox try failed');
-      return { status: mine ? status : 'lost', unreachable: outcome.status === 'failed' && outcome.unreachable };
+      if (!(await this.commit(message, status, note))) return 'lost';
+      if (failed) this.log.pino.warn({ message: id, kind, attempts, status, problem: note }, 'outbox try failed');
+      return status;
     } finally {
       outcome.after?.();
     }
   }
 
-  /** What was carried out must be known as such, or it is done again: a database that is away is waited for. */
+  /** An outcome that is not stored makes the message go out again: a database that is away is waited for. */
   private async commit(message: Claimed, status: FinalStatus, note: Problem | null): Promise<boolean> {
     const again = status === 'failed' ? pauseAfter(message.attempts) : null;
+    const giveUpAt = performance.now() + COMMIT_PATIENCE_MS;
     for (;;) {
       try {
         return await this.store.finish(message, status, note, again);
       } catch (error) {
         this.log.failure(error, null, 'outbox_not_committed');
-        if (message.lease.leftMs < 0 || this.stopped) return false;
+        if (this.stopped || performance.now() > giveUpAt) return false;
         await sleep(COMMIT_PAUSE_MS);
       }
     }
-  }
-
-  /** A courier that throws has a bug; the message is tried again like any other. */
-  private unexpected(error: unknown): Outcome {
-    this.log.failure(error, null, `${this.courier.topic}_courier_failed`);
-    return { status: 'failed', problem: 'internal_error' };
   }
 }

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
 import { problemOf } from '@app/jobs';
+import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
-import type { Courier, Outcome } from '../outbox/relay.js';
 
 /** Calls the build hooks of sites. */
 @Injectable()

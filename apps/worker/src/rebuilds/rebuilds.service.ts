@@ -1,15 +1,14 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Log } from '@app/logging';
 import { OutboxStore } from '../outbox/outbox.store.js';
-import { type Drained, type Pace, Relay } from '../outbox/relay.js';
+import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
 import { RebuildCourier } from './rebuild.courier.js';
 
-const PACE: Pace = {
+const OPTIONS: DrainOptions = {
   concurrency: 5,
-  batch: 10,
   // A hook only starts a build: one that has not answered by then does something else.
   deadlineMs: 10_000,
-  leaseMs: 30_000,
+  leaseMs: 20_000,
 };
 
 /** Tells sites to build themselves anew. */
@@ -18,7 +17,7 @@ export class RebuildsService implements OnModuleDestroy {
   private readonly relay: Relay;
 
   constructor(courier: RebuildCourier, store: OutboxStore, log: Log) {
-    this.relay = new Relay(store, courier, PACE, log);
+    this.relay = new Relay(store, courier, OPTIONS, log);
   }
 
   /** Calls hooks until no rebuild is due. */
