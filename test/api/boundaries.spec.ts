@@ -1,0 +1,35 @@
+import { Boundaries } from '../support/boundaries.js';
+
+/** A small form of test/faults/boundaries.spec.ts: some writes, one of so many messages. */
+const EVERY = 5;
+
+describe('a connection to PostgreSQL that ends in the middle of a write', () => {
+  let boundaries: Boundaries;
+
+  beforeAll(async () => {
+    boundaries = await Boundaries.open();
+  });
+  afterAll(() => boundaries.close());
+
+  const named = (name: string) => boundaries.writes.find((write) => write.name === name)!;
+
+  it.each(['POST /v1/students', 'POST /v1/blog-posts', 'PATCH /v1/blog-posts/:post_id (body 2)'])(
+    '%s has one effect and one answer after a retry',
+    async (name) => {
+      const walk = await boundaries.walk(named(name), EVERY);
+      expect(walk.findings).toEqual([]);
+      expect(walk.cuts).toBeGreaterThanOrEqual(2 * Math.floor(walk.recorded / EVERY));
+      if (named(name).keyed) expect(walk.untold).toBeGreaterThan(0);
+    },
+  );
+
+  it('finds a key guilty that is kept in another transaction than its effect', async () => {
+    const takeOut = await boundaries.keepKeysApart();
+    try {
+      const { findings } = await boundaries.walk(named('POST /v1/blog-posts'), EVERY);
+      expect(findings.length).toBeGreaterThan(0);
+    } finally {
+      await takeOut();
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
+import { Boundaries, type Walk } from '../support/boundaries.js';
+import { reached } from '../support/promise.js';
+import { WorkerBoundaries } from '../support/worker-boundaries.js';
+
+/** Promise 46: faults at every boundary, not at random ones. ONLY names a write, EVERY leaves out messages. */
+const EVERY = Number(process.env.EVERY ?? 1);
+const ONLY = process.env.ONLY ?? '';
+/** Shown of what was found. */
+const FIRST = 20;
+
+describe('a connection of the API that ends at any message', () => {
+  let boundaries: Boundaries;
+
+  beforeAll(async () => {
+    boundaries = await Boundaries.open();
+  });
+  afterAll(() => boundaries.close());
+
+  it('of any write costs nothing, doubles nothing and changes no answer', async () => {
+    const writes = boundaries.writes.filter(({ name }) => name.includes(ONLY));
+    const walks: Walk[] = [];
+    for (const write of writes) {
+      const walk = await boundaries.walk(write, EVERY);
+      process.stdout.write(
+        `boundaries: ${write.name}: ${walk.recorded} messages, ${walk.cuts} cuts, ${walk.untold} done untold, ${walk.findings.length} findings\n${walk.findings.slice(0,4).join('\n')}\n`,
+      );
+      walks.push(walk);
+    }
+    const sum = (count: (walk: Walk) => number) => walks.reduce((total, walk) => total + count(walk), 0);
+    const findings = walks.flatMap((walk) => walk.findings);
+    reached(
+      46,
+      `${findings.length} doubled, lost or answered otherwise in ${sum(({ cuts }) => cuts)} cuts at both sides of all ` +
+        `${sum(({ recorded }) => recorded)} messages of ${writes.length} writes, ${sum(({ untold }) => untold)} done untold`,
+    );
+    expect(findings.slice(0, FIRST)).toEqual([]);
+    // Without a cut between the commit and the answer nothing was tried.
+    for (const [index, { untold }] of walks.entries()) {
+      const { keyed, replay, name } = writes[index]!;
+      if (keyed && !replay) expect(untold, name).toBeGreaterThan(0);
+    }
+  });
+
+  it('finds a key guilty that is kept in another transaction than its effect', async () => {
+    const write = boundaries.writes.find(({ name }) => name === 'POST /v1/students')!;
+    const takeOut = await boundaries.keepKeysApart();
+    try {
+      const { findings } = await boundaries.walk(write);
+      expect(findings.length).toBeGreaterThan(0);
+    } finally {
+      await takeOut();
+    }
+  });
+});
+
+describe('a connection of the worker that ends at any message', () => {
+  let boundaries: WorkerBoundaries;
+
+  beforeAll(async () => {
+    boundaries = await WorkerBoundaries.open();
+  });
+  afterAll(() => boundaries.close());
+
+  it.each([
+    ['of a mail that is sent', {}],
+    ['of a mail that is put off', { refused: true }],
+    ['for good, of a mail that is sent', { forGood: true }],
+    ['for good, of a mail that is put off', { forGood: true, refused: true }],
+  ])('%s', async (name, plan) => {
+    const { recorded, cuts, lost, doubled, findings } = await boundaries.walk({ ...plan, every: EVERY });
+    reached(46, `worker, ${name}: ${lost} lost, ${doubled} doubled in ${cuts} cuts at ${recorded} messages`);
+    expect({ lost, findings }).toEqual({ lost: 0, findings: [] });
+    // Only a worker that dies between the server's word and its own commit sends twice.
+    expect(doubled > 0).toBe('forGood' in plan && !('refused' in plan));
+  });
+
+  it('finds a worker guilty that calls a mail sent before it is', async () => {
+    const { lost } = await boundaries.walk({
+      forGood: true,
+      plant: (worker) => {
+        const store = worker.get(OutboxStore);
+        const claim = store.claim.bind(store);
+        store.claim = async (...wanted) => {
+          const message = await claim(...wanted);
+          if (message) await store.finish(message, 'sent', null, null);
+          return message;
+        };
+      },
+    });
+    expect(lost).toBeGreaterThan(0);
+  });
+});
