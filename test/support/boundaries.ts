@@ -12,6 +12,7 @@ import { BODIES, MORE_BODIES } from './bodies.js';
 import { createTestDatabase } from './database.js';
 import { DatabaseState } from './database-state.js';
 import { image } from './images.js';
+import { forgetKeyUsage } from './read-statements.js';
 import { keyedRoutes, type Route } from './routes.js';
 import { type Cut, WireProxy } from './wire-proxy.js';
 import { MULTIPART, multipart, part } from './uploads.js';
@@ -73,6 +74,7 @@ export class Boundaries {
     const proxy = await WireProxy.open(database.applicationUrl);
     const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-boundaries-'));
     const settings = { DATABASE_URL: proxy.url, DATA_DIR: dataDir, SMTP_URL: 'smtp://127.0.0.1:1' };
+    forgetKeyUsage();
     const api = await TestApi.start(settings, database);
     const world = await createWorld(api);
     const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
@@ -133,6 +135,7 @@ export class Boundaries {
   private async undisturbed(write: Write): Promise<Run> {
     await this.state.restore();
     if (write.replay) await this.send(write);
+    await this.quiet();
     this.proxy.watch();
     const answer = await this.send(write);
     this.proxy.unwatch();
@@ -148,6 +151,7 @@ export class Boundaries {
   private async disturbed(write: Write, { index, side }: Cut, expected: Run, walk: Walk): Promise<boolean> {
     await this.state.restore();
     const earlier = write.replay ? await this.send(write) : null;
+    await this.quiet();
     this.proxy.watch({ index, side });
     const first = await this.send(write);
     this.proxy.unwatch();
@@ -176,6 +180,16 @@ export class Boundaries {
     const after = { ...run, rows: await this.state.rows() };
     for (const difference of differences(run, after)) find(`once more: ${difference}`);
     return true;
+  }
+
+  /** What an answer leaves to be done, its audit row say, is not taken for a part of the next request. */
+  private async quiet(): Promise<void> {
+    const db = this.api.app.get(Database);
+    const idle = () => {
+      const { total, idle, waiting } = db.poolState;
+      expect([idle, waiting]).toEqual([total, 0]);
+    };
+    await vi.waitFor(idle, { interval: 1, timeout: 10_000 });
   }
 
   /** @returns null when the connection broke */

@@ -57,7 +57,8 @@ export function parametersOf(route: Route): string[] {
   return [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]!);
 }
 
-async function createSchool(api: TestApi, make: Factories): Promise<School> {
+/** An organization with something to see on every route. */
+export async function createSchool(api: TestApi, make: Factories): Promise<School> {
   const known = new Set(make.made);
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);

@@ -11,7 +11,8 @@ const OPTIONS: DrainOptions = {
   concurrency: CONNECTIONS,
   // Longer than a server may be silent, and shorter than one that trickles would like.
   deadlineMs: 60_000,
-  // With the queue's cadence this is when the mails of a killed worker go out: 25 s later, at 30 s of silence of a server 55 s.
+  // With the queue's cadence of 5 s, the mails of a killed worker are tried again after 25 s: a server may still take half a
+  // minute to accept them within a minute of the kill.
   leaseMs: 20_000,
 };
 

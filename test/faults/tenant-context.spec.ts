@@ -1,0 +1,206 @@
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { type Scope, SCOPES } from '@app/accounts';
+import { Database } from '@app/database';
+import { TestApi } from '../support/api.js';
+import { BODIES } from '../support/bodies.js';
+import { Factories } from '../support/factories.js';
+import { reached } from '../support/promise.js';
+import { Random } from '../support/random.js';
+import { keyedRoutes, type Route } from '../support/routes.js';
+import { createSchool, pathOf, type School } from '../support/world.js';
+
+/** Promise 17: the tenant's context never leaks through the pool. Takes about three minutes. */
+const REQUESTS = Number(process.env.REQUESTS ?? 20_000);
+const TENANTS = Number(process.env.TENANTS ?? 50);
+const POOL = 5;
+const AT_ONCE = 20;
+const ABORTED = 0.08;
+const WRITES = 0.1;
+/** A statement is given up after this (ms), and a table locked for twice as long, once for so many requests. */
+const PATIENCE_MS = 40;
+const LOCK_EVERY = 100;
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+interface Tenant extends School {
+  allKey: string;
+}
+
+interface Report {
+  requests: number;
+  aborted: number;
+  timedOut: number;
+  statuses: Record<number, number>;
+  /** Answers that name a row of another tenant. */
+  foreign: string[];
+  /** Connections of the pool that were looked at before they were used, and those that still had a tenant. */
+  looks: number;
+  left: string[];
+}
+
+let api: TestApi;
+let make: Factories;
+let tenants: Tenant[];
+let routes: Route[];
+let pool: pg.Pool;
+/** By the ids of all rows. */
+const owners = new Map<string, string>();
+
+beforeAll(async () => {
+  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) });
+  make = await Factories.connect(api.database);
+  tenants = [];
+  for (let count = 0; count < TENANTS; count++) {
+    const school = await createSchool(api, make);
+    tenants.push({ ...school, allKey: await api.key(school.id, { scopes: Object.keys(SCOPES) as Scope[] }) });
+    for (const id of [school.id, ...school.ids]) owners.set(id, school.id);
+  }
+  // What would end others' rows or mix their people is left out; an upload is no statement of its own.
+  routes = keyedRoutes(api).filter(({ method, path }) => method === 'GET' || (method !== 'DELETE' && BODIES[`${method} ${path}`]));
+  pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
+}, 240_000);
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+/** Sends requests of all tenants side by side, takes some back, and looks at every answer and every connection. */
+async function interleave(requests: number): Promise<Report> {
+  const random = new Random(SEED);
+  const report: Report = { requests, aborted: 0, timedOut: 0, statuses: {}, foreign: [], looks: 0, left: [] };
+  const stopLooking = lookAtConnections(report);
+  const [reads, writes] = [true, false].map((read) => routes.filter(({ method }) => (method === 'GET') === read));
+  let sent = 0;
+  let locking = Promise.resolve();
+  const client = async () => {
+    while (sent < requests) {
+      if (sent++ % LOCK_EVERY === 0) locking = locking.then(lockForAMoment);
+      const tenant = random.pick(tenants);
+      const route = random.pick(random.chance(WRITES) ? writes! : reads!);
+      const abortAfterMs = random.chance(ABORTED) ? random.integer(15) : null;
+      const answer = await send(route, tenant, `${sent}`, abortAfterMs);
+      if (!answer) {
+        report.aborted++;
+        continue;
+      }
+      report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
+      if (answer.status === 503) report.timedOut++;
+      const strange = (answer.text.match(UUID) ?? []).find((id) => (owners.get(id) ?? tenant.id) !== tenant.id);
+      if (strange) report.foreign.push(`${route.method} ${route.path}: ${strange}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, client));
+  await locking;
+  stopLooking();
+  for (const setting of await settings()) if (setting) report.left.push(setting);
+  return report;
+}
+
+/** Before whatever a connection is taken for, it says whether the one before left a tenant behind. */
+function lookAtConnections(report: Report): () => void {
+  const look = (connection: pg.PoolClient) => {
+    connection
+      .query<{ left: string | null }>(`SELECT current_setting('app.organization_id', true) AS left`)
+      .then(({ rows }) => {
+        report.looks++;
+        if (rows[0]!.left) report.left.push(rows[0]!.left);
+      })
+      // A connection that is being replaced.
+      .catch(() => undefined);
+  };
+  const shorten = (connection: pg.PoolClient) => {
+    connection.query(`SET statement_timeout = ${PATIENCE_MS}`).catch(() => undefined);
+  };
+  pool.on('acquire', look).on('acquire', shorten);
+  return () => void pool.off('acquire', look).off('acquire', shorten);
+}
+
+async function settings(): Promise<(string | null)[]> {
+  const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
+  try {
+    const statement = `SELECT current_setting('app.organization_id', true) AS left`;
+    return await Promise.all(clients.map(async (one) => (await one.query<{ left: string | null }>(statement)).rows[0]!.left));
+  } finally {
+    for (const one of clients) one.release();
+  }
+}
+
+/** Reads and writes of some tables run into their time-outs meanwhile. */
+async function lockForAMoment(): Promise<void> {
+  await make.query(`DO $$ BEGIN
+    LOCK TABLE homework, members, blog_posts IN ACCESS EXCLUSIVE MODE;
+    PERFORM pg_sleep(${(2 * PATIENCE_MS) / 1000});
+  END $$`);
+}
+
+/** @returns null when the client went away before the answer was whole */
+function send(route: Route, tenant: Tenant, name: string, abortAfterMs: number | null): Promise<{ status: number; text: string } | null> {
+  const ids = { ...tenant.path, ...tenant.query };
+  const text = JSON.stringify(BODIES[`${route.method} ${route.path}`]?.(ids) ?? undefined)
+    ?.replaceAll('@canary', `${name}@canary`)
+    .replaceAll('"slug":"canary"', `"slug":"canary-${name}"`);
+  return new Promise((resolve) => {
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port: (api.server.address() as AddressInfo).port,
+        method: route.method,
+        path: pathOf(route, tenant),
+        headers: { Authorization: `Token token=${tenant.allKey}`, ...(text && { 'Content-Type': 'application/json' }) },
+      },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (part: string) => (body += part));
+        response.on('error', () => resolve(null));
+        response.on('end', () => resolve({ status: response.statusCode!, text: body }));
+      },
+    );
+    asked.on('error', () => resolve(null));
+    asked.end(text);
+    if (abortAfterMs !== null) setTimeout(() => asked.destroy(), abortAfterMs);
+  });
+}
+
+it(`${REQUESTS} requests of ${TENANTS} tenants over ${POOL} connections show nobody another one’s rows, and leave nothing set`, async () => {
+  const { aborted, timedOut, foreign, looks, left, statuses } = await interleave(REQUESTS);
+  reached(
+    17,
+    `${foreign.length} rows of another tenant, ${left.length} of ${looks} looks found a tenant set, in ${REQUESTS} requests ` +
+      `of ${TENANTS} tenants, ${aborted} aborted, ${timedOut} timed out`,
+    SEED,
+  );
+  console.log('answers by status:', statuses);
+  expect({ foreign, left }).toEqual({ foreign: [], left: [] });
+  expect(aborted + timedOut).toBeGreaterThanOrEqual(REQUESTS * 0.05);
+  expect(timedOut).toBeGreaterThan(0);
+  expect(looks).toBeGreaterThan(REQUESTS * 0.8);
+  // Everybody else was served.
+  expect(statuses[200]!).toBeGreaterThan(REQUESTS * 0.6);
+  expect(Object.keys(statuses).filter((status) => status.startsWith('5') && status !== '503')).toEqual([]);
+});
+
+it('finds a tenant guilty that stays set on its connection, and an answer that is another one’s', async () => {
+  const { read } = Database.prototype;
+  const reading = vi.spyOn(Database.prototype, 'read');
+  reading.mockImplementation(async function (this: Database, tenant, ...statements) {
+    const client = await pool.connect();
+    await client.query(`SELECT set_config('app.organization_id', $1, false)`, [tenant.organizationId]);
+    client.release();
+    return read.call(this, tenant, ...statements) as never;
+  });
+  expect((await interleave(200)).left.length).toBeGreaterThan(0);
+  for (let count = 0; count < POOL; count++) await pool.query('RESET ALL');
+
+  let before: unknown[] | null = null;
+  reading.mockImplementation(async function (this: Database, tenant, ...statements) {
+    const mine = (await read.call(this, tenant, ...statements)) as unknown[];
+    const swapped = before?.length === mine.length ? before : mine;
+    before = mine;
+    return swapped as never;
+  });
+  expect((await interleave(500)).foreign.length).toBeGreaterThan(0);
+});
