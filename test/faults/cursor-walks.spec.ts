@@ -37,7 +37,8 @@ afterAll(async () => {
 const forge: Probe = async (walk, cursor, random) => {
   const at = random.integer(cursor.length);
   const forged = cursor.slice(0, at) + otherLetter(cursor[at]!, random) + cursor.slice(at + 1);
-  for (const wrong of [forged, cursor.slice(0, random.integer(cursor.length - 1) + 1)]) await ask(walk, wrong, walk.key);
+  for (const wrong of [forged, cursor.slice(0, random.integer(cursor.length - 1) + 1)])
+    await ask(walk, wrong, walk.key);
   // A tutor of another organization is not found, whatever the cursor.
   if (!walk.path.includes('/tutors/')) await ask(walk, cursor, strangers);
 };

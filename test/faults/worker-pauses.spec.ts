@@ -62,7 +62,10 @@ describe('four workers', () => {
     const shares = workers.map((worker) =>
       [...worker.output.matchAll(/"topic":"email","sent":(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0),
     );
-    reached(11, `${smtp.received.length} sends of ${MAILS} mails in ${seconds.toFixed(1)} s, by worker ${shares.join(' ')}`);
+    reached(
+      11,
+      `${smtp.received.length} sends of ${MAILS} mails in ${seconds.toFixed(1)} s, by worker ${shares.join(' ')}`,
+    );
     expect(smtp.received).toHaveLength(MAILS);
     expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(MAILS);
   }, 600_000);

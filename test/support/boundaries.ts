@@ -5,31 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Scope, SCOPES } from '@app/accounts';
 import { connect, Database } from '@app/database';
-import { isIdempotent } from '../../apps/api/src/http/writes/idempotency-key.js';
 import { IdempotencyStore } from '../../apps/api/src/http/writes/idempotency.store.js';
+import { allWrites, type Write } from './all-writes.js';
 import { TestApi } from './api.js';
-import { BODIES, MORE_BODIES } from './bodies.js';
 import { createTestDatabase } from './database.js';
 import { DatabaseState } from './database-state.js';
-import { image } from './images.js';
 import { forgetKeyUsage } from './read-statements.js';
-import { keyedRoutes, type Route } from './routes.js';
 import { type Cut, WireProxy } from './wire-proxy.js';
-import { MULTIPART, multipart, part } from './uploads.js';
-import { createWorld, pathOf, type World } from './world.js';
-
-/** A write as it is sent. */
-export interface Write {
-  name: string;
-  method: string;
-  path: string;
-  type: string;
-  body: Uint8Array<ArrayBuffer> | undefined;
-  /** Whether its route honours an Idempotency-Key. */
-  keyed: boolean;
-  /** Whether it was done before, so that what is cut is its replay. */
-  replay: boolean;
-}
+import { createWorld, type World } from './world.js';
 
 /** What became of one write at all of its boundaries. */
 export interface Walk {
@@ -50,7 +33,6 @@ interface Answer {
   later: boolean;
 }
 
-const JSON_TYPE = 'application/json';
 /** How often a client tries again what was answered with 503 or 409. */
 const TRIES = 50;
 const PAUSE_MS = 20;
@@ -89,7 +71,11 @@ export class Boundaries {
    */
   async keepKeysApart(): Promise<() => Promise<void>> {
     const store = this.api.app.get(IdempotencyStore);
-    const dataSource = await connect({ url: this.api.database.applicationUrl, poolSize: 2, applicationName: 'planted' });
+    const dataSource = await connect({
+      url: this.api.database.applicationUrl,
+      poolSize: 2,
+      applicationName: 'planted',
+    });
     const db = new Database(dataSource);
     const apart = Object.assign(Object.create(store) as IdempotencyStore, { db });
     const { claim, answer } = store;
@@ -127,7 +113,8 @@ export class Boundaries {
       // The last one is the COMMIT of a write. A run may have a message more than the recorded one.
       let index = (expected.messages - 1) % every;
       while (index < MOST_MESSAGES && (await this.disturbed(write, { index, side }, expected, walk))) index += every;
-      if (index < expected.messages) walk.findings.push(`${write.name}: only ${index} messages of ${expected.messages}`);
+      if (index < expected.messages)
+        walk.findings.push(`${write.name}: only ${index} messages of ${expected.messages}`);
     }
     return walk;
   }
@@ -159,7 +146,9 @@ export class Boundaries {
     if (!cut) return false;
     walk.cuts++;
     const find = (what: string) =>
-      walk.findings.push(`${write.name}, ${side} message ${index} (${cut.type} of ${cut.statement.slice(0, 60)}): ${what}`);
+      walk.findings.push(
+        `${write.name}, ${side} message ${index} (${cut.type} of ${cut.statement.slice(0, 60)}): ${what}`,
+      );
     let last = first;
     for (let tries = 0; !done(last) && again(last) && tries < TRIES; tries++) {
       await sleep(PAUSE_MS);
@@ -249,47 +238,4 @@ function minus(these: string[], those: string[]): string[] {
     left.set(each, count - 1);
     return count <= 0;
   });
-}
-
-/** Every write of the route table, some with several bodies; those with a key as a replay, too. */
-async function allWrites(api: TestApi, { make, a: school }: World): Promise<Write[]> {
-  const newcomer = await make.student(school.id);
-  const child = await make.student(school.id);
-  const parent = await make.parent(school.id, { children: [child.id] });
-  const live = await make.post(school.id, { status: 'published', publishedAt: new Date() });
-  const ids = {
-    ...school.path,
-    ...school.query,
-    student_id: newcomer.id,
-    tutor_id: (await make.tutor(school.id)).id,
-  };
-  const paths: Record<string, Record<string, string>> = {
-    'POST /v1/students/:student_id/send-invite': { student_id: child.id },
-    'POST /v1/parents/:parent_id/send-invite': { parent_id: parent.id },
-    'DELETE /v1/blog-posts/:post_id': { post_id: live.id },
-  };
-  const bodiesOf = (name: string, route: Route): (object | undefined)[] => {
-    if (name === 'PATCH /v1/blog-posts/:post_id') return [{ title: 'Changed' }, { status: 'published' }];
-    const body = BODIES[name];
-    if (!body) throw new Error(`Give ${route.method} ${route.path} a body in test/support/bodies.ts`);
-    return [body, ...(MORE_BODIES[name] ?? [])].map((make) => make(ids));
-  };
-  const file = new Uint8Array(multipart(part(await image('jpeg'))));
-  return keyedRoutes(api)
-    .filter(({ method }) => method !== 'GET')
-    .flatMap((route) => {
-      const operation = `${route.method} ${route.path}`;
-      const path = pathOf(route, { ...school, path: { ...school.path, ...paths[operation] } });
-      const keyed = isIdempotent(route.handler);
-      const uploads = operation === 'POST /v1/blog-images';
-      const bodies = uploads
-        ? [file]
-        : bodiesOf(operation, route).map((body) => body && new TextEncoder().encode(JSON.stringify(body)));
-      return bodies.flatMap((body, index) => {
-        const write = { method: route.method, path, type: uploads ? MULTIPART : JSON_TYPE, body, keyed };
-        const name = bodies.length > 1 ? `${operation} (body ${index + 1})` : operation;
-        const once = { ...write, name, replay: false };
-        return keyed ? [once, { ...write, name: `${name}, replayed`, replay: true }] : [once];
-      });
-    });
 }

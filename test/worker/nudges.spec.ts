@@ -80,7 +80,9 @@ describe.each(['timer', 'redis'])('a nudge (%s)', (mode) => {
        FROM outbox WHERE recipient = 'first@example.org' RETURNING id`,
     );
     await vi.waitFor(() => expect(smtp.to('orphan@example.org')).toHaveLength(1), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(await room.rows(`id = '${id}'`)).toMatchObject([{ status: 'sent', attempts: 2 }]));
+    await vi.waitFor(async () =>
+      expect(await room.rows(`id = '${id}'`)).toMatchObject([{ status: 'sent', attempts: 2 }]),
+    );
   });
 
   it('comes through again after the connection that it came over was cut', async () => {

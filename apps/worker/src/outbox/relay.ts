@@ -81,7 +81,8 @@ export class Relay {
     this.openLane();
     while (this.lanes.size > 0) await Promise.all(this.lanes);
     clearInterval(timer);
-    if (Object.keys(drained).length > 0) this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');
+    if (Object.keys(drained).length > 0)
+      this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');
     return drained;
   }
 
