@@ -51,7 +51,7 @@ async function ask(walk: CursorWalk, cursor: string, key: string): Promise<void>
 }
 
 function otherLetter(letter: string, random: Random): string {
-  return random.pick([...LETTERS].filter((other) => other !== letter));
+  return random.pick(LETTERS.split('').filter((other) => other !== letter));
 }
 
 it(`shows every row of ${HISTORIES} histories of each list once, and refuses every cursor that is not its own`, async () => {
@@ -78,11 +78,10 @@ it(`shows every row of ${HISTORIES} histories of each list once, and refuses eve
 it('finds cursors guilty that know no id, and cursors that are not signed', async () => {
   const [list] = await walkedLists(api);
   const on = { api, make, list: list! };
-  const { decode } = Cursors.prototype;
-  const decoding = vi.spyOn(Cursors.prototype, 'decode');
-  decoding.mockImplementation(function (this: Cursors, ...given) {
-    return { ...decode.apply(this, given), id: LOWEST };
-  });
+  const cursors = api.app.get(Cursors);
+  const decode = cursors.decode.bind(cursors);
+  const decoding = vi.spyOn(cursors, 'decode');
+  decoding.mockImplementation((...given) => ({ ...decode(...given), id: LOWEST }));
   await expect(walkHistories(on, HISTORIES, SEED)).rejects.toThrow();
 
   decoding.mockImplementation((cursor) => {

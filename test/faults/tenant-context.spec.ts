@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
@@ -120,16 +120,18 @@ function lookAtConnections(report: Report): () => void {
   return () => void pool.off('acquire', look);
 }
 
+const everyConnection = () => Promise.all(Array.from({ length: POOL }, () => pool.connect()));
+
 async function settings(): Promise<(string | null)[]> {
-  const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
-  try {
-    const statement = `SELECT current_setting('app.organization_id', true) AS left`;
-    return await Promise.all(
-      clients.map(async (one) => (await one.query<{ left: string | null }>(statement)).rows[0]!.left),
-    );
-  } finally {
-    for (const one of clients) one.release();
-  }
+  const clients = await everyConnection();
+  const statement = `SELECT current_setting('app.organization_id', true) AS left`;
+  return Promise.all(
+    clients.map(async (client) => {
+      const { rows } = await client.query<{ left: string | null }>(statement);
+      client.release();
+      return rows[0]!.left;
+    }),
+  );
 }
 
 /** Reads and writes of some tables run into their time-outs meanwhile. */
@@ -148,9 +150,12 @@ function send(
   abortAfterMs: number | null,
 ): Promise<{ status: number; text: string } | null> {
   const ids = { ...tenant.path, ...tenant.query };
-  const text = JSON.stringify(BODIES[`${route.method} ${route.path}`]?.(ids) ?? undefined)
-    ?.replaceAll('@canary', `${name}@canary`)
-    .replaceAll('"slug":"canary"', `"slug":"canary-${name}"`);
+  const body = BODIES[`${route.method} ${route.path}`]?.(ids);
+  const text =
+    body &&
+    JSON.stringify(body)
+      .replaceAll('@canary', `${name}@canary`)
+      .replaceAll('"slug":"canary"', `"slug":"canary-${name}"`);
   return new Promise((resolve) => {
     const asked = request(
       {
@@ -161,10 +166,10 @@ function send(
         headers: { Authorization: `Token token=${tenant.allKey}`, ...(text && { 'Content-Type': 'application/json' }) },
       },
       (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (part: string) => (body += part));
+        let answer = '';
+        response.setEncoding('utf8').on('data', (part: string) => (answer += part));
         response.on('error', () => resolve(null));
-        response.on('end', () => resolve({ status: response.statusCode!, text: body }));
+        response.on('end', () => resolve({ status: response.statusCode!, text: answer }));
       },
     );
     asked.on('error', () => resolve(null));
@@ -192,20 +197,24 @@ it(`${REQUESTS} requests of ${TENANTS} tenants over ${POOL} connections show nob
 });
 
 it('finds a tenant guilty that stays set on its connection, and an answer that is another one’s', async () => {
-  const { read } = Database.prototype;
-  const reading = vi.spyOn(Database.prototype, 'read');
-  reading.mockImplementation(async function (this: Database, tenant, ...statements) {
+  const db = api.app.get(Database);
+  const read = db.read.bind(db) as (...given: unknown[]) => Promise<unknown[]>;
+  const reading = vi.spyOn(db, 'read');
+  reading.mockImplementation(async (tenant, ...statements) => {
     const client = await pool.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [tenant.organizationId]);
     client.release();
-    return read.call(this, tenant, ...statements) as never;
+    return (await read(tenant, ...statements)) as never;
   });
   expect((await interleave(200)).left.length).toBeGreaterThan(0);
-  for (let count = 0; count < POOL; count++) await pool.query('RESET ALL');
+  for (const client of await everyConnection()) {
+    await client.query('RESET app.organization_id');
+    client.release();
+  }
 
   let before: unknown[] | null = null;
-  reading.mockImplementation(async function (this: Database, tenant, ...statements) {
-    const mine = (await read.call(this, tenant, ...statements)) as unknown[];
+  reading.mockImplementation(async (...given) => {
+    const mine = await read(...given);
     const swapped = before?.length === mine.length ? before : mine;
     before = mine;
     return swapped as never;

@@ -77,12 +77,14 @@ export class Boundaries {
       applicationName: 'planted',
     });
     const db = new Database(dataSource);
-    const apart = Object.assign(Object.create(store) as IdempotencyStore, { db });
-    const { claim, answer } = store;
-    store.claim = (use) => db.transaction(use, () => claim.call(apart, use));
-    store.answer = (use, given) => db.transaction(use, () => answer.call(apart, use, given));
+    const own = Object.create(IdempotencyStore.prototype) as IdempotencyStore;
+    const apart = Object.assign(own, store, { db });
+    const spies = [
+      vi.spyOn(store, 'claim').mockImplementation((use) => db.transaction(use, () => apart.claim(use))),
+      vi.spyOn(store, 'answer').mockImplementation((use, given) => db.transaction(use, () => apart.answer(use, given))),
+    ];
     return async () => {
-      Object.assign(store, { claim, answer });
+      for (const spy of spies) spy.mockRestore();
       await dataSource.destroy();
     };
   }

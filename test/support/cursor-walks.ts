@@ -1,5 +1,5 @@
 import type { TestApi } from './api.js';
-import { Factories } from './factories.js';
+import type { Factories } from './factories.js';
 import {
   createStage,
   LIST_ROWS,

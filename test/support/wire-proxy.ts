@@ -117,7 +117,10 @@ export class WireProxy {
       for (const { type, bytes } of fromClient.read(chunk)) {
         if (cut) return;
         const side = ready ? this.judge({ type, statement: statements.of(type, bytes) }) : null;
-        if (side === 'before') return end();
+        if (side === 'before') {
+          end();
+          return;
+        }
         upstream.write(bytes);
         if (ready && type in ANSWERS) pending.push({ type, last: side === 'after' });
         if (side === null) continue;
@@ -130,7 +133,10 @@ export class WireProxy {
       if (!cut) client.write(chunk);
       for (const { type } of fromServer.read(chunk)) {
         if (!ready) ready = type === 'Z';
-        else if (answered(pending, type)) return end();
+        else if (answered(pending, type)) {
+          end();
+          return;
+        }
       }
     });
     for (const [socket, other] of [

@@ -105,7 +105,7 @@ export class Relay {
         if (!message) return;
         // Where one message was due there may be more. Lanes open one after another, so that an idle look is one query.
         this.openLane();
-        const status = await this.attempt(message);
+        const status = await (this.stopped ? this.release(message) : this.attempt(message));
         this.drained[status] = (this.drained[status] ?? 0) + 1;
       } while (!this.stopped && !this.down);
     } catch (error) {
@@ -114,7 +114,6 @@ export class Relay {
   }
 
   private async attempt(message: Claimed): Promise<FinalStatus | 'lost'> {
-    if (this.stopped) return this.release(message);
     const controller = new AbortController();
     this.tries.add(controller);
     const deadline = setTimeout(() => controller.abort(), this.options.deadlineMs);
