@@ -12,6 +12,7 @@ import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../apps/api/src/configure-app.js';
+import type { SlowClientLimits } from '../../apps/api/src/http/request/slow-clients.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
@@ -35,11 +36,13 @@ export class TestApi {
    * @param settings environment variables that differ from the defaults of tests
    * @param database of another application, to stand beside it
    * @param controllers planted beside the real ones
+   * @param slowClients other limits than those of production
    */
   static async start(
     settings: Record<string, string> = {},
     database?: TestDatabase,
     controllers: Type[] = [],
+    slowClients?: SlowClientLimits,
   ): Promise<TestApi> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
@@ -68,7 +71,7 @@ export class TestApi {
       controllers,
     }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
-    configureApp(app);
+    configureApp(app, slowClients);
     await app.listen(0, '127.0.0.1');
     const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     // What the planted routes write.

@@ -16,16 +16,11 @@ import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
 import { serveInTurn } from './http/request/in-turn.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
+import { cutSlowClients, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './http/request/slow-clients.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 
-/** What a slow client may hold, in milliseconds: its headers, its whole request; how often both are checked. */
-const HEADERS_TIMEOUT = 10_000;
-const REQUEST_TIMEOUT = 30_000;
-const CHECK_INTERVAL = 2_000;
-/** And how long it may take nothing of its answer. Longer than any answer takes to begin. */
-const IDLE_TIMEOUT = 30_000;
 /** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
@@ -72,7 +67,7 @@ export function createAdapter(): ExpressAdapter {
 }
 
 /** Everything about the application that is not in its modules. main.ts and the tests both call it. */
-export function configureApp(app: NestExpressApplication): void {
+export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const env = app.get(Env);
   app.useLogger(app.get(Log));
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
@@ -85,13 +80,14 @@ export function configureApp(app: NestExpressApplication): void {
   app.use(admission.admit);
   serveDocs(app);
   serveMedia(app);
-  app.enableShutdownHooks();
+  // Ended in order, a process ends with 0.
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
   admission.usualHeaders = securityHeaders(origins.includes('*'));
   serveInTurn(server, admission.refuses, admission.refuse);
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
-  configureServer(server, app.get(Log));
+  configureServer(server, app.get(Log), slowClients);
 }
 
 /** Those of an answer to a client that is no page of another origin. */
@@ -104,16 +100,12 @@ function securityHeaders(anyOrigin: boolean): Record<string, string> {
   return headers;
 }
 
-function configureServer(server: Server, log: Log): void {
-  server.headersTimeout = HEADERS_TIMEOUT;
-  server.requestTimeout = REQUEST_TIMEOUT;
-  server.timeout = IDLE_TIMEOUT;
+function configureServer(server: Server, log: Log, slowClients: SlowClientLimits): void {
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
-  // Read by Node at listen: how often slow requests are looked for.
-  Object.assign(server, { connectionsCheckingInterval: CHECK_INTERVAL });
   answerClientErrors(server, log);
   admitMalformed(server);
   holdContinue(server);
   joinChunks(server);
+  cutSlowClients(server, slowClients);
   drainOnClose(server);
 }

@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
 import { sendContinue } from '../http/request/continue.js';
+import { expectUpload } from '../http/request/slow-clients.js';
 import { discardRest } from './discard.js';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
@@ -35,6 +36,7 @@ export async function receiveFile(request: IncomingMessage, response: ServerResp
   try {
     requireMultipart(request);
     if (Number(request.headers['content-length']) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
+    expectUpload(request);
     sendContinue(request);
     return await parse(request);
   } catch (error) {

@@ -1,7 +1,7 @@
-import type { Server, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Server } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
 import type { Log } from '@app/logging';
+import type { HttpSocket } from '../request/connections.js';
 import { ApiError } from './api-error.js';
 import { errorBody } from './error-formats.js';
 
@@ -22,9 +22,6 @@ function explain(code: string | undefined): { line: string; error: ApiError } {
 
 /** A client that does not close its end is cut after this (ms); at once would take the answer from one that still sends. */
 const LINGER = 1_000;
-
-/** Node keeps the answer that a connection is busy with here. */
-type HttpSocket = Duplex & { _httpMessage?: ServerResponse | null };
 
 /** Gives the answers that Node makes by itself the body, the request id and the line in the log that all others have. */
 export function answerClientErrors(server: Server, log: Log): void {

@@ -1,0 +1,108 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { connectionsOf, type HttpSocket } from './connections.js';
+
+/** What a slow client may hold, in milliseconds. */
+export interface SlowClientLimits {
+  /** Its headers, … */
+  headers: number;
+  /** … its whole request, … */
+  body: number;
+  /** … and one that uploads a file. */
+  upload: number;
+  /** How long it may take less than {@link ENOUGH} bytes of an answer that waits for it, … */
+  stall: number;
+  /** … and the whole answer. 240 MB, the longest there can be, at 0.8 MB/s; a usual large page (4 MB) at 14 kB/s. */
+  answer: number;
+  /** How often all this is looked at. */
+  check: number;
+}
+
+export const SLOW_CLIENT_LIMITS: SlowClientLimits = {
+  headers: 10_000,
+  body: 30_000,
+  upload: 60_000,
+  stall: 30_000,
+  answer: 300_000,
+  check: 2_000,
+};
+
+/** The kernel takes what a client has made room for in strides of a third of its buffer: some 30 kB at the least. */
+const ENOUGH = 16_384;
+
+/** How much of its answer a connection has taken. */
+interface Progress {
+  answer: unknown;
+  began: number;
+  /** When it had last taken enough, and how many bytes by then. */
+  at: number;
+  taken: number;
+}
+
+const uploads = new WeakSet<IncomingMessage>();
+
+/** The body of this request may take the time of an upload. */
+export function expectUpload(request: IncomingMessage): void {
+  uploads.add(request);
+}
+
+/** Cuts clients who hold a connection for longer than an honest one would: they cost memory, and places in queues. */
+export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
+  // Headers are Node's to look after. Of whole requests it knows one limit for all.
+  server.headersTimeout = limits.headers;
+  server.requestTimeout = limits.upload;
+  // Read by Node at listen.
+  Object.assign(server, { connectionsCheckingInterval: limits.check });
+
+  const connections = connectionsOf(server);
+  const bodies = new Map<HttpSocket, { request: IncomingMessage; began: number }>();
+  server.prependListener('request', (request: IncomingMessage) => {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    if (length !== '0' || encoding !== undefined) bodies.set(request.socket, { request, began: performance.now() });
+  });
+  const readers = new WeakMap<HttpSocket, Progress>();
+
+  const sweep = () => {
+    // A timer may come a moment too soon.
+    const now = performance.now() + limits.check / 2;
+    for (const [socket, { request, began }] of bodies) {
+      const over = request.complete || socket.destroyed;
+      if (!over && now - began < (uploads.has(request) ? limits.upload : limits.body)) continue;
+      bodies.delete(socket);
+      if (over) continue;
+      // As Node does when its own limit is reached: answered with 408 where that is possible.
+      server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    }
+    for (const socket of connections) {
+      // Reset, not closed: the kernel would hold what is not taken for minutes more.
+      if (!keepsUp(socket, readers, now, limits)) socket.resetAndDestroy();
+    }
+  };
+  server.once('listening', () => {
+    const timer = setInterval(sweep, limits.check).unref();
+    server.once('close', () => {
+      clearInterval(timer);
+    });
+  });
+}
+
+/** Whether the client takes its answer fast enough. An answer that we are slow to give counts for its whole time only. */
+function keepsUp(
+  socket: HttpSocket,
+  readers: WeakMap<HttpSocket, Progress>,
+  now: number,
+  { stall, answer }: SlowClientLimits,
+): boolean {
+  const { _httpMessage: response, _handle: handle } = socket;
+  if (!response?.headersSent || !handle) {
+    readers.delete(socket);
+    return true;
+  }
+  const taken = handle.bytesWritten - handle.writeQueueSize;
+  let progress = readers.get(socket);
+  if (progress?.answer !== response) {
+    progress = { answer: response, began: now, at: progress?.at ?? now, taken: progress?.taken ?? taken };
+    readers.set(socket, progress);
+  }
+  if (socket.writableLength === 0 || taken - progress.taken >= ENOUGH) Object.assign(progress, { at: now, taken });
+  return now - progress.at < stall && now - progress.began < answer;
+}
