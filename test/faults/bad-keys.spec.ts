@@ -5,6 +5,7 @@ import pg from 'pg';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { plantedBug } from '../support/planted-bug.js';
+import { reached } from '../support/promise.js';
 
 /**
  * Promise 21: bad keys cost little and say little. 5,000 requests of each kind, each kind from an address of its own,
@@ -118,11 +119,6 @@ describe('bad keys', () => {
     return JSON.stringify([status, rest, body]);
   };
 
-  function tell(what: string, promised: string, reached: string, began: number): void {
-    const seconds = Math.round((performance.now() - began) / 1_000);
-    process.stdout.write(`row 21 | ${what} | promised ${promised} | reached ${reached} | seed none | ${seconds} s\n`);
-  }
-
   it('are refused alike, with 429 beyond the limit, cost no look-up then, and slow nobody else', async () => {
     const keys = api.keys;
     const revoked = await keys.create(organizationId, { name: 'revoked' });
@@ -179,12 +175,10 @@ describe('bad keys', () => {
     // New failures are let in as old ones leave the window: so many minutes have begun.
     const minutes = Math.ceil(seconds / 61);
     const most = 2 * (FAILURES * minutes + AT_ONCE + BURST + PER_ADDRESS * seconds);
-    tell(
-      `${REQUESTS} each of missing, garbage, unknown, revoked`,
-      `one 401 each, ${FAILURES} a minute, look-ups at most ${most.toFixed(0)}, p99 +10 %, ${VALID_KEYS} writes a minute`,
+    reached(
+      21,
       `${refused.map(({ kind, bodies, failed, limited }) => `${kind} ${bodies} body, ${failed} x 401, ${limited} x 429`).join('; ')}; ` +
-        `${cost} look-ups; p99 ${alone.toFixed(1)} / ${beside.toFixed(1)} ms; ${updates} writes in ${minutes} min`,
-      began,
+        `${cost} look-ups (at most ${most.toFixed(0)}); p99 of others ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside; ${updates} writes in ${minutes} min`,
     );
     for (const { all, bodies, failed, limited } of refused) {
       expect([all, bodies, failed + limited]).toEqual([REQUESTS, 1, REQUESTS]);
@@ -205,11 +199,10 @@ describe('bad keys', () => {
         `module.KeyLookUps.prototype.spareAddress = module.KeyLookUps.prototype.spareKey = async () => undefined;`,
       ),
     );
-    const began = performance.now();
     const before = await lookUps();
     await flood(1_000, 500, () => send('203.0.113.9', unknown()));
     const cost = (await lookUps()) - before;
-    tell('planted: look-up before the local refusal', 'found', `${cost} look-ups of 1000`, began);
+    console.log(`row 21, planted bug: ${cost} look-ups of 1000`);
     expect(cost).toBeGreaterThan(5 * (FAILURES + AT_ONCE + BURST));
   }, 300_000);
 
@@ -223,12 +216,7 @@ describe('bad keys', () => {
     const seconds = (performance.now() - began) / 1_000;
     const cost = (await lookUps()) - before;
     const served = answers.filter(({ status }) => status === 200).length;
-    tell(
-      'a key at 20 times its limit',
-      '100 served, 10 look-ups/s besides',
-      `${served} served, ${cost} look-ups`,
-      began,
-    );
+    reached(21, `a key at 20 times its limit: ${served} of 100 served, ${cost} look-ups in ${seconds.toFixed(0)} s`);
     expect(served).toBe(100);
     expect(cost).toBeLessThanOrEqual(100 + AT_ONCE + BURST + PER_KEY * seconds);
   }, 300_000);
