@@ -66,6 +66,7 @@ export class ApiProcess {
       RATE_LIMIT_PER_MINUTE: '1000000',
       INVITE_MAILS_PER_DAY: '1000000',
       AUTH_FAILURES_PER_MINUTE: '1000000',
+      SHUTDOWN_DELAY_SECONDS: '0',
     };
     const child = spawn(process.execPath, [...flags, MAIN], {
       cwd: ROOT,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findRedis, type RedisBinary } from './redis-binary.js';
+import { findServer, REDIS, type ServerBinary } from './server-binary.js';
 
 /** A real Redis of one spec: empty, noeviction, nothing on disk. It can be killed, brought back and paused. */
 export class TestRedis {
@@ -15,11 +15,11 @@ export class TestRedis {
   private constructor(
     readonly port: number,
     private readonly folder: string,
-    private readonly binary: RedisBinary,
+    private readonly binary: ServerBinary,
   ) {}
 
   static async start(): Promise<TestRedis> {
-    const binary = findRedis();
+    const binary = findServer(REDIS);
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-redis-'));
     for (let attempt = 1; ; attempt++) {
       const redis = new TestRedis(await freePort(), folder, binary);

@@ -11,7 +11,8 @@ try {
     abortOnError: false,
   });
   app.useLogger(app.get(Log));
-  app.enableShutdownHooks();
+  // Ended in order, a process ends with 0.
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
   app.get(Log).log('Working', 'Worker');
   // A launcher that is gone cannot stop this process any more.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -11,6 +11,7 @@ const settings = {
   TRUST_PROXY: flag(false),
   CORS_ORIGINS: list(['*']),
   LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  SHUTDOWN_DELAY_SECONDS: integer(3, 0, 300),
 
   DATABASE_URL: url(['postgres', 'postgresql']),
   WORKER_DATABASE_URL: url(['postgres', 'postgresql']),

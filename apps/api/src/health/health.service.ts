@@ -4,6 +4,7 @@ import { Database, pendingMigrations } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
 import { ApiError } from '../http/errors/api-error.js';
 import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
+import { Shutdown } from '../http/request/shutdown.js';
 
 /** degraded: requests are answered, but something behind them is away. */
 export interface Readiness {
@@ -24,10 +25,14 @@ export class HealthService {
   constructor(
     private readonly db: Database,
     private readonly rateLimits: RateLimitStorage,
+    private readonly shutdown: Shutdown,
   ) {}
 
-  /** @throws ApiError 503 while the database does not answer or lacks migrations */
+  /** @throws ApiError 503 while the database does not answer or lacks migrations, and when the process is about to end */
   async ready(): Promise<Readiness> {
+    if (this.shutdown.underWay) {
+      throw new ApiError('service_unavailable', 'The process is shutting down.', {}, { 'Retry-After': '5' });
+    }
     if (!this.migrated) {
       const pending = await pendingMigrations({
         query: (text) => this.db.lookUp(raw(text), 'urgent') as Promise<never>,

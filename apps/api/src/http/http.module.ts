@@ -15,6 +15,7 @@ import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Admission } from './request/admission.js';
 import { BodyBudget } from './request/body-budget.js';
+import { Shutdown } from './request/shutdown.js';
 import { RouteTable } from './routing/route-table.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
@@ -44,7 +45,8 @@ const pipeline = [
     LargeAnswers,
     Lists,
     RouteTable,
+    Shutdown,
   ],
-  exports: [Lists, RouteTable, RateLimitModule, WritesModule],
+  exports: [Lists, RouteTable, RateLimitModule, Shutdown, WritesModule],
 })
 export class HttpModule {}

@@ -67,6 +67,8 @@ function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     // A laptop's demo is not the network's business unless that is said.
     HOST: env.get('HOST') ?? '127.0.0.1',
+    // No load balancer has to notice that the one process ends.
+    SHUTDOWN_DELAY_SECONDS: '0',
     // Mails can be looked at without a mail server; API and worker agree that they go somewhere.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });

@@ -3,42 +3,62 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MISSING =
-  'The tests need a redis-server on the PATH: install one first (Debian: apt-get install redis-server, macOS: brew install redis).';
+/** A server that tests start. */
+export interface Server {
+  name: string;
+  /** Where Debian's package of that name has it. */
+  path: string;
+  version: string;
+  /** Packages of its own that it needs, besides libraries. */
+  parts: RegExp;
+}
 
-/** How a redis-server is run: the program, and what its environment needs. */
-export interface RedisBinary {
+export const REDIS: Server = {
+  name: 'redis-server',
+  path: 'usr/bin/redis-server',
+  version: '--version',
+  parts: /^redis-/,
+};
+export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
+
+/** How a server is run: the program, and what its environment needs. */
+export interface ServerBinary {
   program: string;
   env: Record<string, string>;
 }
 
 /**
- * A redis-server: the PATH's; else Debian's package, unpacked into node_modules/.cache. Unpacked, not installed: that needs
- * no root, starts no service, and leaves the machine as it was.
+ * A server of the PATH; else Debian's package, unpacked into node_modules/.cache. Unpacked, not installed: that needs no
+ * root, starts no service, and leaves the machine as it was.
  *
  * @throws Error with one plain sentence where neither is possible
  */
-export function findRedis(): RedisBinary {
-  const onPath = { program: 'redis-server', env: {} };
-  if (works(onPath)) return onPath;
-  const cache = fileURLToPath(new URL('../../node_modules/.cache/redis', import.meta.url));
+export function findServer(server: Server): ServerBinary {
+  const { name, path, version } = server;
+  // An ordinary account's PATH may not have what is for the administrator.
+  for (const program of [name, `/${path}`]) {
+    const installed = { program, env: {} };
+    if (works(installed, version)) return installed;
+  }
+  const missing = `The tests need ${name} on the PATH: install it first (Debian: apt-get install ${name}, macOS: brew install ${name.replace('-server', '')}).`;
+  const cache = fileURLToPath(new URL(`../../node_modules/.cache/${name}`, import.meta.url));
   if (!existsSync(cache)) {
     try {
-      unpack(cache);
+      unpack(server, cache);
     } catch (error) {
-      throw new Error(`${MISSING} Fetching it here failed: ${lastLine(error)}`, { cause: error });
+      throw new Error(`${missing} Fetching it here failed: ${lastLine(error)}`, { cause: error });
     }
   }
-  const unpacked = { program: join(cache, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH: libraries(cache) } };
-  if (!works(unpacked)) {
+  const unpacked = { program: join(cache, path), env: { LD_LIBRARY_PATH: libraries(cache) } };
+  if (!works(unpacked, version)) {
     rmSync(cache, { recursive: true });
-    throw new Error(MISSING);
+    throw new Error(missing);
   }
   return unpacked;
 }
 
-function works({ program, env }: RedisBinary): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore', env: { ...process.env, ...env } }).status === 0;
+function works({ program, env }: ServerBinary, version: string): boolean {
+  return spawnSync(program, [version], { stdio: 'ignore', env: { ...process.env, ...env } }).status === 0;
 }
 
 /** Debian keeps libraries in a folder of the architecture's name. */
@@ -49,9 +69,9 @@ function libraries(root: string): string {
     .join(':');
 }
 
-function unpack(target: string): void {
+function unpack({ name, parts }: Server, target: string): void {
   mkdirSync(join(target, '..'), { recursive: true });
-  const work = mkdtempSync(join(target, '..', 'redis-'));
+  const work = mkdtempSync(join(target, '..', `${name}-`));
   try {
     for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
       mkdirSync(join(work, folder), { recursive: true });
@@ -76,9 +96,9 @@ function unpack(target: string): void {
       '--no-replaces',
       '--no-enhances',
     ];
-    const needed = run('apt-cache', [...own, 'depends', '--recurse', ...only, 'redis-server'])
+    const needed = run('apt-cache', [...own, 'depends', '--recurse', ...only, name])
       .split('\n')
-      .filter((line) => line.startsWith('redis-') || (/^(lib|lua)/.test(line) && !isInstalled(line)));
+      .filter((line) => parts.test(line) || (/^(lib|lua)/.test(line) && !isInstalled(line)));
     run('apt-get', [...own, 'download', '-qq', ...new Set(needed)], join(work, 'packages'));
     for (const name of readdirSync(join(work, 'packages'))) {
       run('dpkg', ['-x', join(work, 'packages', name), join(work, 'root')]);

@@ -1,0 +1,39 @@
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Env } from '@app/config';
+import { announceClose, GRACE } from './drain.js';
+
+/** What closing takes beyond the requests in flight: pools, and what is noted in memory (ms). */
+const CLEAN_UP = 500;
+
+/**
+ * The first part of a shutdown: readiness fails and connections end with their next answer, while new ones are still
+ * served, until whoever watches readiness sends nothing more. Then the application closes (drainOnClose).
+ */
+@Injectable()
+export class Shutdown implements BeforeApplicationShutdown {
+  private begun = false;
+
+  constructor(
+    private readonly env: Env,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  /** Whether the process is about to end. */
+  get underWay(): boolean {
+    return this.begun;
+  }
+
+  async beforeApplicationShutdown(signal?: string): Promise<void> {
+    this.begun = true;
+    // Only SIGTERM comes from a supervisor; whoever presses Ctrl-C does not want to wait.
+    const delay = signal === 'SIGTERM' ? this.env.get('SHUTDOWN_DELAY_SECONDS') * 1_000 : 0;
+    // A database that hangs must not keep the process: by then no client is connected.
+    if (signal) setTimeout(() => process.exit(1), delay + GRACE + CLEAN_UP).unref();
+    if (delay === 0) return;
+    announceClose(this.host.httpAdapter.getHttpServer() as Server);
+    await sleep(delay);
+  }
+}

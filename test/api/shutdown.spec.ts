@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { Agent, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { TestApi } from '../support/api.js';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { bytesOf } from '../support/raw-http.js';
+import { SteadyTraffic } from '../support/steady-traffic.js';
+import { WatchingProxy } from '../support/watching-proxy.js';
+import { createWorld, type World } from '../support/world.js';
+
+/** How the process ends when it is told to. `test/faults/rolling-restarts.spec.ts` is the same at length, behind nginx. */
+let api: TestApi;
+let world: World;
+let process: ApiProcess;
+let agent: Agent;
+
+beforeAll(async () => {
+  await buildOnce();
+  api = await TestApi.start();
+  world = await createWorld(api);
+}, 300_000);
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  process = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings });
+  agent = new Agent({ keepAlive: true });
+}
+
+afterEach(async () => {
+  agent.destroy();
+  await process.stop();
+});
+
+interface Answer {
+  status: number;
+  connection: string | undefined;
+}
+
+function ask(path: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Token token=${world.b.key}` };
+    const sent = send({ host: '127.0.0.1', port: process.port, path, headers, agent }, (response) => {
+      response
+        .resume()
+        .on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const PING = () =>
+  bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${world.b.key}`]] }).replace('close', 'keep-alive');
+
+/** A connection that stays open, and what came over it. */
+async function open(): Promise<{ socket: Socket; said: { text: string }; closed: Promise<unknown> }> {
+  const socket = connect(process.port, '127.0.0.1').on('error', () => undefined);
+  const said = { text: '' };
+  socket.setEncoding('latin1').on('data', (text: string) => (said.text += text));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await once(socket, 'connect');
+  return { socket, said, closed };
+}
+
+/** What comes of a new connection. */
+function knock(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(process.port, '127.0.0.1', () => {
+      resolve(undefined);
+      socket.destroy();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+}
+
+describe('SIGTERM', () => {
+  it('fails readiness and ends each connection with its answer, while everybody is still served', async () => {
+    await start({ SHUTDOWN_DELAY_SECONDS: '300' });
+    const kept = await open();
+    kept.socket.write(PING());
+    await vi.waitFor(() => expect(kept.said.text).toContain('"ok"'));
+    expect(kept.said.text).toMatch(/^Connection: keep-alive\r$/im);
+    expect(await ask('/health/ready')).toMatchObject({ status: 200, connection: 'keep-alive' });
+    process.signal('SIGTERM');
+    await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503));
+    // A connection from before, and new ones.
+    kept.said.text = '';
+    kept.socket.write(PING());
+    await kept.closed;
+    expect(kept.said.text).toMatch(/^HTTP\/1\.1 200 /);
+    for (const path of ['/v1/ping', '/v1/homework', '/health/live', '/v1/nothing']) {
+      expect(await ask(path)).toEqual({ status: path === '/v1/nothing' ? 404 : 200, connection: 'close' });
+    }
+    expect(process.ended).toBeNull();
+  });
+
+  it('lets the requests in flight finish, takes no new ones, and waits for no idle connection', { timeout: 60_000 }, async () => {
+    await start();
+    // Connections that are idle, that never sent anything, and that stopped in the middle of their headers.
+    expect(await Promise.all([ask('/v1/ping'), ask('/v1/ping')])).toMatchObject([{ status: 200 }, { status: 200 }]);
+    await open();
+    const partial = await open();
+    partial.socket.write('GET /v1/ping HT');
+    const lock = new pg.Client({ connectionString: api.database.adminUrl });
+    await lock.connect();
+    await lock.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
+    const inFlight = Array.from({ length: 6 }, () => ask('/v1/homework'));
+    await vi.waitFor(async () => {
+      const { rows } = await lock.query(`SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`);
+      expect(rows.length).toBeGreaterThanOrEqual(6);
+    }, 5_000);
+
+    process.signal('SIGTERM');
+    await vi.waitFor(async () => expect(await knock()).toBe('ECONNREFUSED'), 5_000);
+    expect(process.ended).toBeNull();
+    await lock.end();
+    expect(await Promise.all(inFlight)).toEqual(Array(6).fill({ status: 200, connection: 'close' }));
+    expect(await process.exit).toBe(0);
+    expect(process.stderr).toBe('');
+    // What was noted in memory is written before the end.
+    const [key] = await world.make.query<{ used: boolean }>(
+      `SELECT last_used_at = date_trunc('minute', last_used_at) AND last_used_at > now() - interval '3 minutes' AS used
+       FROM api_keys WHERE organization_id = $1 AND last_used_at IS NOT NULL`,
+      [world.b.id],
+    );
+    expect(key).toEqual({ used: true });
+  }); // prettier-ignore
+
+  it('answers what has arrived by then, on idle connections and on those that were not accepted yet', async () => {
+    await start();
+    const idle = await Promise.all(Array.from({ length: 20 }, open));
+    for (const { socket } of idle) socket.write(PING());
+    await vi.waitFor(() => expect(idle.filter(({ said }) => said.text.includes('"ok"'))).toHaveLength(20));
+    for (const { said } of idle) said.text = '';
+    // All of it happens at the same moment for a process that does not run.
+    process.signal('SIGSTOP');
+    process.signal('SIGTERM');
+    const fresh = await Promise.all(Array.from({ length: 20 }, open));
+    for (const { socket } of [...idle, ...fresh]) socket.write(PING());
+    await sleep(100);
+    process.signal('SIGCONT');
+    await Promise.all([...idle, ...fresh].map(({ closed }) => closed));
+    const statuses = (group: typeof idle) => group.map(({ said }) => said.text.slice(9, 12));
+    expect([statuses(idle), statuses(fresh)]).toEqual([Array(20).fill('200'), Array(20).fill('200')]);
+    expect(await process.exit).toBe(0);
+  });
+
+  it('drops nothing that a careful client sends: it reuses no connection that was said to end', { timeout: 40_000 }, async () => {
+    await start();
+    const statuses: number[] = [];
+    const failures: string[] = [];
+    let told = false;
+    const client = async (): Promise<void> => {
+      for (;;) {
+        try {
+          statuses.push((await ask('/v1/reports/summary')).status);
+        } catch (error) {
+          // After the end nobody listens; before it, no connection may break under a request.
+          if (!told || !/ECONNREFUSED/.test((error as Error).message)) failures.push((error as Error).message);
+          return;
+        }
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40), 20_000);
+    told = true;
+    process.signal('SIGTERM');
+    await Promise.all(clients);
+    expect(failures).toEqual([]);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await process.exit).toBe(0);
+    // The log is buffered: its end is written too.
+    const logged = () => process.lines.filter((line) => line.includes('/v1/reports/summary')).length;
+    await vi.waitFor(() => expect(logged()).toBe(statuses.length), 5_000);
+  }); // prettier-ignore
+
+  it('fails no request behind a proxy that watches readiness, while two processes are replaced', { timeout: 90_000 }, async () => {
+    const settings = { SHUTDOWN_DELAY_SECONDS: '2' };
+    const proxy = await WatchingProxy.start();
+    let old = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings });
+    await proxy.add(old.port);
+    await start(settings);
+    await proxy.add(process.port);
+    const traffic = new SteadyTraffic(proxy.port, await api.key(world.a.id, { scopes: ['read', 'accounts:write'] }), 40);
+    try {
+      for (let restart = 0; restart < 2; restart++) {
+        const before = traffic.times.length;
+        await vi.waitFor(() => expect(traffic.times.length).toBeGreaterThan(before + 20), 20_000);
+        old.signal('SIGTERM');
+        expect(await old.exit).toBe(0);
+        proxy.remove(old.port);
+        old = process;
+        await start(settings);
+        await proxy.add(process.port);
+      }
+    } finally {
+      await traffic.stop();
+      await old.stop();
+      await proxy.stop();
+    }
+    expect(traffic.failures).toEqual([]);
+  }); // prettier-ignore
+});
+
+it('Ctrl-C does not wait', async () => {
+  await start({ SHUTDOWN_DELAY_SECONDS: '300' });
+  process.signal('SIGINT');
+  expect(await process.exit).toBe(0);
+});
