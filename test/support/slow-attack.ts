@@ -1,13 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import type { Random } from './random.js';
 
+/**
+ * A program: clients who hold connections with as little work as possible, and come back when they are cut. In a process of
+ * its own, so that it takes no time from whoever measures. Node runs it as it stands: nothing but types may be TypeScript.
+ */
 export type SlowKind = 'headers' | 'body' | 'reader';
+
+/** The first message. */
+export interface SlowPlan {
+  port: number;
+  /** What each kind sends at first; one kind's in turns. */
+  bytes: Record<SlowKind, string[]>;
+  /** How many of each kind at a time. */
+  count: Record<SlowKind, number>;
+  /** Over how many seconds the first ones are spread. */
+  within: Record<SlowKind, number>;
+}
+
+/** The answer to any other message. */
+export interface SlowReport {
+  /** Seconds until each of those that were cut was cut. */
+  cuts: Record<SlowKind, number[]>;
+  /** How long the oldest open connection is open (s). */
+  oldest: Record<SlowKind, number>;
+  /** Statuses that those were answered with who sent slowly. */
+  answers: string[];
+  /** Attempts that ended at once, without having been one. */
+  refused: number;
+}
 
 /** How often a slow client does as much as a byte's work, and how often readers are looked at (ms). */
 const DRIP_MS = 3_000;
 const LOOK_MS = 500;
 const ESTABLISHED = '01';
+const KINDS: SlowKind[] = ['headers', 'body', 'reader'];
 
 interface Attempt {
   kind: SlowKind;
@@ -16,97 +43,62 @@ interface Attempt {
   drip: NodeJS.Timeout;
 }
 
-/** Clients who hold connections with as little work as possible, and come back when they are cut. */
-export class SlowAttack {
-  /** Seconds until each of those that were cut was cut. */
-  readonly cuts: Record<SlowKind, number[]> = { headers: [], body: [], reader: [] };
-  /** What those who sent slowly were told. */
-  readonly answers = new Set<string>();
-  /** Attempts that ended at once, without having been one. */
-  refused = 0;
-  private readonly attempts = new Set<Attempt>();
-  private readonly starts: NodeJS.Timeout[] = [];
-  private readonly looking: NodeJS.Timeout;
-  private running = true;
+const attempts = new Set<Attempt>();
+const cuts: Record<SlowKind, number[]> = { headers: [], body: [], reader: [] };
+const answers = new Set<string>();
+let refused = 0;
+let opened = 0;
 
-  /**
-   * @param count how many of each kind at a time
-   * @param within over how many seconds the first ones are spread
-   */
-  constructor(
-    private readonly port: number,
-    private readonly bytes: Record<SlowKind, () => string>,
-    count: Record<SlowKind, number>,
-    within: Record<SlowKind, number>,
-    random: Random,
-  ) {
-    for (const kind of Object.keys(count) as SlowKind[]) {
-      for (let n = 0; n < count[kind]; n++) {
-        this.starts.push(setTimeout(() => this.open(kind), random.next() * within[kind] * 1_000));
-      }
-    }
-    this.looking = setInterval(() => {
-      this.look();
-    }, LOOK_MS);
-  }
-
-  /** How long the oldest connection of a kind is open (s). */
-  oldest(kind: SlowKind): number {
-    const open = [...this.attempts].filter((attempt) => attempt.kind === kind);
-    return Math.max(0, ...open.map(({ began }) => performance.now() - began)) / 1_000;
-  }
-
-  stop(): void {
-    this.running = false;
-    clearInterval(this.looking);
-    for (const start of this.starts) clearTimeout(start);
-    for (const { socket, drip } of this.attempts) {
-      clearInterval(drip);
-      socket.destroy();
+process.once('message', (plan: SlowPlan) => {
+  for (const kind of KINDS) {
+    for (let n = 0; n < plan.count[kind]; n++) {
+      setTimeout(open, (n / plan.count[kind]) * plan.within[kind] * 1_000, plan, kind);
     }
   }
+  setInterval(look, LOOK_MS, plan);
+  process.on('message', () => process.send!(report()));
+});
 
-  private open(kind: SlowKind): void {
-    const socket = connect(this.port, '127.0.0.1');
-    const attempt: Attempt = {
-      kind,
-      socket,
-      began: performance.now(),
-      drip: setInterval(() => {
-        if (kind === 'reader') socket.read(1);
-        else socket.write('a');
-      }, DRIP_MS),
-    };
-    this.attempts.add(attempt);
-    socket.on('error', () => undefined).write(this.bytes[kind]());
-    if (kind === 'reader') socket.on('readable', () => undefined);
-    else socket.on('data', (chunk: Buffer) => this.answers.add(chunk.toString('latin1').slice(9, 12)));
-    socket.once('close', () => {
-      this.over(attempt);
-    });
-  }
+function open(plan: SlowPlan, kind: SlowKind): void {
+  const socket = connect(plan.port, '127.0.0.1');
+  const reads = kind === 'reader';
+  const drip = setInterval(() => void (reads ? socket.read(1) : socket.write('a')), DRIP_MS);
+  const attempt: Attempt = { kind, socket, began: performance.now(), drip };
+  attempts.add(attempt);
+  const bytes = plan.bytes[kind];
+  socket.on('error', () => undefined).write(bytes[opened++ % bytes.length]!);
+  if (reads) socket.on('readable', () => undefined);
+  else socket.on('data', (chunk: Buffer) => answers.add(chunk.toString('latin1').slice(9, 12)));
+  socket.once('close', () => over(plan, attempt));
+}
 
-  /** A client that reads nothing does not hear that its connection is gone: the system knows. */
-  private look(): void {
-    const open = new Set<number>();
-    for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
-      const [, local, , state] = line.trim().split(/\s+/);
-      if (state === ESTABLISHED) open.add(parseInt(local!.split(':')[1]!, 16));
-    }
-    for (const attempt of this.attempts) {
-      const { kind, socket } = attempt;
-      if (kind === 'reader' && socket.localPort !== undefined && !open.has(socket.localPort)) this.over(attempt);
-    }
+/** A client that reads nothing does not hear that its connection is gone: the system knows. */
+function look(plan: SlowPlan): void {
+  const established = new Set<number>();
+  for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
+    const [, local, , state] = line.trim().split(/\s+/);
+    if (state === ESTABLISHED) established.add(parseInt(local!.split(':')[1]!, 16));
   }
+  for (const attempt of attempts) {
+    const { kind, socket } = attempt;
+    if (kind === 'reader' && socket.localPort && !established.has(socket.localPort)) over(plan, attempt);
+  }
+}
 
-  private over(attempt: Attempt): void {
-    const { kind, socket, began, drip } = attempt;
-    clearInterval(drip);
-    socket.destroy();
-    if (!this.attempts.delete(attempt) || !this.running) return;
-    const seconds = (performance.now() - began) / 1_000;
-    if (seconds < 1) this.refused++;
-    else this.cuts[kind].push(seconds);
-    this.open(kind);
+function over(plan: SlowPlan, attempt: Attempt): void {
+  clearInterval(attempt.drip);
+  attempt.socket.destroy();
+  if (!attempts.delete(attempt)) return;
+  const seconds = (performance.now() - attempt.began) / 1_000;
+  if (seconds < 1) refused++;
+  else cuts[attempt.kind].push(seconds);
+  open(plan, attempt.kind);
+}
+
+function report(): SlowReport {
+  const oldest: Record<SlowKind, number> = { headers: 0, body: 0, reader: 0 };
+  for (const { kind, began } of attempts) {
+    oldest[kind] = Math.max(oldest[kind], (performance.now() - began) / 1_000);
   }
+  return { cuts, oldest, answers: [...answers], refused };
 }
