@@ -31,7 +31,7 @@ export class TestNginx {
     if (process.getuid?.() === 0) main.push('user root;');
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const http = ['access_log off;', ...temporary.map((name) => `${name}_temp_path ${folder}/${name};`), site];
-    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\nevents {}\nhttp {\n${http.join('\n')}\n}\n`);
+    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\nevents { worker_connections 4096; }\nhttp {\n${http.join('\n')}\n}\n`);
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
     // The script's `nginx` is this one, which must not find itself.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
@@ -60,6 +60,12 @@ export class TestNginx {
     while (readFileSync(join(this.folder, 'servers'), 'utf8') !== list) await sleep(50);
     // The reload that follows.
     await sleep(300);
+  }
+
+  /** What nginx has complained of so far, requests aside. */
+  get complaints(): string[] {
+    const lines = readFileSync(join(this.folder, 'error.log'), 'utf8').split('\n');
+    return lines.filter(Boolean).map((line) => line.replace(/, client: .*/, ''));
   }
 
   async stop(): Promise<void> {

@@ -10,7 +10,7 @@ export type SlowKind = 'headers' | 'body' | 'reader';
 /** The first message. */
 export interface SlowPlan {
   port: number;
-  /** What each kind sends at first; one kind's in turns. */
+  /** What each kind sends at first, in turns. */
   bytes: Record<SlowKind, string[]>;
   /** How many of each kind at a time. */
   count: Record<SlowKind, number>;
