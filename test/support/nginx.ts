@@ -31,7 +31,10 @@ export class TestNginx {
     if (process.getuid?.() === 0) main.push('user root;');
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const http = ['access_log off;', ...temporary.map((name) => `${name}_temp_path ${folder}/${name};`), site];
-    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\nevents { worker_connections 4096; }\nhttp {\n${http.join('\n')}\n}\n`);
+    writeFileSync(
+      join(folder, 'nginx.conf'),
+      `${main.join('\n')}\nevents { worker_connections 4096; }\nhttp {\n${http.join('\n')}\n}\n`,
+    );
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
     // The script's `nginx` is this one, which must not find itself.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
