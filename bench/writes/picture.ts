@@ -25,3 +25,28 @@ function chunk(type: string, data: Buffer): Buffer {
   whole.writeUInt32BE(crc32(body), body.length + 4);
   return whole;
 }
+
+/**
+ * The pixels of a picture as a camera takes it, always the same: gradients, fine texture, hard edges, and the noise of a
+ * sensor.
+ */
+export function photograph(width: number, height: number): Buffer {
+  const pixels = Buffer.alloc(width * height * 3);
+  const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(width * height));
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [u, v] = [x / width, y / height];
+      const texture = 25 * Math.sin(x * 0.2 * (1 + v)) * Math.sin(y * 0.17 * (1 + u));
+      const edge = (Math.floor(u * 15) + Math.floor(v * 16)) % 5 === 0 ? -50 : 0;
+      const light = texture + edge + (noise[y * width + x]! - 128) / 20;
+      pixels[at++] = clamp(120 + 80 * Math.sin(3 * u + 2 * v) + light);
+      pixels[at++] = clamp(110 + 70 * Math.sin(5 * v + u) + light);
+      pixels[at++] = clamp(130 + 90 * Math.cos(4 * u - v) + light);
+    }
+  }
+  return pixels;
+}
+
+function clamp(value: number): number {
+  return Math.max(0, Math.min(255, value));
+}

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bench, say } from '../bench.js';
 import { judged, medianOf, row, under } from '../tables.js';
 import { Client } from './client.js';
 import { noise } from './picture.js';
+import { forgetPeak, sizeOf } from './process-memory.js';
 
 const ROUNDS = { quick: 2, full: 5 };
 const SMALL_UPLOADS = 20;
@@ -53,27 +54,16 @@ function roundsOf({ quick }: Bench): number {
   return ROUNDS[quick ? 'quick' : 'full'];
 }
 
-interface Form {
+export interface Form {
   type: string;
   body: Buffer;
 }
 
-function formOf(image: Buffer): Form {
+export function formOf(image: Buffer): Form {
   const head =
     '--bench\r\nContent-Disposition: form-data; name="file"; filename="noise.png"\r\nContent-Type: image/png\r\n\r\n';
   return {
     type: 'multipart/form-data; boundary=bench',
     body: Buffer.concat([Buffer.from(head), image, Buffer.from('\r\n--bench--\r\n')]),
   };
-}
-
-/** In megabytes. `VmHWM` is the largest size since {@link forgetPeak}. */
-function sizeOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
-  return Number(kilobytes) / 1024;
-}
-
-function forgetPeak(pid: number): void {
-  // As proc(5) says: 5 resets the peak to the present size.
-  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

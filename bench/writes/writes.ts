@@ -1,6 +1,7 @@
 import type { Bench } from '../bench.js';
 import { measureBulkInvites } from './bulk-invites.js';
 import { measureMailDrain } from './mail-drain.js';
+import { measureImages } from './images.js';
 import { measureUploads } from './uploads.js';
 
 /** What callers send, and what the worker makes of it. */
@@ -12,4 +13,5 @@ export async function measureWrites(bench: Bench): Promise<void> {
   await measureMailDrain(bench, api, sink, smtpUrl);
   await api.child.stop();
   await measureUploads(bench);
+  await measureImages(bench);
 }

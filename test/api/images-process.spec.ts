@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
+import { BOMBS } from '../support/bombs.js';
 import { imageProcesses, isAlive } from '../support/image-processes.js';
 import { FORMATS, image, longGif, photo } from '../support/images.js';
 import { type UploadAnswer, Uploads } from '../support/uploads.js';
@@ -89,6 +90,28 @@ describe('a process that', () => {
     encoder().onApplicationShutdown();
     ImageProcess.program = join(folder, 'none.mjs');
     expect(outcome(await uploads.send(png))).toEqual([503, '5', undefined]);
+  });
+});
+
+describe('a bomb', () => {
+  const bomb = (what: string) => BOMBS.find((one) => one.what === what)!.make();
+
+  it('that takes too much memory is refused, and stored with a higher limit', async () => {
+    const file = await bomb('50 megapixels, interlaced');
+    Object.assign(ImageProcess.limits, { bytes: 160 * 1_048_576 });
+    expect(outcome(await uploads.send(file))).toEqual([422, null, 'takes too much work']);
+    Object.assign(ImageProcess.limits, limits);
+    expect((await uploads.send(file)).status).toBe(201);
+  });
+
+  it.each([
+    'one scan in 10 MB of scans',
+    '65,535 extents over the same 60 KB',
+    '16,384 x 16,384',
+    '10 MB of them',
+    'half of a large picture',
+  ])('of %s is 422', async (what) => {
+    expect((await uploads.send(await bomb(what))).status).toBe(422);
   });
 });
 

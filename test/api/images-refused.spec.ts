@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { readdirSync } from 'node:fs';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { v7 as uuidv7 } from 'uuid';
 import {
   animation,
@@ -135,6 +135,33 @@ describe('what is an image and no good one is 422', () => {
     const answer = await uploads.send(side);
     expect([answer.status, faultsOf(answer)]).toEqual([422, [['body.file', 'value_error']]]);
   });
+
+  const flat = (width: number, height: number, channels: 3 | 4 = 3) =>
+    sharp({ create: { width, height, channels, background: { r: 120, g: 90, b: 60, alpha: 0.5 } } });
+
+  /** What takes more memory a pixel than the rest of its format, at its bound and a row above it. */
+  const DEMANDING: [string, number, number, number, (width: number, height: number) => Sharp][] = [
+    ['progressive JPEG', 25, 6_144, 4_096, (...size) => flat(...size).jpeg({ progressive: true })],
+    ['CMYK JPEG', 25, 6_144, 4_096, (...size) => flat(...size).toColourspace('cmyk').jpeg()],
+    ['PNG of 16 bits', 25, 6_144, 4_096, (...size) => flat(...size).toColourspace('rgb16').png({ compressionLevel: 1 })],
+    ['frame of a GIF', 16, 4_096, 4_096, (...size) => flat(...size).gif({ effort: 1 })],
+    ['WebP', 25, 6_144, 4_096, (...size) => flat(...size).webp({ effort: 0 })],
+    ['lossless WebP', 10, 4_096, 2_560, (...size) => flat(...size).webp({ lossless: true, quality: 20, effort: 0 })],
+    ['transparent WebP', 10, 4_096, 2_560, (...size) => flat(...size, 4).webp({ effort: 0 })],
+    ['AVIF', 16, 4_096, 4_096, (...size) => flat(...size).avif({ effort: 0 })],
+    ['transparent AVIF', 6, 3_072, 2_048, (...size) => flat(...size, 4).avif({ effort: 0 })],
+    ['AVIF of 10 bits', 6, 3_072, 2_048, (...size) => flat(...size).avif({ effort: 0, bitdepth: 10 })],
+  ]; // prettier-ignore
+
+  it.each(DEMANDING)(
+    'a %s over %d megapixels; at the bound it is stored',
+    async (_what, bound, width, height, make) => {
+      const over = await uploads.send(await make(width, height + 1).toBuffer());
+      expect([over.status, faultsOf(over)]).toEqual([422, [['body.file', 'value_error']]]);
+      expect(over.text).toContain(`over ${bound} megapixels`);
+      expect((await uploads.send(await make(width, height).toBuffer())).status).toBe(201);
+    },
+  );
 
   it('just within the bounds it is accepted', async () => {
     for (const file of [

@@ -84,7 +84,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
 
 describe('orientation', () => {
   const turned = ['jpeg', 'png', 'webp'] as const;
-  it.each(turned.flatMap((format) => [2, 3, 6, 8].map((orientation) => ({ format, orientation }))))(
+  it.each(turned.flatMap((format) => [2, 3, 4, 5, 6, 7, 8].map((orientation) => ({ format, orientation }))))(
     '$format: $orientation is drawn upright, without EXIF',
     async ({ format, orientation }) => {
       const file = await photo(format, orientation);
@@ -140,6 +140,14 @@ describe('colours', () => {
     ['a grey JPEG', (picture: Sharp) => picture.greyscale().jpeg(), 40],
     ['a grey PNG', (picture: Sharp) => picture.toColourspace('b-w').png(), Infinity],
     ['a CMYK JPEG', (picture: Sharp) => picture.toColourspace('cmyk').jpeg(), 40],
+    ['a grey PNG of 16 bits', (picture: Sharp) => picture.toColourspace('grey16').png(), Infinity],
+    [
+      'a translucent PNG of 16 bits',
+      (picture: Sharp) => picture.ensureAlpha(0.5).toColourspace('rgb16').png(),
+      Infinity,
+    ],
+    ['a translucent PNG with a palette', (picture: Sharp) => picture.ensureAlpha(0.5).png({ palette: true }), Infinity],
+    ['a translucent grey PNG', (picture: Sharp) => picture.ensureAlpha(0.5).toColourspace('b-w').png(), Infinity],
     ['a progressive JPEG', (picture: Sharp) => picture.jpeg({ progressive: true }), 37],
     ['a JPEG of full chroma', (picture: Sharp) => picture.jpeg({ chromaSubsampling: '4:4:4', quality: 100 }), 45],
     ['a PNG of 16 bits', (picture: Sharp) => picture.toColourspace('rgb16').png(), Infinity],
@@ -160,6 +168,25 @@ describe('colours', () => {
     expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
     const [before, after] = [await sharp(file).metadata(), await sharp(bytes).metadata()];
     expect([after.hasAlpha, after.depth]).toEqual([before.hasAlpha, before.depth]);
+  });
+
+  it('CMYK becomes RGB', async () => {
+    const file = await sharp(await image('png'))
+      .toColourspace('cmyk')
+      .jpeg()
+      .toBuffer();
+    expect((await sharp(file).metadata()).space).toBe('cmyk');
+    expect((await sharp((await stored(file)).bytes).metadata()).space).toBe('srgb');
+  });
+
+  it.each([10, 12] as const)('an AVIF of %d bits becomes one of 8 that looks the same', async (bitdepth) => {
+    const file = await sharp(await image('png'))
+      .avif({ bitdepth, quality: 80 })
+      .toBuffer();
+    expect((await sharp(file).metadata()).bitsPerSample).toBe(bitdepth);
+    const { bytes } = await stored(file);
+    expect((await sharp(bytes).metadata()).bitsPerSample).toBe(8);
+    expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(40);
   });
 
   it('a profile as large as a file of its own is not kept', async () => {

@@ -1,22 +1,61 @@
-/** As large as a picture of a 50-megapixel phone: 8192 × 6144. An animation may have as many in all frames together. */
-const MAX_PIXELS = 50_331_648;
+/** The bounds of one kind of image. */
+interface Format {
+  name: string;
+  extension: string;
+  contentType: string;
+  /** Of all frames together. */
+  maxPixels: number;
+  /** Images that take more memory a pixel than others of their format: what each of their frames may have. */
+  demanding: { name: string; maxPixels: number };
+}
 
-/** Encoding AV1 takes about 23 bytes a pixel: 445 MB at this size. */
-const MAX_AVIF_PIXELS = 16_777_216;
+/**
+ * What is accepted and stored. Within its bounds, every image is encoded in 512 MB and 20 seconds: the figures stand in
+ * reencode.ts.
+ */
+export const FORMATS: Record<ImageFormat, Format> = {
+  jpeg: {
+    name: 'JPEG',
+    extension: 'jpg',
+    contentType: 'image/jpeg',
+    // 8192 × 6144, as a 50-megapixel phone takes them.
+    maxPixels: 50_331_648,
+    demanding: { name: 'a progressive or CMYK JPEG', maxPixels: 25_165_824 },
+  },
+  png: {
+    name: 'PNG',
+    extension: 'png',
+    contentType: 'image/png',
+    maxPixels: 50_331_648,
+    demanding: { name: 'a PNG of 16 bits a channel', maxPixels: 25_165_824 },
+  },
+  webp: {
+    name: 'WebP',
+    extension: 'webp',
+    contentType: 'image/webp',
+    maxPixels: 25_165_824,
+    demanding: { name: 'a lossless or transparent WebP', maxPixels: 10_485_760 },
+  },
+  gif: {
+    name: 'GIF',
+    extension: 'gif',
+    contentType: 'image/gif',
+    maxPixels: 50_331_648,
+    demanding: { name: 'one frame of a GIF', maxPixels: 16_777_216 },
+  },
+  avif: {
+    name: 'AVIF',
+    extension: 'avif',
+    contentType: 'image/avif',
+    maxPixels: 16_777_216,
+    demanding: { name: 'an AVIF that is transparent or deeper than 8 bits', maxPixels: 6_291_456 },
+  },
+};
 
 /** No reader waits for more. */
 export const MAX_FRAMES = 200;
 
-/** What is accepted and stored. */
-export const FORMATS = {
-  jpeg: { name: 'JPEG', extension: 'jpg', contentType: 'image/jpeg', maxPixels: MAX_PIXELS },
-  png: { name: 'PNG', extension: 'png', contentType: 'image/png', maxPixels: MAX_PIXELS },
-  webp: { name: 'WebP', extension: 'webp', contentType: 'image/webp', maxPixels: MAX_PIXELS },
-  gif: { name: 'GIF', extension: 'gif', contentType: 'image/gif', maxPixels: MAX_PIXELS },
-  avif: { name: 'AVIF', extension: 'avif', contentType: 'image/avif', maxPixels: MAX_AVIF_PIXELS },
-} as const;
-
-export type ImageFormat = keyof typeof FORMATS;
+export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
 
 /** The content types of what is stored, by extension. */
 export const CONTENT_TYPES = new Map<string, string>(
@@ -25,4 +64,5 @@ export const CONTENT_TYPES = new Map<string, string>(
 
 /** What is wrong with an image. */
 export type Refusal =
-  { refusal: 'unsupported' | 'damaged' | 'too_many_frames' } | { refusal: 'too_many_pixels'; format: ImageFormat };
+  | { refusal: 'unsupported' | 'damaged' | 'too_many_frames' }
+  | { refusal: 'too_many_pixels'; maxPixels: number; kind: string };

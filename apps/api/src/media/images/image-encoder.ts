@@ -3,7 +3,7 @@ import { FairSemaphore, QueueFull } from '@app/concurrency';
 import { Log } from '@app/logging';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { TemporaryFile } from '../temporary-file.js';
-import { FORMATS, type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
+import { type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
 
 /**
@@ -15,8 +15,8 @@ const QUEUE = { permits: 1, share: 1, perOwner: 6, waiting: 30, wait: 20_000 };
 /** Starting the process takes about 0.2 s: it stays for a while (ms). */
 const IDLE = 60_000;
 
-/** One that kept more than this from earlier images would reach its limit too early. */
-const MAX_RESTING_BYTES = 160 * 1_048_576;
+/** It begins with about 72 MB. One that kept more than this from earlier images would reach its limit too early. */
+const MAX_RESTING_BYTES = 96 * 1_048_576;
 
 /** What to tell a caller whose picture is gone when the fault is ours or nobody's. */
 const RETRY_AFTER = 5;
@@ -124,10 +124,8 @@ function refused(reply: Refusal): ApiError {
     case 'too_many_frames':
       return invalid(`The animation has over ${MAX_FRAMES} frames. Make it shorter.`);
     case 'too_many_pixels': {
-      const { name, maxPixels } = FORMATS[reply.format];
-      return invalid(
-        `The image is over ${Math.floor(maxPixels / 1e6)} megapixels, the most for ${name}. Make it smaller.`,
-      );
+      const megapixels = Math.floor(reply.maxPixels / 1e6);
+      return invalid(`The image is over ${megapixels} megapixels, the most for ${reply.kind}. Make it smaller.`);
     }
   }
 }

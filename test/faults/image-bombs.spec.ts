@@ -1,0 +1,191 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { type Bomb, BOMBS } from '../support/bombs.js';
+import { imageProcesses } from '../support/image-processes.js';
+import { FORMATS, image } from '../support/images.js';
+import { plantedBug } from '../support/planted-bug.js';
+import { reached } from '../support/promise.js';
+import { Uploads } from '../support/uploads.js';
+
+/** What is promised: of the API's memory, of the image process's, and of the time until the answer. */
+const MAX_API_MB = 200;
+const MAX_PROCESS_MB = 512;
+const MAX_SECONDS = 20;
+
+/** What a decoder may take between two looks at it; and what a machine with other work adds to a deadline. */
+const OVERSHOOT_MB = 150;
+const OVERSHOOT_SECONDS = 5;
+
+/** How much slower another organization's reads may be than alone: the image process shares the cores. */
+const MAX_SLOWDOWN = 3;
+const NOISE_MS = 50;
+
+let uploads: Uploads;
+let folder: string;
+/** Of another organization. */
+let otherKey: string;
+
+beforeAll(async () => {
+  await buildOnce();
+  uploads = await Uploads.open();
+  otherKey = await uploads.api.key((await uploads.make.organization()).id);
+  folder = mkdtempSync(join(tmpdir(), 'tutoring-bombs-'));
+}, 120_000);
+
+afterAll(async () => {
+  await uploads.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serve(settings: Record<string, string> = {}): Promise<ApiProcess> {
+  const api = await ApiProcess.start({
+    DATABASE_URL: uploads.api.database.applicationUrl,
+    DATA_DIR: uploads.dataDir,
+    TMPDIR: folder,
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+  uploads.port = api.port;
+  // Warm: what is loaded once is not what an upload costs.
+  for (const { format } of FORMATS) expect((await uploads.send(await image(format))).status).toBe(201);
+  return api;
+}
+
+/** In megabytes; 0 for a process that has ended. */
+function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  try {
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+interface Outcome {
+  status: number;
+  seconds: number;
+  apiMb: number;
+  processMb: number;
+  /** How long reads of another organization took meanwhile, in milliseconds. */
+  reads: number[];
+}
+
+/** Reads as another organization until `over` says so. @returns milliseconds of each */
+async function readMeanwhile(api: ApiProcess, over: () => boolean): Promise<number[]> {
+  const times: number[] = [];
+  while (!over()) {
+    const started = performance.now();
+    const response = await fetch(`http://127.0.0.1:${api.port}/v1/students`, {
+      headers: { Authorization: `Token token=${otherKey}` },
+    });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+    times.push(performance.now() - started);
+    await sleep(20);
+  }
+  return times;
+}
+
+/** What the same reads take while nobody uploads. */
+async function readAlone(api: ApiProcess): Promise<number[]> {
+  const end = performance.now() + 3_000;
+  return readMeanwhile(api, () => performance.now() > end);
+}
+
+async function measure(api: ApiProcess, file: Buffer): Promise<Outcome> {
+  writeFileSync(`/proc/${api.pid}/clear_refs`, '5');
+  const resting = memoryOf(api.pid, 'VmRSS');
+  let processMb = 0;
+  let over = false;
+  const watch = async () => {
+    while (!over) {
+      for (const pid of imageProcesses(api.pid)) processMb = Math.max(processMb, memoryOf(pid, 'VmRSS'));
+      await sleep(5);
+    }
+  };
+  const watching = Promise.all([readMeanwhile(api, () => over), watch()]);
+  const started = performance.now();
+  const { status } = await uploads.send(file);
+  const seconds = (performance.now() - started) / 1_000;
+  over = true;
+  const [reads] = await watching;
+  return { status, seconds, apiMb: memoryOf(api.pid, 'VmHWM') - resting, processMb, reads };
+}
+
+/** What is wrong with an outcome; nothing, as promised. */
+function breaches({ statuses = [422] }: Pick<Bomb, 'statuses'>, { status, seconds, apiMb, processMb }: Outcome) {
+  return [
+    !statuses.includes(status) && `status ${status}`,
+    seconds > MAX_SECONDS + OVERSHOOT_SECONDS && `${seconds.toFixed(1)} s`,
+    apiMb >= MAX_API_MB && `the API +${apiMb.toFixed(0)} MB`,
+    processMb > MAX_PROCESS_MB + OVERSHOOT_MB && `the image process ${processMb.toFixed(0)} MB`,
+  ].filter(Boolean);
+}
+
+/** Whether the others' reads were slower than alone, by more than a busy machine is to blame for. */
+const starved = (alone: number[], beside: number[]) => p99(beside) > MAX_SLOWDOWN * p99(alone) + NOISE_MS;
+
+const p99 = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
+
+describe('bombs of every accepted type', () => {
+  let api: ApiProcess;
+  beforeAll(async () => {
+    api = await serve();
+  });
+  afterAll(() => api.stop());
+
+  const families = [...new Set(BOMBS.map(({ family }) => family))];
+  it.each(families)('%s', async (family) => {
+    const alone = await readAlone(api);
+    const outcomes: Outcome[] = [];
+    const wrong: string[] = [];
+    for (const bomb of BOMBS.filter((one) => one.family === family)) {
+      const outcome = await measure(api, await bomb.make());
+      outcomes.push(outcome);
+      wrong.push(...breaches(bomb, outcome).map((breach) => `${bomb.format}, ${bomb.what}: ${breach as string}`));
+    }
+    const most = (field: 'seconds' | 'apiMb' | 'processMb') => Math.max(...outcomes.map((outcome) => outcome[field]));
+    const beside = outcomes.flatMap(({ reads }) => reads);
+    reached(
+      44,
+      `${family}: ${outcomes.length} bombs, API +${most('apiMb').toFixed(0)} MB, ${most('seconds').toFixed(1)} s, image ` +
+        `process ${most('processMb').toFixed(0)} of ${MAX_PROCESS_MB} MB; another tenant's reads p99 ` +
+        `${p99(alone).toFixed(0)} ms alone, ${p99(beside).toFixed(0)} ms beside them`,
+    );
+    if (starved(alone, beside)) wrong.push('reads of another organization were slower');
+    expect(wrong).toEqual([]);
+    expect(api.ended).toBeNull();
+    expect(api.stderr).toBe('');
+    // Nothing is left, and the next image is stored.
+    expect(readdirSync(folder)).toEqual([]);
+    expect((await uploads.send(await image('png'))).status).toBe(201);
+  });
+});
+
+it('the oracle finds a build without limits guilty', async () => {
+  const [program, formats] = ['child.js', 'formats.js'].map(
+    (name) => new URL(`../../dist/apps/api/src/media/images/${name}`, import.meta.url).href,
+  );
+  const plant = join(folder, 'no-limits.mjs');
+  writeFileSync(
+    plant,
+    `import { FORMATS } from '${formats}';
+    for (const format of Object.values(FORMATS)) format.maxPixels = format.demanding.maxPixels = 1e8;
+    await import('${program}');`,
+  );
+  const api = await serve(
+    plantedBug(
+      'media/images/image-process.js',
+      `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`,
+    ),
+  );
+  try {
+    const bomb = BOMBS.find(({ what }) => what === '25 megapixels without loss')!;
+    expect(breaches(bomb, await measure(api, await bomb.make())).join()).toMatch(/the image process \d+ MB/);
+  } finally {
+    await api.stop();
+    rmSync(plant);
+  }
+});
