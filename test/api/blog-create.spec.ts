@@ -56,10 +56,12 @@ describe('POST /v1/blog-posts', () => {
   });
 
   it('publishes at once when asked to, with one rebuild', async () => {
+    const before = Date.now();
     const answer = await blog.create({ title: 'T', slug: slug(), status: 'published', scheduled_at: null });
     const post = answer.body as Post;
     expect([answer.status, post.status, post.scheduled_at]).toEqual([201, 'published', null]);
-    expect(Math.abs(Date.parse(post.published_at!) - Date.now())).toBeLessThan(10_000);
+    expect(Date.parse(post.published_at!)).toBeGreaterThanOrEqual(before - 1);
+    expect(Date.parse(post.published_at!)).toBeLessThanOrEqual(Date.now() + 1);
     expect(await blog.rebuilds()).toEqual([`organization:${blog.school}`]);
     const both = { title: 'T', slug: slug(), status: 'published', scheduled_at: '2099-01-01' };
     const refused = await blog.create(both);
@@ -115,7 +117,6 @@ describe('POST /v1/blog-posts', () => {
   it.each([
     ['primary', 'enum'],
     ['', 'enum'],
-    [null, 'enum'],
     [1, 'enum'],
   ])('brand %j is none of the two', async (brand, type) => {
     const answer = await blog.create({ title: 'T', slug: slug(), brand });

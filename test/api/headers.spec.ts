@@ -109,6 +109,35 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
+  it('is told where there is no route, to a key that is valid and to no other', async () => {
+    const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '3', AUTH_FAILURES_PER_MINUTE: '2' }, api.database);
+    const asked: [string, string, number][] = [
+      ['GET', '/v1/unheard-of', 404],
+      ['DELETE', '/v1/ping', 405],
+      ['GET', '/v1/parents/%ff', 404],
+    ];
+    const key = await limited.key(world.a.id, { scopes: ['blog:write'] });
+    for (const [index, [method, path, status]] of asked.entries()) {
+      const answer = await send(limited, method, path, withKey(key));
+      expect([path, answer.status, ...limitsOf(answer).slice(0, 2)]).toEqual([path, status, '3', String(2 - index)]);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    }
+    for (const [method, path] of asked) {
+      const answer = await send(limited, method, path, withKey(key));
+      expect([path, answer.status, limitsOf(answer)[0]]).toEqual([path, 429, '3']);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    const { id, key: revoked } = await limited.keys.create(world.a.id, { name: 'revoked' });
+    await limited.keys.revoke(id);
+    for (const headers of [{}, withKey('garbage'), withKey(revoked), withKey(`tk_live_${'f'.repeat(64)}`)]) {
+      for (const [method, path, status] of asked) {
+        const answer = await send(limited, method, path, headers);
+        expect([path, answer.status, ...limitsOf(answer)]).toEqual([path, status, ...NAMES.map(() => undefined)]);
+      }
+    }
+    await limited.close();
+  });
+
   it('is not told where there is none', async () => {
     const none = NAMES.map(() => undefined);
     expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
@@ -142,6 +171,14 @@ describe('every answer to a key', () => {
         'x-frame-options': 'SAMEORIGIN',
       });
       expect([headers['x-powered-by'], headers.server]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('has no blank outside of its texts', async () => {
+    for (const route of keyedReads(api)) {
+      const { text } = await call(api, route, world.a);
+      const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+      expect([nameOf(route), /\s/.exec(outside)?.index]).toEqual([nameOf(route), undefined]);
     }
   });
 

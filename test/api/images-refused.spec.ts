@@ -299,12 +299,18 @@ describe('the place', () => {
     expect([there.status, there.body.path.split('-')[0]]).toEqual([201, expect.stringMatching(/^platform\/secondary\//)]); // prettier-ignore
   });
 
-  it('org is the key’s own organization, with a brand or without', async () => {
-    for (const query of ['', '?target=org', '?target=org&brand=primary', '?brand=secondary']) {
+  it('org is the key’s own organization, whose images have no brand', async () => {
+    for (const query of ['', '?target=org']) {
       for (const key of [uploads.key, uploads.platformKey]) {
         expect((await uploads.send(png, { query, key })).body.path).toMatch(new RegExp(`^org/${uploads.school}/`));
       }
     }
+    const before = uploads.files();
+    for (const query of ['?target=org&brand=primary', '?brand=secondary']) {
+      const answer = await uploads.send(png, { query });
+      expect([answer.status, faultsOf(answer)]).toEqual([422, [['query.brand', 'extra_forbidden']]]);
+    }
+    expect(uploads.files()).toEqual(before);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../support/api.js';
@@ -72,6 +73,23 @@ describe('of two reasons to refuse, the caller is told', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('403 before 422 where the content tells what is needed: the platform’s posts and images', async () => {
+    const key = await api.key(world.a.id, { scopes: ['blog:write'] });
+    const ask = (path: string) => supertest(api.server).post(path).set('Authorization', `Token token=${key}`);
+    const answers = [
+      await ask('/v1/blog-posts').send({ target: 'platform' }),
+      await ask('/v1/blog-posts').send({ target: 'platform', title: 7, brand: 'none', unheard_of: 1 }),
+      await ask(`/v1/blog-posts${WRONG}`).send({ target: 'platform', title: ' ' }),
+      await ask('/v1/blog-images?target=platform'),
+      await ask('/v1/blog-images?target=platform&brand=none'),
+      await ask('/v1/blog-images?target=platform&target=org'),
+      await ask(`/v1/blog-images${WRONG}&target=platform`),
+    ];
+    for (const { status, text } of answers) {
+      expect([status, codeOf({ status, text, headers: {} })]).toEqual([403, 'platform_blog_required']);
+    }
+  });
+
   it('403 before 404: nor whether the record is there', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(api)) {
@@ -97,6 +115,15 @@ describe('of two reasons to refuse, the caller is told', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('422 before 404 of a change: what its body alone tells', async () => {
+    const key = await api.key(world.a.id, { scopes: ['blog:write'] });
+    const answer = await supertest(api.server)
+      .patch(`/v1/blog-posts/${uuidv7()}`)
+      .set('Authorization', `Token token=${key}`)
+      .send({ status: 'published', scheduled_at: '2027-01-01T00:00:00Z' });
+    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'scheduled_at'] }] }]);
   });
 
   it('401 before everything', async () => {

@@ -23,6 +23,7 @@ export type {
   Provisioned,
   Provisioner,
   Refusal,
+  RefusedPerson,
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
 export { type ProfileChange, type ProfileChanged, StudentProfiles } from './provisioning/student-profiles.js';

@@ -16,7 +16,7 @@ export class InviteTargets {
       tutor_student: sql`SELECT FROM tutor_profiles t JOIN members m USING (organization_id, user_id)
         WHERE organization_id = ${organizationId} AND user_id = ${id} AND m.status = 'accepted'`,
       parent: sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
-        AND role = 'student' AND status = 'accepted'`,
+        AND role = 'student' AND status <> 'archived'`,
       account: sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
         UNION ALL SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${id}`,
     };

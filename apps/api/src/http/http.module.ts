@@ -17,13 +17,14 @@ import { Admission } from './request/admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { Shutdown } from './request/shutdown.js';
 import { RouteTable } from './routing/route-table.js';
+import { UnknownRoutes } from './routing/unknown-routes.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
 /** The pipeline of every request, in this order: who asks, how often, whether they may, whether it makes sense. */
 const pipeline = [
-  { provide: APP_GUARD, useClass: ApiKeyGuard }, // 401
+  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
@@ -37,6 +38,7 @@ const pipeline = [
   providers: [
     ...pipeline,
     Admission,
+    ApiKeyGuard,
     BodyBudget,
     Cursors,
     EnvelopeInterceptor,
@@ -46,6 +48,7 @@ const pipeline = [
     Lists,
     RouteTable,
     Shutdown,
+    UnknownRoutes,
   ],
   exports: [Lists, RouteTable, RateLimitModule, Shutdown, WritesModule],
 })

@@ -40,6 +40,7 @@ export const KEPT_COLUMNS = new Set([
   'seen_by',
   'approval_requested_at',
   'enrolled_at',
+  'profile_published',
   'last_message_at',
   'has_comment',
 ]);

@@ -35,6 +35,12 @@ export interface NewParent extends Person {
   type: 'parent';
 }
 
+/** Somebody whose values are refused before anything is looked up; they keep their place in the request. */
+export interface RefusedPerson {
+  type: 'refused';
+  refusal: Refusal;
+}
+
 export type NewPerson = NewStudent | NewTutor | NewParent;
 
 /** Why a value is refused, and at which field of what was asked for. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { EmailKind } from '@app/jobs';
 import { normalizeEmail } from '../email.js';
 import type { Login, NewLogin } from './logins.js';
-import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal } from './people.js';
+import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal, RefusedPerson } from './people.js';
 import { refusedByItself, TakenAddresses } from './refusals.js';
 import { type Standing, standingAsMember, standingAsParent } from './standing.js';
 
@@ -46,12 +46,13 @@ export class Plan {
   readonly mails: PlannedMail[] = [];
 
   constructor(
-    people: NewPerson[],
+    people: (NewPerson | RefusedPerson)[],
     private readonly known: ReadonlyMap<string, Login>,
     private readonly newcomers: Map<string, string>,
   ) {
     const taken = new TakenAddresses();
     this.decisions = people.map((person, place) => {
+      if (person.type === 'refused') return { status: 'error', refusal: person.refusal };
       const refusal = refusedByItself(person) ?? taken.refusalOf(person);
       if (refusal) return { status: 'error', refusal };
       const decision = person.type === 'parent' ? this.parent(person, place) : this.member(person, place);

@@ -4,7 +4,7 @@ import { normalizeEmail } from '../email.js';
 import { AccountMails } from './account-mails.js';
 import { Logins, type NewLogin } from './logins.js';
 import { Memberships } from './memberships.js';
-import type { NewPerson, Outcome, Provisioner } from './people.js';
+import type { NewPerson, Outcome, Provisioner, RefusedPerson } from './people.js';
 import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
@@ -21,8 +21,8 @@ export class Provisioning {
   ) {}
 
   /** Provisions inside the ambient transaction. @returns what became of each, in the order of `people` */
-  async provision(by: Provisioner, people: NewPerson[]): Promise<Outcome[]> {
-    const sound = people.filter((person) => refusedByItself(person) === null);
+  async provision(by: Provisioner, people: (NewPerson | RefusedPerson)[]): Promise<Outcome[]> {
+    const sound = people.filter((person): person is NewPerson => refusedByItself(person) === null);
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
     const addresses = [...new Set(given.filter((address) => address !== null))];
     const hold = this.logins.holdOrganization(by.organizationId);

@@ -1,5 +1,5 @@
 import { isEmail, normalizeEmail } from '../email.js';
-import { leadsNowhere, type NewPerson, type Refusal } from './people.js';
+import { leadsNowhere, type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
 /** What the column holds. */
 const LONGEST_ADDRESS = 254;
@@ -25,7 +25,8 @@ export function addressesOf(person: NewPerson): { own: string | null; parent: st
 }
 
 /** What is wrong with a person's values by themselves; null when nothing is. */
-export function refusedByItself(person: NewPerson): Refusal | null {
+export function refusedByItself(person: NewPerson | RefusedPerson): Refusal | null {
+  if (person.type === 'refused') return person.refusal;
   const ofParent = person.type === 'student' ? person.parent?.email : null;
   if (typeof person.email === 'string' && refusedAddress(person.email)) return { at: ['email'], reason: MALFORMED };
   if (typeof ofParent === 'string' && refusedAddress(ofParent)) return { at: ['parent', 'email'], reason: MALFORMED };

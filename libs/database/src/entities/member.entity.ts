@@ -46,6 +46,10 @@ export class Member {
   @Column({ name: 'archived_at', type: 'timestamp with time zone', precision: 3, nullable: true })
   archivedAt: Date | null;
 
+  /** Whether the tutor profile is published, if there is one. */
+  @Column({ name: 'profile_published', type: 'boolean', default: false })
+  profilePublished: boolean;
+
   @Column({ name: 'created_at', type: 'timestamp with time zone', precision: 3, default: () => 'now()' })
   createdAt: Date;
 }

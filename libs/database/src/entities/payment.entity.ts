@@ -32,7 +32,7 @@ export class Payment {
   paymentType: 'card' | 'bank_transfer' | 'cash' | 'external';
 
   @Column({ type: 'text' })
-  status: 'pending' | 'succeeded' | 'failed' | 'refunded';
+  status: 'pending' | 'succeeded' | 'failed' | 'refunded' | 'disputed' | 'canceled';
 
   @Column({ name: 'stripe_payment_intent_id', type: 'text', nullable: true })
   stripePaymentIntentId: string | null;

@@ -11,6 +11,7 @@ import { Roles1763600000010 } from './1763600000010-roles.js';
 import { ListIndexes1763600000011 } from './1763600000011-list-indexes.js';
 import { ReadCopies1763600000012 } from './1763600000012-read-copies.js';
 import { OutboxLeases1763600000013 } from './1763600000013-outbox-leases.js';
+import { Contract1763600000014 } from './1763600000014-contract.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   ListIndexes1763600000011,
   ReadCopies1763600000012,
   OutboxLeases1763600000013,
+  Contract1763600000014,
 ];

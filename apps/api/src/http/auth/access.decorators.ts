@@ -23,8 +23,14 @@ export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: Scop
 
 const PLATFORM_BLOG = 'platform blog';
 
-/** Whether a request, once it is valid, is about the platform's own blog rather than the organization's. */
-export type AboutPlatform = (request: Request) => boolean;
+/** A request as it came: 403 comes before 422, so nothing of it is known to be valid. */
+export interface RawContent {
+  query: Request['query'];
+  body: unknown;
+}
+
+/** Whether a request is about the platform's own blog rather than the organization's. */
+export type AboutPlatform = (content: RawContent) => boolean;
 
 /** Requests of this route that are about the platform's blog need a key with the platform-blog capability. */
 export const RequirePlatformBlog = (when: AboutPlatform) => SetMetadata(PLATFORM_BLOG, when);

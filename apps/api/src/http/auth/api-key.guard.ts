@@ -29,13 +29,18 @@ export class ApiKeyGuard implements CanActivate {
     if (accessOf(context.getHandler())?.public) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const response = http.getResponse<Response>();
+    request.caller = await this.identify(request, http.getResponse<Response>());
+    return true;
+  }
+
+  /** @throws ApiError 401 for a request without a valid key; 429 where looking it up would be too much */
+  async identify(request: Request, response: Response): Promise<Caller> {
     // What a key reads is its organization's alone: no shared cache may keep it.
     response.setHeader('Cache-Control', 'no-store');
     try {
-      request.caller = await this.authenticate(request, response);
+      const caller = await this.authenticate(request, response);
       this.metrics.authentications.inc({ outcome: 'ok' });
-      return true;
+      return caller;
     } catch (error) {
       if (error instanceof ApiError) {
         this.metrics.authentications.inc({ outcome: error.code });

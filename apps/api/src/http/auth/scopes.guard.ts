@@ -2,7 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { grants, type Scope } from '@app/accounts';
 import { ApiError } from '../errors/api-error.js';
-import { accessOf, platformBlogOf } from './access.decorators.js';
+import { accessOf, platformBlogOf, type RawContent } from './access.decorators.js';
+import type { Caller } from './caller.js';
 
 /** Lets a request through when its key holds the scopes of the route. A route that declares nothing is denied. */
 @Injectable()
@@ -19,19 +20,13 @@ export class ScopesGuard implements CanActivate {
 }
 
 /**
- * What a valid request turns out to need: the scopes of its body, all or nothing, and the platform-blog capability. Whatever
- * authorizes a request is a guard's, because guards also run before a stored answer is replayed.
+ * The scopes that a valid body turns out to need, all or nothing. Whatever authorizes a request is a guard's, because guards
+ * also run before a stored answer is replayed.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    if (platformBlogOf(context.getHandler())?.(request) && !request.caller?.platformBlog) {
-      throw new ApiError(
-        'platform_blog_required',
-        'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
-      );
-    }
     const access = accessOf(context.getHandler());
     if (!access || access.public || !access.ofBody) return true;
     const required = access.ofBody(request.body as never);
@@ -41,7 +36,18 @@ export class ContentGuard implements CanActivate {
   }
 }
 
-function insufficient(required: Scope[], held: ReadonlySet<string>, separator: string): ApiError {
+/** @throws ApiError 403 for a request about the platform's blog whose key may not write there */
+export function requirePlatformBlog(handler: object, caller: Caller | undefined, content: RawContent): void {
+  if (caller?.platformBlog || !platformBlogOf(handler)?.(content)) return;
+  throw new ApiError(
+    'platform_blog_required',
+    'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+  );
+}
+
+/** Names the scopes that are missing, not those that the key holds already. */
+function insufficient(needed: Scope[], held: ReadonlySet<string>, separator: string): ApiError {
+  const required = needed.filter((scope) => !grants(held, scope));
   return new ApiError(
     'insufficient_scope',
     required.length > 0

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { RouteTable } from '../routing/route-table.js';
+import { UnknownRoutes } from '../routing/unknown-routes.js';
 import { Log } from '@app/logging';
 import { attemptOf, Audit, isWrite } from '../writes/audit.js';
 import { ApiError, Overloaded } from './api-error.js';
@@ -12,7 +12,7 @@ import { errorBody } from './error-formats.js';
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly routes: RouteTable,
+    private readonly unknownRoutes: UnknownRoutes,
     private readonly log: Log,
     private readonly audit: Audit,
   ) {}
@@ -21,7 +21,7 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const error = this.toApiError(thrown, request);
+    const error = await this.toApiError(thrown, request, response);
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);
     if (response.headersSent) {
@@ -47,28 +47,17 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  private toApiError(thrown: unknown, request: Request): ApiError {
+  private async toApiError(thrown: unknown, request: Request, response: Response): Promise<ApiError> {
     if (thrown instanceof ApiError) return thrown;
     const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
-    if (status === 404) return this.unknownRoute(request);
-    // Express refuses a path that does not decode: there is no such record, whatever it was meant to be.
-    if (status === 400) return ApiError.notFound();
+    // Express refuses a path that does not decode with 400.
+    if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);
     if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
     return (
       fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
     );
   }
 
-  private unknownRoute(request: Request): ApiError {
-    const methods = this.routes.methodsAt(request.path);
-    if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
-    return new ApiError(
-      'method_not_allowed',
-      `This path does not answer ${request.method}. It answers ${methods.join(', ')}.`,
-      { allowed: methods },
-      { Allow: methods.join(', ') },
-    );
-  }
 }
 
 /** Errors of Express and its parsers carry their status; of anything else it is unknown. */

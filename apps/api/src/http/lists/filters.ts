@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import type { DateBound } from '../validation/parsers.js';
+import { type DateBound, endOf } from '../validation/parsers.js';
 
 const DAY_MS = 86_400_000;
 /** The calendar of the interface ends with the year 9999. */
@@ -17,9 +17,7 @@ export function since(column: string, bound: DateBound | undefined): Sql | null 
 
 /** Up to an instant; a day counts whole: to its last millisecond, which is what is stored. */
 export function until(column: string, bound: DateBound | undefined): Sql | null {
-  if (!bound) return null;
-  const last = bound.wholeDay ? new Date(bound.at.getTime() + DAY_MS - 1) : bound.at;
-  return sql`${raw(column)} <= ${last.toISOString()}`;
+  return bound ? sql`${raw(column)} <= ${endOf(bound).toISOString()}` : null;
 }
 
 /** From a day on, for columns without a time: a bound within a day leaves that day out. */

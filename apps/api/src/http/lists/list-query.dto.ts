@@ -1,4 +1,7 @@
-import { QueryInteger, QueryToken } from '../validation/fields.js';
+import { Fault } from '../validation/fault.js';
+import { QueryDate, QueryInteger, QueryToken } from '../validation/fields.js';
+import { type DateBound, isBefore } from '../validation/parsers.js';
+import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 
 /** The largest offset: PostgreSQL takes more, but nobody has so many rows, and a number stays exact. */
@@ -9,7 +12,7 @@ export class OffsetQuery {
   @QueryInteger({ description: 'Page size.', min: 1, max: 100, default: 20 })
   limit: number = 20;
 
-  @QueryInteger({ description: 'Records to skip. Ignored in cursor mode.', min: 0, max: MOST_OFFSET, default: 0 })
+  @QueryInteger({ description: 'Records to skip. Without effect in cursor mode, where its form is still checked.', min: 0, max: MOST_OFFSET, default: 0 })
   offset: number = 0;
 }
 
@@ -21,4 +24,26 @@ export class ListQuery extends OffsetQuery {
       'meanwhile neither repeat nor hide a record.',
   })
   cursor?: string;
+}
+
+/** A list whose records lie between two dates; what each means to it is told by the descriptions. */
+export function rangeQuery(descriptions: { from: string; to: string }) {
+  class RangeQuery extends ListQuery implements Interdependent {
+    @QueryDate({ description: descriptions.from })
+    from?: DateBound;
+
+    @QueryDate({ description: descriptions.to })
+    to?: DateBound;
+
+    [TOGETHER](): Fault[] {
+      if (!isBound(this.from) || !isBound(this.to) || !isBefore(this.to, this.from)) return [];
+      return [new Fault('value_error', 'Give a time that is not before "from".', ['to'])];
+    }
+  }
+  return RangeQuery;
+}
+
+/** A field that cannot be read holds its fault. */
+function isBound(bound: DateBound | Fault | undefined): bound is DateBound {
+  return bound !== undefined && !(bound instanceof Fault);
 }

@@ -13,6 +13,8 @@ export interface List {
   order?: Sql;
   /** The counters whose sum is `meta.total` in offset mode; without any, no total is told. */
   total?: Counter[];
+  /** Counters that are taken off it. */
+  totalWithout?: Counter[];
   /** Ids of the path that the list hangs on: a cursor is made for them too. */
   parameters?: Record<string, string>;
   /** Rows that must exist, or the list itself is not there: 404. */

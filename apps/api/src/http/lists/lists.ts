@@ -49,7 +49,7 @@ export class Lists {
     const statements = [
       cursor === undefined ? offsetPage(caller, list, query) : cursorPage(caller, list, query.limit, after),
     ];
-    if (counters) statements.push(countOf(caller, counters));
+    if (counters) statements.push(countOf(caller, counters, list.totalWithout));
     if (list.within) statements.push(list.within);
     const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     const [[page]] = results;

@@ -68,9 +68,9 @@ export function recordsById(caller: Caller, list: List, ids: string[]): Sql {
 }
 
 /** The database keeps count: the sum of a few rows, however long the list is. */
-export function countOf({ organizationId }: Caller, counters: Counter[]): Sql {
-  return sql`SELECT coalesce(sum(delta), 0)::int AS total FROM list_counts
-    WHERE organization_id = ${organizationId} AND list = ANY (${counters})`;
+export function countOf({ organizationId }: Caller, counters: Counter[], without: Counter[] = []): Sql {
+  return sql`SELECT coalesce(sum(CASE WHEN list = ANY (${without}) THEN -delta ELSE delta END), 0)::int AS total
+    FROM list_counts WHERE organization_id = ${organizationId} AND list = ANY (${[...counters, ...without]})`;
 }
 
 /** The columns of the page's rows, in order. */

@@ -18,7 +18,10 @@ export interface TextRule {
   trim?: boolean;
 }
 
-/** Text, measured in code points, without control characters. */
+/** Something that a reader sees: no blank, and none of the characters that are invisible by design. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
+/** Text, measured in code points, without control characters. One that has to be there is not of blanks alone. */
 export function jsonText({ min = 0, max, pattern, trim = false }: TextRule): Parser<string> {
   return (raw) => {
     if (typeof raw !== 'string') return new Fault('string_type', 'Give a text.');
@@ -33,6 +36,7 @@ export function jsonText({ min = 0, max, pattern, trim = false }: TextRule): Par
     const length = text.length > 2 * max ? text.length : codePoints(text);
     if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
     if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
+    if (min > 0 && !VISIBLE.test(text)) return new Fault('string_too_short', 'Give a text that is not blank.');
     if (pattern && !pattern.shape.test(text)) return new Fault('string_pattern_mismatch', pattern.message);
     return text;
   };
@@ -78,12 +82,11 @@ export const jsonInstant: Parser<Date> = (raw) => {
   );
 };
 
-/** A day, `YYYY-MM-DD`; of a date-time, its day in UTC. */
+/** A day, `YYYY-MM-DD`; of a date-time, the day that the caller wrote, whatever its offset. */
 export const jsonDay: Parser<string> = (raw) => {
   if (typeof raw !== 'string') return new Fault('string_type', 'Give an ISO 8601 date as text.');
-  const bound = parseDate(raw);
-  return bound
-    ? bound.at.toISOString().slice(0, 10)
+  return parseDate(raw)
+    ? raw.slice(0, 10)
     : new Fault('date_parsing', 'Give an ISO 8601 date, for example 2026-05-01.');
 };
 
@@ -109,8 +112,15 @@ export function jsonObject<T extends object>(shape: new () => T): Parser<T> {
   };
 }
 
+/** What stands for an object whose faults are its own affair; null when they are the request's. */
+export type Tolerate<T> = (faults: Faults, raw: Record<string, unknown>) => T | null;
+
 /** One of several classes, told apart by a field whose values are their names. */
-export function jsonUnion<T extends object>(tag: string, shapes: Record<string, new () => T>): Parser<T> {
+export function jsonUnion<T extends object>(
+  tag: string,
+  shapes: Record<string, new () => T>,
+  tolerate: Tolerate<T> = () => null,
+): Parser<T> {
   return (raw, env) => {
     if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return new Fault('dict_type', 'Give an object.');
     const name = (raw as Record<string, unknown>)[tag];
@@ -118,8 +128,14 @@ export function jsonUnion<T extends object>(tag: string, shapes: Record<string, 
     if (!Object.hasOwn(raw, tag)) return new Fault('union_tag_not_found', `Give "${tag}": one of ${among}.`);
     const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     if (!shape) return new Fault('union_tag_invalid', `"${tag}" must be one of ${among}.`);
-    return jsonObject(shape)(raw, env);
+    const { value, faults } = readObject(shape, raw, env);
+    return faults.count === 0 ? (value as T) : (tolerate(faults, raw as Record<string, unknown>) ?? faults);
   };
+}
+
+/** null is the default. */
+export function orDefault<T>(parse: Parser<T>, fallback: T): Parser<T> {
+  return (raw, env) => (raw === null ? fallback : parse(raw, env));
 }
 
 /** null stays null. */

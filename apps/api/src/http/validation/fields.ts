@@ -17,8 +17,10 @@ import {
   jsonText,
   jsonUnion,
   jsonUuid,
+  orDefault,
   orNull,
   type TextRule,
+  type Tolerate,
 } from './body-parsers.js';
 import { booleanText, brandText, dateText, enumText, integerText, tokenText, uuidText } from './parsers.js';
 
@@ -52,15 +54,19 @@ interface Documented {
   description: string;
 }
 
+const defaulting = (fallback: unknown) => (fallback === undefined ? {} : { default: fallback });
+
 export const QueryUuid = ({ description }: Documented) =>
   field(uuidText, { description, type: String, format: 'uuid' }, false);
 
-export const QueryEnum = (values: readonly string[], { description }: Documented) =>
-  field(enumText(values), { description, type: String, enum: [...values] }, false);
+/** The property's initialiser is the default, here and below; it is named for the documentation. */
+export const QueryEnum = (
+  values: readonly string[],
+  { description, default: fallback }: Documented & { default?: string },
+) => field(enumText(values), { description, type: String, enum: [...values], ...defaulting(fallback) }, false);
 
-/** The property's initialiser is the default; it is named here for the documentation. */
 export const QueryBoolean = ({ description, default: fallback }: Documented & { default?: boolean }) =>
-  field(booleanText, { description, type: Boolean, ...(fallback === undefined ? {} : { default: fallback }) }, false);
+  field(booleanText, { description, type: Boolean, ...defaulting(fallback) }, false);
 
 export const QueryInteger = ({
   description,
@@ -79,7 +85,10 @@ export const QueryToken = (pattern: RegExp, message: string, { description }: Do
 export const QueryBrand = ({ description }: Documented) =>
   field(brandText, { description, type: String, examples: ['primary'] }, false);
 
-/** How a field of a JSON body may be left out: `required` must be there, `nullable` may be null. */
+/**
+ * How a field of a JSON body may be left out: `required` must be there, `nullable` may be null; null for one with a
+ * `default` is the default. What the field is when it is left out, its initialiser says.
+ */
 interface Presence {
   description?: string;
   required?: boolean;
@@ -88,18 +97,20 @@ interface Presence {
 }
 
 function bodyField<T>(parse: Parser<T>, schema: Record<string, unknown>, presence: Presence): PropertyDecorator {
-  const { description, required = false, nullable = false, default: fallback } = presence;
+  const { description, required = false, default: fallback } = presence;
+  const hasDefault = fallback !== undefined;
+  const nullable = presence.nullable || hasDefault;
   const type = nullable && typeof schema.type === 'string' ? [schema.type, 'null'] : schema.type;
   const values = nullable && Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {};
   const documented = {
     ...(description && { description }),
-    ...(fallback !== undefined && { default: fallback }),
+    ...defaulting(fallback),
     ...schema,
     ...values,
     ...(type !== undefined && { type }),
   };
   return applyDecorators(
-    readBy(nullable ? orNull(parse) : parse),
+    readBy(hasDefault ? orDefault<unknown>(parse, fallback) : nullable ? orNull(parse) : parse),
     // null has been read already: what is left out here is only what may be missing.
     ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
     BodySchema(documented, required),
@@ -113,6 +124,7 @@ export const Text = (rule: TextRule, presence: Presence = {}) =>
       type: 'string',
       ...(rule.min !== undefined && { minLength: rule.min }),
       maxLength: rule.max,
+      ...(rule.min && { pattern: '\\S' }),
       ...(rule.pattern && { pattern: rule.pattern.shape.source }),
     },
     presence,
@@ -147,7 +159,11 @@ export const Texts = (item: TextRule, size: { min?: number; max: number }, prese
     jsonList(jsonText(item), size),
     {
       type: 'array',
-      items: { type: 'string', ...(item.min !== undefined && { minLength: item.min }), maxLength: item.max },
+      items: {
+        type: 'string',
+        ...(item.min && { minLength: item.min, pattern: '\\S' }),
+        maxLength: item.max,
+      },
       ...(size.min !== undefined && { minItems: size.min }),
       maxItems: size.max,
     },
@@ -162,15 +178,15 @@ export const Nested = (shape: new () => object, presence: Presence = {}) =>
     presence,
   );
 
-/** A list of objects of several classes, told apart by a field. */
+/** A list of objects of several classes, told apart by a field. Faults of an item may be its own, see {@link Tolerate}. */
 export const ListOf = (
   tag: string,
   shapes: Record<string, new () => object>,
   size: { min?: number; max: number },
-  presence: Presence = {},
+  { tolerate, ...presence }: Presence & { tolerate?: Tolerate<object> } = {},
 ) =>
   bodyField(
-    jsonList(jsonUnion(tag, shapes), size),
+    jsonList(jsonUnion(tag, shapes, tolerate), size),
     {
       type: 'array',
       items: { oneOf: Object.values(shapes).map(schemaOf) },

@@ -57,6 +57,18 @@ export interface DateBound {
   wholeDay: boolean;
 }
 
+const DAY_MS = 86_400_000;
+
+/** The last millisecond of an upper bound: a day counts whole. */
+export function endOf({ at, wholeDay }: DateBound): Date {
+  return wholeDay ? new Date(at.getTime() + DAY_MS - 1) : at;
+}
+
+/** Whether an upper bound ends before a lower one begins: nothing lies between them. */
+export function isBefore(to: DateBound, from: DateBound): boolean {
+  return endOf(to) < from.at;
+}
+
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 

@@ -64,6 +64,11 @@ function fieldsOf(shape: new () => object): Fields {
   return fields;
 }
 
+/** Whether a request of this class has to say anything at all. */
+export function mayBeEmpty(shape: new () => object): boolean {
+  return fieldsOf(shape).required.length === 0;
+}
+
 /** The names that a request class declares. */
 export function namesOf(shape: new () => object): ReadonlySet<string> {
   return fieldsOf(shape).names;

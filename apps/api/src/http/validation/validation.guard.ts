@@ -4,13 +4,14 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
+import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { whileClientSends } from '../request/admission.js';
 import { BodyBudget, UPLOAD_BYTES } from '../request/body-budget.js';
 import { isWrite } from '../writes/audit.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
-import { namesOf, readObject } from './read-object.js';
+import { mayBeEmpty, namesOf, readObject } from './read-object.js';
 
 /** The request of a route that declares no parameters: whatever is given is too much. */
 class Nothing {}
@@ -55,7 +56,7 @@ export class ValidationGuard implements CanActivate {
     return true;
   }
 
-  /** Leaves the body on the request, and its hash if it is valid. */
+  /** Leaves the body on the request, and its hash if it is valid. @throws ApiError 403 for what only the content tells */
   private async readBody(
     request: Request,
     response: Response,
@@ -67,11 +68,15 @@ export class ValidationGuard implements CanActivate {
     };
     const kind = bodyKindOf(handler);
     if (kind === 'upload') {
+      requirePlatformBlog(handler, request.caller, { query: request.query, body: undefined });
       admit(UPLOAD_BYTES);
       return NONE;
     }
     const read = () => readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
-    const raw = await whileClientSends(request, read);
+    const sent = await whileClientSends(request, read);
+    // A change may be empty: it changes nothing.
+    const raw = sent === undefined && shape && mayBeEmpty(shape) ? {} : sent;
+    requirePlatformBlog(handler, request.caller, { query: request.query, body: raw });
     if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');
     if (raw !== undefined) {
       if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {

@@ -39,7 +39,7 @@ export const instant = (sql: string) =>
 export const day = (sql: string) =>
   of(`to_char(${sql}, 'YYYY-MM-DD')`, { type: 'string', format: 'date', examples: ['2026-05-01'] });
 
-export const integer = (sql: string, limits: { minimum?: number; maximum?: number } = {}) =>
+export const integer = (sql: string, limits: { minimum?: number; maximum?: number; examples?: number[] } = {}) =>
   of(sql, { type: 'integer', ...limits });
 
 /** Integer cents; PostgreSQL's bigint, far below 2^53. */
@@ -55,6 +55,10 @@ export const texts = (sql: string, items: Schema = { type: 'string' }) =>
 
 /** What is JSON in the database already, with the schema of it. */
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
+
+/** The same column with an example that goes with those beside it. */
+export const like = ({ sql, schema, size }: Column, example: unknown) =>
+  of(sql, { ...schema, examples: [example] }, size);
 
 /** The field is always there, and null where there is no value. */
 export function nullable({ sql, schema, size }: Column): Column {

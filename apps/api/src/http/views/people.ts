@@ -1,4 +1,4 @@
-import { flag, nullable, oneOf, text } from './columns.js';
+import { flag, like, nullable, oneOf, text } from './columns.js';
 
 export const MEMBER_STATUSES = ['accepted', 'pending', 'archived'] as const;
 
@@ -18,7 +18,7 @@ export function person(membership: string) {
     last_name: nullable(text(of('last_name'), 'Nguyen')),
     full_name: nullable(text(`${of('first_name')} || ' ' || ${of('last_name')}`, 'Mia Nguyen')),
     email: nullable(text(`CASE WHEN ${placeholder} THEN NULL ELSE ${of('email')} END`, 'mia@example.org')),
-    placeholder_email: nullable(flag(placeholder)),
+    placeholder_email: like(nullable(flag(placeholder)), false),
     status: nullable(oneOf(`${membership}.status`, MEMBER_STATUSES)),
   };
 }

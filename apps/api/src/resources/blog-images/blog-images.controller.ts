@@ -15,7 +15,7 @@ export class BlogImagesController {
 
   @Post()
   @RequireScopes('blog:write')
-  @RequirePlatformBlog(({ query }) => (query as PlaceImage).target === 'platform')
+  @RequirePlatformBlog(({ query }) => [query.target].flat().includes('platform'))
   @Idempotent()
   @Upload()
   @UseGuards(BlogImagesGuard)

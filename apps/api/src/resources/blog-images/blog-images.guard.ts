@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ImageUploads } from '../../media/image-uploads.js';
+import type { PlaceImage } from './blog-images.dto.js';
 import { BlogImagesService } from './blog-images.service.js';
 
 /** Reads the body once everything else is found in order: after the key, the rate, the scope, the query, the place. */
@@ -14,7 +15,7 @@ export class BlogImagesGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const folder = this.images.folderOf(request.caller!, request.query);
+    const folder = this.images.folderOf(request.caller!, request.query as unknown as PlaceImage);
     await this.uploads.accept(request, http.getResponse<Response>(), folder);
     return true;
   }

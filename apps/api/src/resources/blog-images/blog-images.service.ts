@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../http/auth/caller.js';
-import { ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { UploadedImage } from '../../media/image-uploads.js';
 import type { PlaceImage } from './blog-images.dto.js';
@@ -9,12 +8,9 @@ import type { PlaceImage } from './blog-images.dto.js';
 export class BlogImagesService {
   constructor(private readonly audit: Audit) {}
 
-  /** Where the caller's image goes. @throws ValidationFailed without a brand */
-  folderOf(caller: Caller, { target = 'org', brand }: PlaceImage): string {
-    if (target === 'org') return `org/${caller.organizationId}`;
-    if (brand) return `platform/${brand}`;
-    const msg = 'Images of the platform need a brand.';
-    throw new ValidationFailed([{ loc: ['query', 'brand'], msg, type: 'missing' }]);
+  /** Where the caller's image goes. */
+  folderOf(caller: Caller, { target, brand }: PlaceImage): string {
+    return target === 'org' ? `org/${caller.organizationId}` : `platform/${brand!}`;
   }
 
   create(image: UploadedImage): { url: string; path: string; size_bytes: number } {

@@ -45,7 +45,7 @@ export class BlogController {
 
   @Post()
   @RequireScopes('blog:write')
-  @RequirePlatformBlog(({ body }) => (body as CreatePost).target === 'platform')
+  @RequirePlatformBlog(({ body }) => (body as Partial<CreatePost> | null | undefined)?.target === 'platform')
   @Idempotent()
   @JsonUpTo(LONGEST_POST)
   @Documented({

@@ -1,4 +1,5 @@
 import { MOST_OFFSET } from '../../http/lists/list-query.dto.js';
+import { Fault } from '../../http/validation/fault.js';
 import {
   Brand,
   Day,
@@ -12,6 +13,7 @@ import {
   Text,
   Texts,
 } from '../../http/validation/fields.js';
+import { type Interdependent, TOGETHER } from '../../http/validation/read-object.js';
 import { POST_STATUSES, POST_TARGETS } from './blog.view.js';
 
 export class ListPosts {
@@ -36,16 +38,25 @@ const SLUG = {
   message: 'Give lower-case letters and digits, in words that single hyphens join.',
 };
 
-/** What a caller may write of a post; all but title and slug can be left out. */
+/** A published post has no schedule. */
+export const SCHEDULED_AND_PUBLISHED = new Fault(
+  'value_error',
+  'A published post has no schedule. Leave it out, or set the status to draft.',
+  ['scheduled_at'],
+);
+
+const PLATFORM_BRAND_MISSING = new Fault('missing', 'Posts of the platform need a brand.', ['brand']);
+
+const TAG = { min: 1, max: 100 };
+const MOST_TAGS = { max: 50 };
+
+/** What a caller may write of a post and may leave empty. */
 class WritablePost {
   @Text({ max: 2000 }, { nullable: true })
   excerpt?: string | null;
 
   @Text({ max: 200_000 }, { nullable: true })
   content?: string | null;
-
-  @Texts({ min: 1, max: 100 }, { max: 50 })
-  tags?: string[];
 
   @Link(2000, { nullable: true, description: 'A public image, for example one of `POST /v1/blog-images`.' })
   featured_image?: string | null;
@@ -59,20 +70,16 @@ class WritablePost {
   @Day({ nullable: true })
   date?: string | null;
 
-  @Flag()
-  publish_to_website?: boolean;
-
-  @Flag()
-  publish_to_portal?: boolean;
-
   @Instant({ nullable: true, description: 'When a draft is to be published; null for not by itself.' })
   scheduled_at?: Date | null;
-
-  @OneOf(POST_STATUSES)
-  status?: 'draft' | 'published';
 }
 
-export class UpdatePost extends WritablePost {
+function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost): Fault[] {
+  return status === 'published' && scheduled_at instanceof Date ? [SCHEDULED_AND_PUBLISHED] : [];
+}
+
+/** What is left out stays as it is. */
+export class UpdatePost extends WritablePost implements Interdependent {
   @Text({ min: 1, max: 300 })
   title?: string;
 
@@ -81,9 +88,26 @@ export class UpdatePost extends WritablePost {
     { description: 'Unique in the organization; of the platform: in the brand.' },
   )
   slug?: string;
+
+  @Texts(TAG, MOST_TAGS)
+  tags?: string[];
+
+  @Flag()
+  publish_to_website?: boolean;
+
+  @Flag()
+  publish_to_portal?: boolean;
+
+  @OneOf(POST_STATUSES)
+  status?: 'draft' | 'published';
+
+  [TOGETHER](): Fault[] {
+    return scheduledAndPublished(this);
+  }
 }
 
-export class CreatePost extends WritablePost {
+/** All but title and slug can be left out. */
+export class CreatePost extends WritablePost implements Interdependent {
   @Text({ min: 1, max: 300 }, { required: true })
   title: string;
 
@@ -93,9 +117,26 @@ export class CreatePost extends WritablePost {
   )
   slug: string;
 
-  @OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
-  target?: 'platform' | 'org';
+  @Texts(TAG, MOST_TAGS, { default: [] })
+  tags: string[] = [];
 
-  @Brand({ description: 'Required for `platform`; the first of the two when left out otherwise.' })
-  brand?: string;
+  @Flag({ default: true })
+  publish_to_website = true;
+
+  @Flag({ default: false })
+  publish_to_portal = false;
+
+  @OneOf(POST_STATUSES, { default: 'draft' })
+  status: 'draft' | 'published' = 'draft';
+
+  @OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
+  target: 'platform' | 'org' = 'org';
+
+  @Brand({ nullable: true, description: 'Required for `platform`; the first of the two when left out otherwise.' })
+  brand?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const missing = this.target === 'platform' && (this.brand ?? null) === null;
+    return [...scheduledAndPublished(this), ...(missing ? [PLATFORM_BRAND_MISSING] : [])];
+  }
 }

@@ -9,15 +9,18 @@ import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Fault } from '../../http/validation/fault.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { type Expected, requireVersion, tagged } from '../../http/writes/etag.js';
-import type { CreatePost, ListPosts, UpdatePost } from './blog.dto.js';
+import { type CreatePost, type ListPosts, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog.dto.js';
 import { differences, insertPost, lockedPost, postList, POSTS } from './blog.queries.js';
 import { blogPostView } from './blog.view.js';
 
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
+
+const SLUG_TAKEN = new Fault('value_error', 'Another post has this slug already. Give another one.', ['slug']);
 
 /** What is read of a post's view to change it. */
 interface LockedPost extends PostState {
@@ -43,10 +46,8 @@ export class BlogService {
     return tagged(await this.lists.record(caller, blogPostView, POSTS, sql`b.id = ${id}`));
   }
 
-  async create(caller: Caller, { target = 'org', brand, ...fields }: CreatePost): Promise<JsonText> {
-    if (target === 'platform' && !brand) throw fault('brand', 'missing', 'Posts of the platform need a brand.');
+  async create(caller: Caller, { target, brand, ...fields }: CreatePost): Promise<JsonText> {
     const published = fields.status === 'published';
-    refuseSchedule(fields.scheduled_at, published);
     const post = {
       id: uuidv7(),
       organizationId: target === 'platform' ? null : caller.organizationId,
@@ -63,7 +64,7 @@ export class BlogService {
   async update(caller: Caller, id: string, expected: Expected, wanted: UpdatePost): Promise<JsonText> {
     const post = await this.lock(caller, id, expected);
     const { status = post.status, scheduled_at, ...fields } = wanted;
-    refuseSchedule(scheduled_at, status === 'published');
+    if (scheduled_at && status === 'published') throw faulty(SCHEDULED_AND_PUBLISHED);
     // Publishing clears the schedule by itself; a published post has none.
     const schedule = status === 'published' ? {} : { scheduled_at };
     const columns = differences(post.fields, { ...fields, ...schedule });
@@ -97,17 +98,8 @@ export class BlogService {
   }
 }
 
-function refuseSchedule(scheduledAt: Date | null | undefined, published: boolean): void {
-  if (!scheduledAt || !published) return;
-  throw fault(
-    'scheduled_at',
-    'value_error',
-    'A published post has no schedule. Leave it out, or set the status to draft.',
-  );
-}
-
-function fault(field: string, type: string, msg: string): ValidationFailed {
-  return new ValidationFailed([{ loc: ['body', field], msg, type }]);
+function faulty({ at, msg, type }: Fault): ValidationFailed {
+  return new ValidationFailed([{ loc: ['body', ...at], msg, type }]);
 }
 
 /** What the unique indexes refuse is a fault of the caller's slug. */
@@ -118,6 +110,6 @@ async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
     const cause =
       error instanceof QueryFailedError ? (error.driverError as { code?: string; constraint?: string }) : {};
     if (cause.code !== '23505' || !SLUG_INDEXES.has(cause.constraint ?? '')) throw error;
-    throw fault('slug', 'value_error', 'Another post has this slug already. Give another one.');
+    throw faulty(SLUG_TAKEN);
   }
 }

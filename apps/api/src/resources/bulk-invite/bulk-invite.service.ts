@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type NewPerson, type Outcome, Provisioning, type Scope } from '@app/accounts';
+import { type NewPerson, type Outcome, Provisioning, type RefusedPerson, type Scope } from '@app/accounts';
 import type { Caller } from '../../http/auth/caller.js';
 import { toParent, toStudent, toTutor } from '../../http/validation/people.js';
 import { Audit } from '../../http/writes/audit.js';
-import type { BulkInvite, Row } from './bulk-invite.dto.js';
+import { type BulkInvite, RefusedRow, type Row } from './bulk-invite.dto.js';
 import type { BulkInviteAnswer, ResultItem } from './bulk-invite.view.js';
 
 /** Provisions people of all kinds in one call. */
@@ -30,7 +30,8 @@ export function scopesOfRows({ users }: BulkInvite): Scope[] {
   return [...new Set(needed)].sort();
 }
 
-function toPerson(row: Row): NewPerson {
+function toPerson(row: Row): NewPerson | RefusedPerson {
+  if (row instanceof RefusedRow) return row.person;
   if (row.type === 'student') return toStudent(row);
   return row.type === 'tutor' ? toTutor(row) : toParent(row);
 }

@@ -1,16 +1,19 @@
-import { instant, json, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
+import { instant, json, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
 export const CONVERSATION_TYPES = ['direct', 'triad', 'group', 'classroom_feed'] as const;
 
+/** PostgreSQL put a line break between two participants; ids and roles have no blank of their own. */
+const PARTICIPANTS = `replace(o.participants::text, E', \\n ', ',')::json`;
+
 /** Needs organization_conversations as `o`. */
 export const conversationView = new View('Conversation', {
   id: uuid('o.conversation_id'),
-  type: nullable(oneOf('o.type', CONVERSATION_TYPES)),
+  type: like(nullable(oneOf('o.type', CONVERSATION_TYPES)), 'classroom_feed'),
   classroom_id: nullable(uuid('o.classroom_id')),
   title: nullable(text('o.title', 'Year 11 Methods')),
   last_message_at: nullable(instant('o.last_message_at')),
-  participants: json('o.participants', {
+  participants: json(PARTICIPANTS, {
     type: 'array',
     items: {
       type: 'object',

@@ -1,4 +1,4 @@
-import { flag, instant, integer, nullable, oneOf, text, texts, uuid } from '../../http/views/columns.js';
+import { flag, instant, integer, like, nullable, oneOf, text, texts, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
 /** Of the login once the person has accepted, else what the organization supplied. */
@@ -7,7 +7,7 @@ const LAST = `coalesce(u.last_name, m.supplied_last_name, p.supplied_last_name)`
 const NAME = `${FIRST} || ' ' || ${LAST}`;
 const INITIALS = `${FIRST} || ' ' || left(${LAST}, 1) || '.'`;
 
-const rating = integer('f.rating', { minimum: 1, maximum: 5 });
+const rating = like(integer('f.rating', { minimum: 1, maximum: 5 }), 5);
 
 /** Reviewers are named in whole or as "First L.". */
 function feedback(name: string) {
@@ -19,7 +19,7 @@ function feedback(name: string) {
     recommend: nullable(flag('f.recommend')),
     prepared: nullable(flag('f.prepared')),
     positive_tags: texts('f.positive_tags', { type: 'string', examples: ['patient'] }),
-    improve_tags: texts('f.improve_tags', { type: 'string', examples: ['pace'] }),
+    improve_tags: like(texts('f.improve_tags', { type: 'string' }), []),
     comment: nullable(text('f.comment', 'Explains it until it clicks.')),
     is_public: flag('f.is_public'),
     reviewer_role: nullable(oneOf('f.reviewer_role', ['student', 'parent', 'tutor'])),

@@ -12,7 +12,7 @@ export const studentGroupView = new View('StudentGroup', {
   subject_id: nullable(uuid('g.subject_id')),
   rate_per_student_cents: nullable(cents('g.rate_per_student_cents')),
   color: nullable(text('g.color', '#3366cc')),
-  avatar_url: nullable(text('g.avatar_url')),
+  avatar_url: nullable(text('g.avatar_url', 'https://images.example.org/groups/year-10.png')),
   student_ids: texts(STUDENTS, uuid('').schema),
   created_at: nullable(instant('g.created_at')),
   updated_at: nullable(instant('g.updated_at')),

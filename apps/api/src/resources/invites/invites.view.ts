@@ -1,4 +1,4 @@
-import { instant, nullable, oneOf, flag, text, uuid } from '../../http/views/columns.js';
+import { flag, instant, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
 export const INVITE_SCOPES = ['organization', 'classroom', 'group', 'tutor_student', 'parent'] as const;
@@ -16,8 +16,8 @@ export const inviteShape = new View('Invite', {
   email: nullable(text('', 'mia@example.org')),
   token: text('', TOKEN),
   join_url: nullable(text('', LINK + TOKEN)),
-  expires_at: instant(''),
-  subject_id: nullable(uuid('')),
+  expires_at: like(instant(''), '2026-05-15T09:30:00.000Z'),
+  subject_id: like(nullable(uuid('')), null),
   emailed: flag(''),
   created_at: instant(''),
 });

@@ -1,4 +1,4 @@
-import { cents, instant, integer, nullable, texts, uuid } from '../../http/views/columns.js';
+import { cents, instant, integer, like, nullable, texts, uuid } from '../../http/views/columns.js';
 import { person } from '../../http/views/people.js';
 import { View } from '../../http/views/view.js';
 
@@ -22,10 +22,10 @@ export const parentView = new View('Parent', {
 /** Needs the sums as `i`. */
 export const balanceView = new View('ParentBalance', {
   parent_id: uuid('p.user_id'),
-  total_invoiced_cents: cents('i.invoiced'),
-  total_paid_cents: cents('i.paid'),
-  outstanding_cents: cents('i.outstanding'),
-  open_invoices_count: integer('i.open', { minimum: 0 }),
+  total_invoiced_cents: like(cents('i.invoiced'), 34000),
+  total_paid_cents: like(cents('i.paid'), 25500),
+  outstanding_cents: like(cents('i.outstanding'), 8500),
+  open_invoices_count: like(integer('i.open', { minimum: 0 }), 1),
 });
 
 /** Needs the link as `l`. */

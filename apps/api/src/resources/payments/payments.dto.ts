@@ -1,9 +1,13 @@
-import { ListQuery } from '../../http/lists/list-query.dto.js';
-import { QueryDate, QueryEnum, QueryUuid } from '../../http/validation/fields.js';
-import type { DateBound } from '../../http/validation/parsers.js';
+import { rangeQuery } from '../../http/lists/list-query.dto.js';
+import { QueryEnum, QueryUuid } from '../../http/validation/fields.js';
 import { PAYMENT_STATUSES } from './payments.view.js';
 
-export class ListPayments extends ListQuery {
+const Between = rangeQuery({
+  from: 'Created at or after this ISO 8601 date or date-time.',
+  to: 'Created at or before this ISO 8601 date or date-time; a date counts whole.',
+});
+
+export class ListPayments extends Between {
   @QueryUuid({ description: 'Only payments for this student.' })
   student_id?: string;
 
@@ -12,10 +16,4 @@ export class ListPayments extends ListQuery {
 
   @QueryEnum(PAYMENT_STATUSES, { description: 'Only payments in this state.' })
   status?: string;
-
-  @QueryDate({ description: 'Created at or after this ISO 8601 date or date-time.' })
-  from?: DateBound;
-
-  @QueryDate({ description: 'Created at or before this ISO 8601 date or date-time; a date counts whole.' })
-  to?: DateBound;
 }

@@ -6,7 +6,7 @@ const START_OF = (unit: 'day' | 'week') =>
   `(date_trunc('${unit}', now() AT TIME ZONE o.time_zone) AT TIME ZONE o.time_zone)`;
 const END_OF_DAY = `((date_trunc('day', now() AT TIME ZONE o.time_zone) + interval '1 day') AT TIME ZONE o.time_zone)`;
 
-const count = { minimum: 0 };
+const count = (example: number) => ({ minimum: 0, examples: [example] });
 const logged = (table: string) =>
   `(SELECT count(*) FROM ${table} x WHERE x.organization_id = o.id AND x.status = 'logged')`;
 
@@ -16,16 +16,16 @@ export const summaryView = new View('Summary', {
     `(SELECT count(*) FROM tutor_profiles t
       JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
       WHERE t.organization_id = o.id AND m.status = 'accepted')`,
-    count,
+    count(7),
   ),
   active_students: integer(
     `(SELECT count(*) FROM members m WHERE m.organization_id = o.id AND m.role = 'student' AND m.status = 'accepted')`,
-    count,
+    count(42),
   ),
   sessions_today: integer(
     `(SELECT count(*) FROM sessions s WHERE s.organization_id = o.id AND s.status <> 'cancelled'
       AND s.starts_at >= ${START_OF('day')} AND s.starts_at < ${END_OF_DAY})`,
-    count,
+    count(5),
   ),
   settled_this_week_cents: cents(
     `(SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM payments p
@@ -41,9 +41,9 @@ export const summaryView = new View('Summary', {
     {
       type: 'object',
       properties: {
-        mileage: { type: 'integer', minimum: 0 },
-        expenses: { type: 'integer', minimum: 0 },
-        total: { type: 'integer', minimum: 0 },
+        mileage: { type: 'integer', minimum: 0, examples: [2] },
+        expenses: { type: 'integer', minimum: 0, examples: [1] },
+        total: { type: 'integer', minimum: 0, examples: [3] },
       },
       required: ['mileage', 'expenses', 'total'],
       additionalProperties: false,

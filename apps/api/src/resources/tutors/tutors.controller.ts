@@ -15,9 +15,10 @@ export class TutorsController {
   @RequireScopes('read')
   @Documented({
     id: 'list_tutors',
-    summary: 'Lists the organization’s tutors, newest first',
+    summary: 'Lists the organization’s staff, newest first',
     description:
-      'Everybody who teaches, owners and admins too when they do. `subjects` are names, `tutor_subjects` ids.',
+      'Owners, admins and tutors, with a tutor profile or without; who has none is not published. `subjects` are names, ' +
+      '`tutor_subjects` ids.',
     answer: page(tutorView, { total: true }),
   })
   list(@CurrentCaller() caller: Caller, @Query() query: ListTutors) {

@@ -3,7 +3,7 @@ import { QueryBoolean } from '../../http/validation/fields.js';
 import { TutorFields } from '../../http/validation/people.js';
 
 export class ListTutors extends ListQuery {
-  @QueryBoolean({ description: 'Only tutors whose profile is published, or only those whose profile is not.' })
+  @QueryBoolean({ description: 'Only staff with a published profile, or only those without one.' })
   is_published?: boolean;
 }
 

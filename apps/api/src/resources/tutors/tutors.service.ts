@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Provisioning } from '@app/accounts';
+import type { Counter } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
@@ -12,16 +13,16 @@ import { Audit } from '../../http/writes/audit.js';
 import type { CreateTutor, ListTutors } from './tutors.dto.js';
 import { tutorView } from './tutors.view.js';
 
-const TUTORS = new Source('tutor_profiles', 't', {
+const STAFF = new Source('members', 'm', {
   id: 'user_id',
-  joins: sql`JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
-    LEFT JOIN users u ON u.id = t.user_id`,
+  joins: sql`LEFT JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
+    LEFT JOIN users u ON u.id = m.user_id`,
 });
 
-const PUBLISHED = 'tutor_profiles:published';
-const UNPUBLISHED = 'tutor_profiles:unpublished';
+const COUNTED: Counter[] = ['members:owner', 'members:admin', 'members:tutor'];
+const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 
-/** Everybody who teaches in the organization; owners and admins too when they do. */
+/** The organization's staff: owners, admins and tutors. Who has no tutor profile counts as not published. */
 @Injectable()
 export class TutorsService {
   constructor(
@@ -35,10 +36,10 @@ export class TutorsService {
       caller,
       {
         view: tutorView,
-        source: TUTORS,
-        filters: [equals('t.is_published', query.is_published)],
-        total:
-          query.is_published === undefined ? [PUBLISHED, UNPUBLISHED] : [query.is_published ? PUBLISHED : UNPUBLISHED],
+        source: STAFF,
+        filters: [sql`m.role <> 'student'`, equals('m.profile_published', query.is_published)],
+        total: query.is_published ? PUBLISHED : COUNTED,
+        totalWithout: query.is_published === false ? PUBLISHED : [],
       },
       query,
     );
@@ -50,6 +51,6 @@ export class TutorsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created, invited } = outcome!;
     this.audit.note({ tutor_id: id, created, invited });
-    return this.lists.written(caller, tutorView, TUTORS, sql`t.user_id = ${id}`);
+    return this.lists.written(caller, tutorView, STAFF, sql`m.user_id = ${id}`);
   }
 }

@@ -1,4 +1,4 @@
-import { flag, instant, integer, nullable, number, oneOf, text, texts, uuid } from '../../http/views/columns.js';
+import { flag, instant, integer, like, nullable, number, oneOf, text, texts, uuid } from '../../http/views/columns.js';
 import { person } from '../../http/views/people.js';
 import { View } from '../../http/views/view.js';
 
@@ -6,35 +6,35 @@ const { first_name, last_name, full_name, email, placeholder_email, status } = p
 
 const taught = (column: string) => `ARRAY(SELECT s.${column} FROM tutor_subjects ts
   JOIN subjects s ON s.organization_id = ts.organization_id AND s.id = ts.subject_id
-  WHERE ts.organization_id = t.organization_id AND ts.user_id = t.user_id ORDER BY s.name)`;
+  WHERE ts.organization_id = m.organization_id AND ts.user_id = m.user_id ORDER BY s.name)`;
 
 /** `subjects` are names, `tutor_subjects` their ids. Distance and coverage are answers to a place, which a list has not. */
 export const tutorView = new View('Tutor', {
-  id: uuid('t.user_id'),
+  id: uuid('m.user_id'),
   first_name,
   last_name,
   full_name,
   email,
   placeholder_email,
-  role: nullable(oneOf('m.role', ['owner', 'admin', 'tutor'])),
+  role: like(nullable(oneOf('m.role', ['owner', 'admin', 'tutor'])), 'tutor'),
   status,
-  bio: nullable(text('t.bio')),
+  bio: nullable(text('t.bio', 'Patient and precise; eleven years of Methods.')),
   teaching_mode: nullable(oneOf('t.teaching_mode', ['online', 'in_person', 'both'])),
-  is_published: nullable(flag('t.is_published')),
-  avatar_url: nullable(text('t.avatar_url')),
+  is_published: nullable(flag('m.profile_published')),
+  avatar_url: nullable(text('t.avatar_url', 'https://images.example.org/tutors/mia-nguyen.jpg')),
   handle: nullable(text('t.handle', 'mia-nguyen')),
   subjects: texts(taught('name'), { type: 'string', examples: ['Mathematical Methods'] }),
-  created_at: nullable(instant('t.created_at')),
+  created_at: nullable(instant('m.created_at')),
   home_suburb: nullable(text('t.home_suburb', 'Brunswick')),
   home_postcode: nullable(text('t.home_postcode', '3056')),
-  home_lat: nullable(number('t.home_lat')),
-  home_lng: nullable(number('t.home_lng')),
+  home_lat: nullable(like(number('t.home_lat'), -37.7667)),
+  home_lng: nullable(like(number('t.home_lng'), 144.9626)),
   service_postcodes: texts('t.service_postcodes', { type: 'string', examples: ['3056'] }),
-  serves_all_areas: nullable(flag('t.serves_all_areas')),
-  max_travel_km: nullable(integer('t.max_travel_km', { minimum: 0 })),
-  in_person_arrangements: texts('t.in_person_arrangements'),
+  serves_all_areas: like(nullable(flag('t.serves_all_areas')), false),
+  max_travel_km: like(nullable(integer('t.max_travel_km', { minimum: 0 })), 10),
+  in_person_arrangements: texts('t.in_person_arrangements', { type: 'string', examples: ['at_home'] }),
   tutor_subjects: texts(taught('id'), uuid('').schema),
-  specialisations: texts('t.specialisations'),
-  distance_km: nullable(number('NULL::double precision')),
-  covers_area: nullable(flag('NULL::boolean')),
+  specialisations: texts('t.specialisations', { type: 'string', examples: ['exam preparation'] }),
+  distance_km: like(nullable(number('NULL::double precision')), null),
+  covers_area: like(nullable(flag('NULL::boolean')), null),
 });

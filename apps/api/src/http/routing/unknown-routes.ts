@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiKeyGuard } from '../auth/api-key.guard.js';
+import { ApiError } from '../errors/api-error.js';
+import { KeyLimit } from '../rate-limit/key-limit.js';
+import { RouteTable } from './route-table.js';
+
+/** What a request gets that no route answers: 405 or 404. It needs no key, but with one it counts against the key's limit. */
+@Injectable()
+export class UnknownRoutes {
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly keys: ApiKeyGuard,
+    private readonly limit: KeyLimit,
+  ) {}
+
+  /**
+   * The refusal; a 429 instead when the request's key is over its limit.
+   *
+   * @param readable whether the path could be decoded: one that cannot is at no route
+   */
+  async refuse(request: Request, response: Response, readable: boolean): Promise<ApiError> {
+    if (request.caller === undefined && request.headers.authorization) {
+      try {
+        request.caller = await this.keys.identify(request, response);
+        await this.limit.count(request.caller.keyId, response);
+      } catch (error) {
+        // A key that is not valid, or cannot be looked up now, is no key; one over its limit has been told its limit.
+        if (error instanceof ApiError && error.status === 429 && response.hasHeader('X-RateLimit-Limit')) return error;
+      }
+    }
+    const methods = readable ? this.routes.methodsAt(request.path) : [];
+    if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
+    return new ApiError(
+      'method_not_allowed',
+      `This path does not answer ${request.method}. It answers ${methods.join(', ')}.`,
+      { allowed: methods },
+      { Allow: methods.join(', ') },
+    );
+  }
+}

@@ -1,0 +1,178 @@
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { type Scope, SCOPES } from '@app/accounts';
+import { schemaOf } from '../../apps/api/src/http/validation/body-schema.js';
+import { declaredType } from '../../apps/api/src/http/validation/declared.js';
+import { TestApi } from '../support/api.js';
+import { newAddress } from '../support/provisioning.js';
+import { keyedRoutes, nameOf, type Route, type Schema } from '../support/routes.js';
+import { createWorld, pathOf, type World } from '../support/world.js';
+
+type Json = Record<string, unknown>;
+type Answer = { status: number; body: Json; text: string };
+
+let api: TestApi;
+let world: World;
+let key: string;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
+  world = await createWorld(api);
+  key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+/** Every write with a JSON body, and the schema of that body. */
+const writes = (): { route: Route; schema: Schema }[] =>
+  keyedRoutes(api).flatMap((route) => {
+    const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
+    return shape ? [{ route, schema: schemaOf(shape) as Schema }] : [];
+  });
+
+/** A valid body with the required fields alone, and an address where there may be one: it is what invites go to. */
+function smallest(schema: Schema, route: Route): Json {
+  const names = [...((schema.required ?? []) as string[]), ...('email' in schema.properties! ? ['email'] : [])];
+  return Object.fromEntries(names.map((name) => [name, valueOf(name, schema.properties![name]!, route)]));
+}
+
+function valueOf(name: string, schema: Schema, route: Route): unknown {
+  if (name === 'email') return newAddress();
+  if (name === 'slug') return `post-${uuidv7()}`;
+  if (name === 'user_id') return world.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
+  if (schema.format === 'uuid') return world.a.path[name];
+  if (schema.enum) return schema.enum[0];
+  if (schema.type === 'array') return (schema.items as { oneOf: Schema[] }).oneOf.map((item) => smallest(item, route));
+  return 'Text';
+}
+
+/** One field of a body, wherever it is in it, with a way to a body that has another value there. */
+interface Field {
+  route: Route;
+  at: (string | number)[];
+  schema: Schema;
+  required: boolean;
+  body: (...value: [] | [unknown]) => Json;
+}
+
+function fieldsOf(route: Route, whole: Schema): Field[] {
+  const fields: Field[] = [];
+  const visit = (schema: Schema, at: (string | number)[], within: (inner: Json) => Json) => {
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      const base = () => smallest(schema, route);
+      const body = (...value: [] | [unknown]) => {
+        const { [name]: _out, ...rest } = base();
+        return within(value.length === 1 ? { ...rest, [name]: value[0] } : rest);
+      };
+      const required = ((schema.required ?? []) as string[]).includes(name);
+      fields.push({ route, at: [...at, name], schema: property, required, body });
+      const object = [property, ...((property.oneOf ?? []) as Schema[])].find(({ properties }) => properties);
+      if (object) visit(object, [...at, name], (inner) => within({ ...base(), [name]: inner }));
+      for (const [index, item] of ((property.items as { oneOf?: Schema[] })?.oneOf ?? []).entries()) {
+        visit(item, [...at, name, index], (inner) => {
+          const rows = valueOf(name, property, route) as Json[];
+          return within({ ...base(), [name]: rows.map((row, place) => (place === index ? inner : row)) });
+        });
+      }
+    }
+  };
+  visit(whole, [], (inner) => inner);
+  return fields;
+}
+
+async function send(route: Route, body?: Json): Promise<Answer> {
+  const method = route.method.toLowerCase() as 'post' | 'patch';
+  const request = supertest(api.server)[method](pathOf(route, world.a)).set('Authorization', `Token token=${key}`);
+  const { status, body: answer, text } = await (body === undefined ? request : request.send(body));
+  return { status, body: answer as Json, text };
+}
+
+/** The answer without what differs from one record to the next. */
+const masked = ({ status, text }: Answer): string =>
+  `${status} ${text}`
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/person-[^"]+@example\.org/g, '<address>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/"token":"[^"]+"/g, '"token"')
+    .replaceAll(/\/join\/[^"]+/g, '/join/<token>');
+
+const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('.')}`;
+const faultAt = ({ body }: Answer, at: (string | number)[]) =>
+  ((body.detail ?? []) as { loc: unknown[]; type: string }[]).find(({ loc }) => loc.join() === ['body', ...at].join());
+
+describe('a body', () => {
+  it('of a change may be empty: nothing is changed, 200', async () => {
+    const changes = writes().filter(({ schema }) => schema.required === undefined);
+    expect(changes.map(({ route }) => nameOf(route))).toEqual(
+      expect.arrayContaining(['PATCH /v1/blog-posts/{post_id}', 'PATCH /v1/students/{student_id}']),
+    );
+    for (const { route } of changes) {
+      const [empty, object] = [await send(route), await send(route, {})];
+      expect([nameOf(route), empty.status, empty.text]).toEqual([nameOf(route), 200, object.text]);
+    }
+  });
+
+  it('may have null for every optional field of a POST: it means the same as leaving the field out', async () => {
+    const fields = writes()
+      .filter(({ route }) => route.method === 'POST')
+      .flatMap(({ route, schema }) => fieldsOf(route, schema))
+      .filter(({ required }) => !required);
+    expect(fields.length).toBeGreaterThan(30);
+    const wrong: string[] = [];
+    for (const field of fields) {
+      const [absent, empty] = [await send(field.route, field.body()), await send(field.route, field.body(null))];
+      if (absent.status >= 300 || masked(absent) !== masked(empty)) {
+        wrong.push(`${told(field)}\n  ${masked(absent)}\n  ${masked(empty)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164'])(
+    'has no text of blanks (%j) where there must be one',
+    async (blanks) => {
+      const texts = writes()
+        .flatMap(({ route, schema }) => fieldsOf(route, schema))
+        .map((field) => ({ field, item: field.schema.items as Schema | undefined }))
+        .filter(({ field, item }) => ((field.schema.minLength ?? item?.minLength ?? 0) as number) > 0);
+      expect(texts.length).toBeGreaterThan(15);
+      const wrong: string[] = [];
+      for (const { field, item } of texts) {
+        const at = item ? [...field.at, 0] : field.at;
+        const fault = faultAt(await send(field.route, field.body(item ? [blanks] : blanks)), at);
+        if (fault?.type !== 'string_too_short') wrong.push(`${told(field)} ${fault?.type}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('of a bulk invite may hold a text that is too long: an error of its row, whatever the field', async () => {
+    const { route, schema } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
+    const texts = fieldsOf(route, schema).filter(({ schema: text }) => text.maxLength !== undefined);
+    expect(texts.length).toBeGreaterThan(15);
+    for (const field of texts) {
+      const value = 'x'.repeat((field.schema.maxLength as number) + 1);
+      const { status, body } = await send(route, field.body(value));
+      expect([told(field), status]).toEqual([told(field), 200]);
+      const [, row, ...inRow] = field.at as [string, number, ...string[]];
+      const results = body.results as { status: string; error: string | null; id: string | null }[];
+      expect(results.map((result) => result.status)).toEqual(results.map((_, at) => (at === row ? 'error' : 'ok')));
+      expect(results[row]).toMatchObject({ index: row, id: null, created: null, invited: null });
+      expect(results[row]!.error).toBe(
+        `${inRow.join('.')}: Give at most ${String(field.schema.maxLength)} characters.`,
+      );
+      expect(body.summary).toMatchObject({ total: 3, ok: 2, errors: 1 });
+    }
+  });
+
+  it('of a bulk invite with a text that is too long beside a fault of shape is refused as a whole', async () => {
+    const { route } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
+    const row = { type: 'tutor', first_name: 'Sam', last_name: 'Okafor', phone: '1'.repeat(51), age: 40 };
+    const answer = await send(route, { users: [row] });
+    expect([answer.status, faultAt(answer, ['users', 0, 'age'])?.type]).toEqual([422, 'extra_forbidden']);
+  });
+});
