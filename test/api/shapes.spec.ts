@@ -12,7 +12,6 @@ import {
   nameOf,
   operationAt,
   queryOf,
-  requestOf,
   type Route,
   type Schema,
   send,
@@ -41,8 +40,9 @@ afterAll(async () => {
 
 /** The document's own schema of the answer with this status. */
 function schemaOf(route: Route, status: number): ValidateFunction {
-  const operation = operationAt(document, route);
-  if (!operation.responses[status]) throw new Error(`${nameOf(route)} does not document ${status}`);
+  const response = operationAt(document, route).responses[status];
+  if (!response) throw new Error(`${nameOf(route)} does not document ${status}`);
+  if (response.$ref) return ajv.getSchema(`openapi.json${response.$ref}/content/application~1json/schema`)!;
   const path = [
     templateOf(route),
     route.method.toLowerCase(),
@@ -225,18 +225,18 @@ describe('every refusal', () => {
       await call(strict, route, world.a, { key });
       const answer = await call(strict, route, world.a, { key });
       expect([nameOf(route), answer.status, faults(route, answer)]).toEqual([nameOf(route), 429, []]);
-      expect(errorShapes(answer)).toEqual(['Error']);
+      expect(errorShapes(answer)).toEqual(['ErrorResponse']);
     }
     await strict.close();
   });
 
   it('for another path or method (404, 405) is the standard one', async () => {
-    expect(errorShapes(await send(api, 'GET', '/v1/unheard-of'))).toEqual(['Error']);
-    expect(errorShapes(await send(api, 'PROPFIND', '/v1/ping'))).toEqual(['Error']);
+    expect(errorShapes(await send(api, 'GET', '/v1/unheard-of'))).toEqual(['ErrorResponse']);
+    expect(errorShapes(await send(api, 'PROPFIND', '/v1/ping'))).toEqual(['ErrorResponse']);
   });
 
   function errorShapes({ text }: Answer): string[] {
-    const shapes = ['Error', 'ExpiredKeyError', 'ValidationError'];
+    const shapes = ['ErrorResponse', 'ExpiredKeyError', 'ValidationError'];
     return shapes.filter(
       (name) => ajv.getSchema(`openapi.json#/components/schemas/${name}`)!(JSON.parse(text)) === true,
     );
@@ -247,7 +247,15 @@ describe('the schemas', () => {
   it('are closed: nothing unnamed, nothing left out', () => {
     const open: string[] = [];
     // What is asked for may leave out what is optional; what is answered leaves out nothing.
-    const requests = new Set(keyedRoutes(api).map((route) => requestOf(document, route)));
+    const requests = new Set<string>();
+    const ask = (part: unknown): void => {
+      for (const [, name] of JSON.stringify(part).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+        if (!requests.has(name!)) ask([requests.add(name!) && document.components.schemas[name!]]);
+      }
+    };
+    for (const route of keyedRoutes(api)) ask(operationAt(document, route).requestBody ?? {});
+    // A page tells its offset or its cursor.
+    requests.add('PageMeta');
     const visit = (where: string, schema: Schema, asked = requests.has(where)): void => {
       if (schema.properties) {
         const names = Object.keys(schema.properties);

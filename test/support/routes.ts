@@ -38,20 +38,31 @@ export interface Parameter {
   schema: Schema;
 }
 
+export interface DocumentedResponse {
+  $ref?: string;
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content: { 'application/json': { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> } };
+}
+
 export interface DocumentedOperation {
   operationId: string;
   summary: string;
   description: string;
   parameters: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content: { 'application/json': { schema: Schema; example?: unknown } } }>;
+  responses: Record<string, DocumentedResponse>;
   'x-required-scopes': string[];
 }
 
 /** The OpenAPI document as clients get it. */
 export interface ApiDocument extends Omit<OpenAPIObject, 'paths' | 'components'> {
   paths: Record<string, Record<string, DocumentedOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, DocumentedResponse>;
+    headers: Record<string, { description: string; schema: Schema }>;
+  };
 }
 
 export async function documentOf(api: TestApi): Promise<ApiDocument> {

@@ -1,5 +1,5 @@
 /** Every code of the standard error body and its status. */
-const STATUS = {
+export const STATUS = {
   bad_request: 400,
   missing_api_key: 401,
   invalid_api_key: 401,

@@ -3,15 +3,18 @@ import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { Env } from '@app/config';
+import { platformBlogOf } from '../auth/access.decorators.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
-import { schemaOf } from '../validation/body-schema.js';
+import { documentedSchema } from '../validation/body-schema.js';
 import { bodyKindOf, declaredType } from '../validation/declared.js';
 import type { Schema } from '../views/columns.js';
+import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../writes/audit.js';
 import { isIdempotent } from '../writes/idempotency-key.js';
-import { errorResponses, errorSchemas } from './errors.js';
+import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
-import { type Operation, operationOf } from './operation.decorator.js';
+import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
+import { type Answer, type Operation, operationOf, pageMeta } from './operation.decorator.js';
 
 /** The interface's version, not the service's: additions raise its minor number, nothing is removed under /v1. */
 const INTERFACE_VERSION = '1.0.0';
@@ -40,7 +43,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurityRequirements('api_key')
     .build();
   const document = SwaggerModule.createDocument(app, config);
-  const schemas: Record<string, Schema> = { ...errorSchemas };
+  const schemas: Record<string, Schema> = { ...errorSchemas, [pageMeta.name]: pageMeta.schema };
   const paths = document.paths as Operations;
   for (const route of app.get(RouteTable).routes()) {
     const documented = operationOf(route.handler);
@@ -60,26 +63,43 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     operation.parameters = [
       ...(operation.parameters as Parameter[]).map(describeParameter),
       ...(isIdempotent(route.handler) ? [IDEMPOTENCY_KEY] : []),
-      ...(documented.conditional ? [IF_MATCH] : []),
+      ...(documented.versioned && route.method === 'GET' ? [IF_NONE_MATCH] : []),
+      ...(documented.versioned && changes(route) ? [IF_MATCH] : []),
     ];
     delete operation.requestBody;
     const body = requestBodyOf(route, documented, schemas);
     if (body) operation.requestBody = body;
     operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
   }
-  return { ...document, components: { ...document.components, schemas: schemas } };
+  const responses = { ...failureResponses(), NotModified: notModified };
+  return { ...document, components: { ...document.components, schemas, responses, headers: HEADERS } } as OpenAPIObject;
 }
 
 /** The status that Nest answers a success with: declared, else by the method. */
-function success({ method, handler }: Route, { answer }: Operation, schemas: Record<string, Schema>): object {
+function success(
+  { method, handler }: Route,
+  { answer, versioned }: Operation,
+  schemas: Record<string, Schema>,
+): object {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
-  const headers = { 'X-Request-Id': { schema: { type: 'string' } } };
+  const headers = refer([
+    ...ANSWER_HEADERS,
+    ...RATE_LIMIT_HEADERS,
+    ...(versioned && answer ? ['ETag'] : []),
+    ...(isIdempotent(handler) ? ['Idempotency-Replayed'] : []),
+  ]);
   const content = answer && {
-    'application/json': { schema: answer.schema, example: exampleOf(answer.schema, schemas) },
+    'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) },
   };
   const status = declared ?? (method === 'POST' ? 201 : 200);
   const description = !answer ? 'Done; there is no body.' : status === 201 ? 'Created' : 'OK';
   return { [status]: { description, headers, ...(content && { content }) } };
+}
+
+/** A page's meta says more on some lists. */
+function exampleOfAnswer({ schema, meta }: Answer, schemas: Record<string, Schema>): unknown {
+  const example = exampleOf(schema, schemas);
+  return meta ? { ...(example as object), meta: { ...(example as { meta: object }).meta, ...meta } } : example;
 }
 
 function requestBodyOf({ controller, handler }: Route, { example }: Operation, schemas: Record<string, Schema>) {
@@ -90,9 +110,8 @@ function requestBodyOf({ controller, handler }: Route, { example }: Operation, s
   }
   const shape = declaredType(controller, handler.name, RouteParamtypes.BODY);
   if (!shape) return null;
-  schemas[shape.name] = schemaOf(shape);
-  const schema = { $ref: `#/components/schemas/${shape.name}` };
-  return { required: true, content: { 'application/json': { schema, ...(example && { example }) } } };
+  const schema = documentedSchema(shape, schemas);
+  return { required: !mayBeEmpty(shape), content: { 'application/json': { schema, ...(example && { example }) } } };
 }
 
 const IDEMPOTENCY_KEY = {
@@ -108,6 +127,14 @@ const IF_MATCH = {
   in: 'header',
   required: false,
   description: 'The `ETag` of the version that is changed; with another one nothing is (412).',
+  schema: { type: 'string' },
+};
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that the client has: 304 while it is still the same.',
   schema: { type: 'string' },
 };
 
@@ -128,22 +155,36 @@ function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
-function errorsOf(path: string, { method, handler }: Route, { conditional }: Operation): object {
-  const upload = bodyKindOf(handler) === 'upload';
+/** A 304 has the headers of the answer that it stands for, and no body. */
+const notModified = {
+  description: 'The record is still the version that `If-None-Match` names.',
+  headers: refer([...ANSWER_HEADERS, ...RATE_LIMIT_HEADERS, 'ETag']),
+};
+
+/** Creating is no change: there is no version to be named yet. */
+function changes({ method }: Route): boolean {
+  return isWrite(method) && method !== 'POST';
+}
+
+function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
+  const { method, handler } = route;
   const write = isWrite(method);
-  const applies: Record<number, boolean> = {
-    400: isIdempotent(handler),
-    404: path.includes('{') || write,
-    409: isIdempotent(handler),
-    412: conditional ?? false,
-    413: write,
-    415: write || upload,
+  const conditional = versioned && changes(route);
+  const platform = platformBlogOf(handler) !== undefined;
+  const applies: Partial<Record<FailureName, boolean>> = {
+    BadRequest: isIdempotent(handler) || conditional,
+    Forbidden: !platform,
+    ForbiddenPlatform: platform,
+    NotFound: path.includes('{') || write,
+    Conflict: isIdempotent(handler),
+    PreconditionFailed: conditional,
+    PayloadTooLarge: write,
+    UnsupportedMediaType: write,
   };
-  const entries = Object.entries(errorResponses).filter(([status]) => applies[Number(status)] ?? true);
-  return Object.fromEntries(
-    entries.map(([status, { description, schema }]) => [
-      status,
-      { description, content: { 'application/json': { schema } } },
-    ]),
-  );
+  const names = (Object.keys(FAILURES) as FailureName[]).filter((name) => applies[name] ?? true);
+  const responses = names.map((name) => [FAILURES[name].status, { $ref: `#/components/responses/${name}` }]);
+  return {
+    ...(versioned && method === 'GET' && { 304: { $ref: '#/components/responses/NotModified' } }),
+    ...(Object.fromEntries(responses) as object),
+  };
 }

@@ -1,18 +1,25 @@
-import { MOST_FAULTS } from '../errors/api-error.js';
+import { ApiError, type ErrorCode, MOST_FAULTS, STATUS, ValidationFailed } from '../errors/api-error.js';
+import { errorBody } from '../errors/error-formats.js';
 import type { Schema } from '../views/columns.js';
+import { ANSWER_HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 
-/** The three error bodies, as the OpenAPI document names them. */
+/** Those of the standard body: the two others have bodies of their own. */
+const CODES = (Object.keys(STATUS) as ErrorCode[]).filter(
+  (code) => code !== 'expired_api_key' && code !== 'validation_failed',
+);
+
+/** The three error bodies, as the OpenAPI document names them: by names that no generated client uses itself. */
 export const errorSchemas: Record<string, Schema> = {
-  Error: {
+  ErrorResponse: {
     type: 'object',
     properties: {
       error: {
         type: 'object',
         properties: {
-          code: { type: 'string', examples: ['not_found'] },
-          message: { type: 'string', examples: ['No such record in this organization.'] },
-          status: { type: 'integer', examples: [404] },
-          details: { type: 'object' },
+          code: { type: 'string', enum: CODES, description: 'Stable: for programs.' },
+          message: { type: 'string', description: 'For people, and may change.' },
+          status: { type: 'integer', description: 'That of the answer.' },
+          details: { type: 'object', description: 'What belongs to the code; `{}` when there is nothing.' },
         },
         required: ['code', 'message', 'status', 'details'],
         additionalProperties: false,
@@ -23,11 +30,7 @@ export const errorSchemas: Record<string, Schema> = {
   },
   ExpiredKeyError: {
     type: 'object',
-    properties: {
-      code: { type: 'integer', const: 401 },
-      message: { type: 'string', examples: ['API key has expired. Create a new key in your org settings.'] },
-      data: { type: 'object' },
-    },
+    properties: { code: { type: 'integer', const: 401 }, message: { type: 'string' }, data: { type: 'object' } },
     required: ['code', 'message', 'data'],
     additionalProperties: false,
   },
@@ -41,9 +44,9 @@ export const errorSchemas: Record<string, Schema> = {
         items: {
           type: 'object',
           properties: {
-            loc: { type: 'array', items: { type: ['string', 'integer'] }, examples: [['query', 'limit']] },
-            msg: { type: 'string', examples: ['Give a number of at most 100.'] },
-            type: { type: 'string', examples: ['less_than_equal'] },
+            loc: { type: 'array', items: { type: ['string', 'integer'] } },
+            msg: { type: 'string' },
+            type: { type: 'string' },
           },
           required: ['loc', 'msg', 'type'],
           additionalProperties: false,
@@ -55,30 +58,149 @@ export const errorSchemas: Record<string, Schema> = {
   },
 };
 
-const standard = { $ref: '#/components/schemas/Error' };
+const STANDARD = { $ref: '#/components/schemas/ErrorResponse' };
 
-/** Which error answers with which body. */
-export const errorResponses: Record<number, { description: string; schema: Schema }> = {
-  401: {
+/** One way to fail, under its name in `components.responses`. */
+interface Failure {
+  status: number;
+  description: string;
+  schema?: Schema;
+  /** An answer of each kind that it has. */
+  examples: ApiError[];
+  headers?: string[];
+}
+
+const retry = (code: ErrorCode, message: string, details = {}) => new ApiError(code, message, details);
+
+export const FAILURES = {
+  BadRequest: {
+    status: 400,
+    description: 'A header is malformed.',
+    examples: [new ApiError('bad_request', 'Idempotency-Key must be one value of 1 to 255 visible ASCII characters.')],
+  },
+  Unauthorized: {
+    status: 401,
     description: 'The API key is missing, unknown, revoked or expired.',
-    schema: { oneOf: [standard, { $ref: '#/components/schemas/ExpiredKeyError' }] },
+    schema: { oneOf: [STANDARD, { $ref: '#/components/schemas/ExpiredKeyError' }] },
+    examples: [
+      new ApiError('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".'),
+      new ApiError('invalid_api_key', 'This API key is not known. Check that it was copied whole.'),
+      new ApiError('revoked_api_key', 'This API key was revoked. Use another key of your organization.'),
+      new ApiError('expired_api_key', 'API key has expired. Create a new key in your org settings.'),
+    ],
+    headers: ['WWW-Authenticate'],
   },
-  403: { description: 'The key lacks a scope; `details` names those required and granted.', schema: standard },
-  400: { description: 'A header is malformed.', schema: standard },
-  409: {
+  Forbidden: {
+    status: 403,
+    description: 'The key lacks a scope; `details` name what is missing and what it holds.',
+    examples: [
+      new ApiError('insufficient_scope', 'This API key lacks the scope accounts:write. Create a key that holds it.', {
+        required: ['accounts:write'],
+        granted: ['read'],
+      }),
+    ],
+  },
+  ForbiddenPlatform: {
+    status: 403,
+    description: 'The key lacks a scope, or the platform-blog capability.',
+    examples: [
+      new ApiError('insufficient_scope', 'This API key lacks the scope blog:write. Create a key that holds it.', {
+        required: ['blog:write'],
+        granted: ['read'],
+      }),
+      new ApiError(
+        'platform_blog_required',
+        'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+      ),
+    ],
+  },
+  NotFound: {
+    status: 404,
+    description: 'No such record, or one of another organization.',
+    examples: [ApiError.notFound()],
+  },
+  Conflict: {
+    status: 409,
     description: 'The first request with this `Idempotency-Key` still runs, or the record’s state forbids it.',
-    schema: standard,
+    examples: [
+      retry(
+        'idempotency_key_in_use',
+        'The first request with this Idempotency-Key is still running. Try again in a moment.',
+      ),
+    ],
+    headers: ['Retry-After'],
   },
-  412: { description: 'The record is not the version that `If-Match` names.', schema: standard },
-  413: { description: 'The body is too large.', schema: standard },
-  415: { description: 'The body is of a type that is not taken here.', schema: standard },
-  404: { description: 'No such record, or one of another organization.', schema: standard },
-  422: {
+  PreconditionFailed: {
+    status: 412,
+    description: 'The record is not the version that `If-Match` names.',
+    examples: [
+      new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.'),
+    ],
+  },
+  PayloadTooLarge: {
+    status: 413,
+    description: 'The body is too large.',
+    examples: [new ApiError('payload_too_large', 'The body is over 1048576 bytes.', { limit: 1_048_576 })],
+  },
+  UnsupportedMediaType: {
+    status: 415,
+    description: 'The body is of a type that is not taken here.',
+    examples: [
+      new ApiError('unsupported_media_type', 'Send the body as "Content-Type: application/json", in UTF-8, unencoded.'),
+    ],
+  },
+  ValidationFailed: {
+    status: 422,
     description:
       'The request is not valid. The first 100 faults are listed; the last message tells how many more there are.',
     schema: { $ref: '#/components/schemas/ValidationError' },
+    examples: [
+      new ValidationFailed([
+        { loc: ['query', 'limit'], msg: 'Give a number of at most 100.', type: 'less_than_equal' },
+        { loc: ['query', 'sort'], msg: 'This is not known here. Check its spelling.', type: 'extra_forbidden' },
+      ]),
+    ],
   },
-  429: { description: 'Too many requests; `Retry-After` tells when to come back.', schema: standard },
-  500: { description: 'A fault on our side; the request id finds it in the log.', schema: standard },
-  503: { description: 'The service cannot answer right now; try again after `Retry-After`.', schema: standard },
-};
+  TooManyRequests: {
+    status: 429,
+    description: 'Too many requests; `Retry-After` tells when to come back.',
+    examples: [
+      retry('rate_limit_exceeded', 'This API key may send 600 requests a minute. Try again in 12 s.', {
+        limit: 600,
+        retry_after: 12,
+      }),
+    ],
+    headers: ['Retry-After'],
+  },
+  InternalError: {
+    status: 500,
+    description: 'A fault on our side; the request id finds it in the log.',
+    examples: [
+      new ApiError('internal_error', 'Something failed on our side. Request 0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30.'),
+    ],
+  },
+  Unavailable: {
+    status: 503,
+    description: 'The service cannot answer right now; try again after `Retry-After`.',
+    examples: [ApiError.unavailable()],
+    headers: ['Retry-After'],
+  },
+} satisfies Record<string, Failure>;
+
+export type FailureName = keyof typeof FAILURES;
+
+/** Every failure once; operations refer to them. */
+export function failureResponses(): Record<string, object> {
+  const entries = Object.entries(FAILURES as Record<string, Failure>);
+  return Object.fromEntries(entries.map(([name, failure]) => [name, responseOf(failure)]));
+}
+
+function responseOf({ status, description, schema = STANDARD, examples, headers = [] }: Failure): object {
+  const named = examples.map((error) => [error.code, { value: errorBody(error) }]);
+  const limits = status === 401 ? [] : RATE_LIMIT_HEADERS;
+  return {
+    description,
+    headers: refer([...ANSWER_HEADERS, ...limits, ...headers]),
+    content: { 'application/json': { schema, examples: Object.fromEntries(named) as object } },
+  };
+}

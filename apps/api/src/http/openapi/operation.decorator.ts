@@ -12,6 +12,8 @@ export type Shape = Pick<View, 'name' | 'schema'>;
 export interface Answer {
   view: Shape;
   schema: Schema;
+  /** What the example of a page has in its `meta` besides. */
+  meta?: object;
 }
 
 export interface Operation {
@@ -24,8 +26,8 @@ export interface Operation {
   answer: Answer | null;
   /** An example of the request's body. */
   example?: object;
-  /** Whether `If-Match` is honoured. */
-  conditional?: boolean;
+  /** The record has an `ETag`: `If-None-Match` is honoured by its GET, `If-Match` by what changes it. */
+  versioned?: boolean;
 }
 
 /** Documents a route. The scope it needs is added from its access. */
@@ -48,36 +50,37 @@ export const one = (view: Shape): Answer => ({ view, schema: ref(view) });
 /** A bare array. */
 export const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
 
-/** A page in its envelope: by offset, by cursor too where the list has cursors, with a total where it tells one. */
-export function page(
-  view: Shape,
-  { cursor = true, total = false }: { cursor?: boolean; total?: boolean } = {},
-): Answer {
-  const meta = { limit: { type: 'integer' }, count: { type: 'integer' } };
-  const byOffset = {
+/** One shape for every list, so that the paging of generated clients is one type. */
+export const pageMeta: Shape = {
+  name: 'PageMeta',
+  schema: {
     type: 'object',
-    description: 'Offset mode.',
-    properties: { ...meta, offset: { type: 'integer' }, ...(total && { total: { type: 'integer' } }) },
-    required: ['limit', 'offset', 'count', ...(total ? ['total'] : [])],
+    properties: {
+      limit: { type: 'integer', description: 'Page size that was applied.' },
+      offset: { type: 'integer', description: 'Offset that was applied; absent in cursor mode.' },
+      count: { type: 'integer', description: 'Records on this page.' },
+      total: { type: 'integer', description: 'Records of the whole list, where it tells; absent in cursor mode.' },
+      next_cursor: {
+        type: ['string', 'null'],
+        description: 'Cursor mode alone: where the next page begins; null on the last one.',
+      },
+    },
+    required: ['limit', 'count'],
     additionalProperties: false,
-  };
-  const byCursor = {
-    type: 'object',
-    description: 'Cursor mode.',
-    properties: { ...meta, next_cursor: { type: ['string', 'null'] } },
-    required: ['limit', 'count', 'next_cursor'],
-    additionalProperties: false,
-  };
+    examples: [{ limit: 20, offset: 0, count: 1 }],
+  },
+};
+
+/** A page in its envelope, with a total where the list tells one. */
+export function page(view: Shape, { total = false }: { total?: boolean } = {}): Answer {
   return {
     view,
     schema: {
       type: 'object',
-      properties: {
-        data: { type: 'array', items: ref(view) },
-        meta: cursor ? { oneOf: [byOffset, byCursor] } : byOffset,
-      },
+      properties: { data: { type: 'array', items: ref(view) }, meta: ref(pageMeta) },
       required: ['data', 'meta'],
       additionalProperties: false,
     },
+    ...(total && { meta: { total: 1 } }),
   };
 }

@@ -3,7 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { isFault, type Parser } from './fault.js';
-import { BodySchema, schemaOf } from './body-schema.js';
+import { BodySchema, oneOfBy, schemaOf } from './body-schema.js';
 import { FIELD_CHECK, type ReadOptions, released } from './read-object.js';
 import {
   jsonBoolean,
@@ -189,7 +189,7 @@ export const ListOf = (
     jsonList(jsonUnion(tag, shapes, tolerate), size),
     {
       type: 'array',
-      items: { oneOf: Object.values(shapes).map(schemaOf) },
+      items: oneOfBy(tag, Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOf(shape)]))),
       ...(size.min !== undefined && { minItems: size.min }),
       maxItems: size.max,
     },

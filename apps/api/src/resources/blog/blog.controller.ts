@@ -38,6 +38,7 @@ export class BlogController {
     summary: 'One blog post',
     description: 'Its `ETag` names this version, for `If-Match` on a change.',
     answer: one(blogPostView),
+    versioned: true,
   })
   get(@CurrentCaller() caller: Caller, @PathId('post_id') id: string) {
     return this.blog.get(caller, id);
@@ -54,6 +55,7 @@ export class BlogController {
     description: 'A draft unless `status` says otherwise; a published one is live at once and rebuilds the site.',
     answer: one(blogPostView),
     example: { title: 'Five habits before exam week', slug: 'five-habits-before-exam-week', tags: ['exams'] },
+    versioned: true,
   })
   create(@CurrentCaller() caller: Caller, @Body() body: CreatePost) {
     return this.blog.create(caller, body);
@@ -70,7 +72,7 @@ export class BlogController {
       'a draft published at that time. A change that the site shows rebuilds it once. What is left out stays.',
     answer: one(blogPostView),
     example: { status: 'published' },
-    conditional: true,
+    versioned: true,
   })
   update(
     @CurrentCaller() caller: Caller,
@@ -89,7 +91,7 @@ export class BlogController {
     summary: 'Deletes a blog post',
     description: 'A published one is taken down, and its site is rebuilt.',
     answer: null,
-    conditional: true,
+    versioned: true,
   })
   remove(@CurrentCaller() caller: Caller, @PathId('post_id') id: string, @IfMatch() expected: Expected) {
     return this.blog.remove(caller, id, expected);

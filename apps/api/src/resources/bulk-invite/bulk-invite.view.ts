@@ -26,7 +26,12 @@ const object = (properties: Record<string, Schema>): Schema => ({
   additionalProperties: false,
 });
 
-const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+const count = (description: string, example: number): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  examples: [example],
+});
 
 const item = object({
   index: { type: 'integer', minimum: 0, description: 'Position of the row in the request.' },
@@ -49,11 +54,11 @@ export const bulkInviteShape: Shape = {
   schema: object({
     results: { type: 'array', items: item, description: 'One for each row, in their order.' },
     summary: object({
-      total: count('ok + exists + errors'),
-      ok: count('Rows provisioned or invited.'),
-      exists: count('Rows that were there before.'),
-      errors: count('Rows that could not be provisioned.'),
-      created: count('Rows for which a new login was made.'),
+      total: count('ok + exists + errors', 1),
+      ok: count('Rows provisioned or invited.', 1),
+      exists: count('Rows that were there before.', 0),
+      errors: count('Rows that could not be provisioned.', 0),
+      created: count('Rows for which a new login was made.', 1),
     }),
   }),
 };

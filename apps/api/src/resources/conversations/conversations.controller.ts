@@ -18,7 +18,7 @@ export class ConversationsController {
     description:
       'A thread is listed when one of its active participants is an accepted member of the organization. ' +
       '`last_message_at` counts only messages with visibility `everyone`.',
-    answer: page(conversationView, { cursor: false }),
+    answer: page(conversationView),
   })
   list(@CurrentCaller() caller: Caller, @Query() query: ListConversations) {
     return this.conversations.list(caller, query);

@@ -1,5 +1,6 @@
 import { isEmail } from '@app/accounts';
 import { Fault } from '../../http/validation/fault.js';
+import { VariantsBy } from '../../http/validation/body-schema.js';
 import { OneOf, Text, Uuid } from '../../http/validation/fields.js';
 import { type Interdependent, TOGETHER } from '../../http/validation/read-object.js';
 import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
@@ -17,7 +18,24 @@ const OWN_FIELDS: Record<Field, { scope: InviteScope; required: boolean }> = {
   student_id: { scope: 'parent', required: true },
 };
 
+const variant = (scope: InviteScope, name: string) => {
+  const fields = Object.entries(OWN_FIELDS);
+  const without = fields.filter(([, own]) => own.scope !== scope).map(([field]) => field);
+  const required = fields.filter(([, own]) => own.scope === scope && own.required).map(([field]) => field);
+  return [scope, { name, without, required }] as const;
+};
+
 /** null says the same as leaving a field out. */
+@VariantsBy(
+  'scope',
+  Object.fromEntries([
+    variant('organization', 'CreateOrganizationInvite'),
+    variant('classroom', 'CreateClassroomInvite'),
+    variant('group', 'CreateGroupInvite'),
+    variant('tutor_student', 'CreateTutorStudentInvite'),
+    variant('parent', 'CreateParentInvite'),
+  ]),
+)
 export class CreateInvite implements Interdependent {
   @OneOf(INVITE_SCOPES, { required: true, description: 'What the person joins.' })
   scope: InviteScope;
