@@ -119,7 +119,7 @@ function split(message: string): { headers: Record<string, string>; body: string
 }
 
 function decode(body: string, encoding = '7bit'): string {
-  if (encoding === 'base64') return Buffer.from(body, 'base64').toString();
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString().replaceAll('\r\n', '\n').trimEnd();
   if (encoding !== 'quoted-printable') return body.replaceAll('\r\n', '\n').trimEnd();
   const bytes = body
     .replace(/=\r\n/g, '')

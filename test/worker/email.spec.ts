@@ -47,7 +47,7 @@ describe('the email queue', () => {
       const { id } = rows.find(({ recipient }) => recipient === mail.to)!;
       expect(mail.headers).toMatchObject({
         to: mail.to,
-        from: 'Tutoring <no-reply@tutoring.example>',
+        from: 'Demo Tutoring via Tutoring <no-reply@tutoring.example>',
         'message-id': `<${id}@tutoring.example>`,
         'auto-submitted': 'auto-generated',
       });
@@ -56,6 +56,25 @@ describe('the email queue', () => {
       for (const part of [mail.text, mail.html]) expect(part).toContain('Hello Zoë,');
     }
     expect(await room.tally()).toEqual({ sent: EMAIL_KINDS.length });
+  });
+
+  it('shows the organization as the sender, and keeps each link whole in the message itself', async () => {
+    const link = `https://app.tutoring.example/join/${'t'.repeat(43)}`;
+    const payload = { organizationName: 'Wattle Lane, Tutoring – Méthodes', joinUrl: link };
+    await room.queue(['whole@example.org'], { payload });
+    await drain({ MAIL_FROM: '"Brighter Days" <box@tutoring.example>' });
+    const [mail] = smtp.to('whole@example.org');
+    const from = [...mail!.headers.from!.matchAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=/gi)];
+    expect(from.length).toBeGreaterThan(0);
+    expect(mail!.headers.from).toMatch(/ <box@tutoring\.example>$/);
+    expect(decodeWords(mail!.headers.from!)).toBe(
+      'Wattle Lane, Tutoring – Méthodes via Brighter Days <box@tutoring.example>',
+    );
+    expect(mail!.raw.match(/content-transfer-encoding: .*/gi)).toEqual([
+      'Content-Transfer-Encoding: base64',
+      'Content-Transfer-Encoding: base64',
+    ]);
+    expect(mail!.text.split('\n')).toContain(link);
   });
 
   it('puts nothing of a person, and no link, into the log', async () => {
@@ -211,10 +230,22 @@ describe('the email queue', () => {
     expect(readdirSync(mail)).toEqual([`${row!.id}.eml`]);
     const text = readFileSync(join(mail, `${row!.id}.eml`), 'utf8');
     expect(text).toContain('To: reader@example.org\r\n');
-    expect(text).toContain('https://app.example/join/short');
+    const [, part] = /Content-Type: text\/plain[^]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)\r\n--/.exec(text)!;
+    expect(Buffer.from(part!, 'base64').toString()).toContain('https://app.example/join/short');
     const log = room.logged.join('');
     expect(log).toContain(`${row!.id}.eml`);
     expect(log).not.toMatch(/reader|join\/short/);
     rmSync(folder, { recursive: true });
   });
 });
+
+/** A header whose words are encoded (RFC 2047), as a mail program shows it. */
+function decodeWords(header: string): string {
+  return header
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=/gi, (_, kind: string, text: string) =>
+      kind.toUpperCase() === 'B'
+        ? Buffer.from(text, 'base64').toString()
+        : decodeURIComponent(text.replaceAll('_', ' ').replaceAll('%', '=25').replaceAll('=', '%')),
+    );
+}

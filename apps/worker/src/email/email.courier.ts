@@ -6,7 +6,7 @@ import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
 import { FileMailer } from './file.mailer.js';
 import { Gate } from './gate.js';
-import type { Mailer } from './mailer.js';
+import { type Mailer, type Sender, senderOf } from './mailer.js';
 import { refusalOf } from './refusals.js';
 import { SmtpMailer } from './smtp.mailer.js';
 import { render } from './templates.js';
@@ -20,7 +20,7 @@ export class EmailCourier implements Courier {
   readonly topic = 'email';
   private readonly gate = new Gate();
   private readonly mailer: Mailer | null;
-  private readonly from: string;
+  private readonly sender: Sender;
 
   constructor(
     private readonly store: OutboxStore,
@@ -30,7 +30,7 @@ export class EmailCourier implements Courier {
   ) {
     const url = env.get('SMTP_URL');
     this.mailer = url === null ? null : url.startsWith('file:') ? new FileMailer(url, log) : new SmtpMailer(url);
-    this.from = env.get('MAIL_FROM');
+    this.sender = senderOf(env.get('MAIL_FROM'));
   }
 
   /** Without SMTP_URL what is queued stays so: somebody may only have forgotten it. */
@@ -63,7 +63,9 @@ export class EmailCourier implements Courier {
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
-    const mail = { id, from: this.from, to: recipient, date: createdAt, ...render(kind, payload) };
+    const { organizationName, ...content } = render(kind, payload);
+    const from = { name: `${organizationName} via ${this.sender.name}`, address: this.sender.address };
+    const mail = { id, from, to: recipient, date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);
       return { status: 'sent', after: () => after() };

@@ -1,10 +1,16 @@
 import type { Readable } from 'node:stream';
 
+/** Whom a mail is from, as its reader sees it. */
+export interface Sender {
+  name: string;
+  address: string;
+}
+
 /** A mail, ready to go. */
 export interface Mail {
   /** Of the outbox: stays the same however often it is sent. */
   id: string;
-  from: string;
+  from: Sender;
   to: string;
   subject: string;
   text: string;
@@ -31,8 +37,10 @@ export function messageOf(mail: Mail) {
     subject,
     text,
     html,
+    // Quoted-printable would break the links for whoever looks at the text itself.
+    textEncoding: 'base64' as const,
     date,
-    messageId: `<${id}@${hostOf(from)}>`,
+    messageId: `<${id}@${hostOf(from.address)}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
     // A mail is its own text: nothing of it names a file or an address to be read.
     disableFileAccess: true,
@@ -40,9 +48,14 @@ export function messageOf(mail: Mail) {
   };
 }
 
-/** `host` of `Name <box@host>`. */
-export function hostOf(from: string): string {
-  return /@([^\s<>@]+?)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+/** The sender of MAIL_FROM: `Name <box@host>`, or an address alone, which is named after its host. */
+export function senderOf(from: string): Sender {
+  const [, name = '', address = from.trim()] = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from) ?? [];
+  return { name: name || hostOf(address), address };
+}
+
+function hostOf(address: string): string {
+  return /@([^\s@]+)$/.exec(address)?.[1] ?? 'localhost';
 }
 
 /** Hands on what `source` holds, all at once, when `ready` has said so. Nothing of it is read before somebody wants it. */
