@@ -129,7 +129,6 @@ describe('demo', () => {
     ['homework that nobody sees', `SELECT FROM homework WHERE organization_id IS NULL`],
     ['homework with a file', `SELECT FROM homework WHERE jsonb_array_length(files) > 0`],
     ['legacy feedback', `SELECT FROM session_feedback WHERE legacy AND organization_id IS NULL`],
-    ['public feedback with a blank comment', `SELECT FROM session_feedback WHERE is_public AND comment ~ '^ +$'`],
     [
       'results that nobody sees',
       `SELECT FROM results r WHERE NOT EXISTS (SELECT FROM organization_results o WHERE o.result_id = r.id)`,
@@ -178,6 +177,70 @@ describe('demo', () => {
         expect(late, String(name)).toEqual([]);
       }
     }
+  });
+
+  it('is worth looking at: balances, words and posts', async () => {
+    for (const place of [0, 1]) {
+      const [newest] = await seen(
+        place,
+        `SELECT p.user_id, sum(i.amount_due_cents) AS invoiced, sum(i.amount_paid_cents) AS paid
+        FROM parents p JOIN parent_students s ON s.parent_id = p.user_id
+        LEFT JOIN invoices i ON i.student_id = s.student_id AND i.status IN ('open', 'paid')
+        WHERE p.enrolled_at IS NOT NULL GROUP BY p.user_id, p.created_at ORDER BY p.created_at DESC, p.user_id DESC`,
+      );
+      expect(Number(newest!.invoiced)).toBeGreaterThan(0);
+      expect(Number(newest!.paid)).toBeGreaterThan(0);
+    }
+    expect(
+      await world.all(`SELECT p.user_id FROM parents p WHERE p.enrolled_at IS NOT NULL AND NOT EXISTS (
+      SELECT FROM parent_students s JOIN invoices i ON i.student_id = s.student_id AND i.status IN ('open', 'paid')
+      WHERE s.parent_id = p.user_id)`),
+    ).toEqual([]);
+    expect(await world.all(`SELECT FROM session_feedback WHERE comment !~ '\\S'`)).toEqual([]);
+    expect(await world.all(`SELECT FROM session_feedback WHERE reviewer_id = tutor_id`)).toEqual([]);
+    const posts = await world.all(`SELECT DISTINCT content FROM blog_posts`);
+    expect(posts.length).toBeGreaterThan(8);
+    for (const { content } of posts) {
+      const sentences = String(content)
+        .replaceAll(/<[^>]+>/g, ' ')
+        .split(/[.?!]\s/);
+      expect(new Set(sentences).size).toBe(sentences.length);
+      expect(sentences.length).toBeGreaterThan(3);
+    }
+  });
+
+  it('bills lessons that took place, once, at their price, and pays for them what is paid', async () => {
+    expect(
+      await world.all(`SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id JOIN sessions s ON s.id = l.session_id
+      WHERE s.student_id <> i.student_id OR s.status <> 'completed' OR l.amount_cents <> s.amount_owed_cents`),
+    ).toEqual([]);
+    expect(
+      await world.all(
+        `SELECT session_id FROM invoice_lines WHERE session_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1`,
+      ),
+    ).toEqual([]);
+    expect((await world.all(`SELECT FROM invoice_lines WHERE session_id IS NOT NULL`)).length).toBeGreaterThan(40);
+    expect(
+      await world.all(
+        `SELECT p.id FROM payments p JOIN sessions s ON s.id = p.session_id WHERE p.amount_cents <> s.amount_owed_cents`,
+      ),
+    ).toEqual([]);
+    const [sums] = await world.all(`SELECT (SELECT sum(amount_paid_cents) FROM invoices) AS invoices,
+      (SELECT sum(amount_cents) FROM payments WHERE session_id IS NULL) AS payments`);
+    expect(sums!.invoices).toBe(sums!.payments);
+    expect(
+      await world.all(
+        `SELECT r.id FROM results r JOIN homework h ON h.id = r.homework_assignment_id WHERE h.student_id <> r.student_id`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('has the brands of the configuration', async () => {
+    const [first] = await write({ brands: ['maths', 'music'] });
+    const posts = (await readFile(join(first!.folder, 'blog_posts.ndjson'), 'utf8')).trim().split('\n');
+    expect(new Set(posts.map((line) => (JSON.parse(line) as { brand: string }).brand))).toEqual(
+      new Set(['maths', 'music']),
+    );
   });
 
   it('splits invoices into lines that add up', async () => {

@@ -22,6 +22,7 @@ export async function loadDemo(
     folder,
     ...size,
     seed,
+    brands: env.get('BLOG_BRANDS'),
     onProgress: ({ table, lines }) => {
       onProgress(`writing ${table}: ${lines} lines`);
     },

@@ -1,30 +1,30 @@
 import { DAY } from './clock.js';
 import type { Rows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { POSTS } from './vocabulary.js';
+import { POSTS } from './posts.js';
 
-/** Drafts, published, pinned and scheduled ones, of both brands. */
+/** Drafts, published, pinned and scheduled ones, of both brands of the configuration. */
 export function* blogPosts(school: School): Rows {
-  for (const [index, title] of POSTS.entries()) {
+  for (const [index, { title, excerpt, category, tags, paragraphs }] of POSTS.entries()) {
     const createdAt = school.now - (index * 17 + 2) * DAY;
     const scheduled = index === 1 || index === 6;
     const published = !scheduled && index % 4 !== 3;
     const author = school.teachers[index % school.teachers.length]!;
     yield {
       id: school.id('post', index),
-      brand: index % 3 === 2 ? 'secondary' : 'primary',
+      brand: school.profile.brands[index % 3 === 2 ? 1 : 0],
       title,
-      slug: title.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+      slug: title
+        .toLowerCase()
+        .replace(/’/g, '')
+        .replace(/[^a-z0-9]+/g, '-'),
       status: published ? 'published' : 'draft',
-      excerpt:
-        index % 5 === 4
-          ? null
-          : `${title}: what our tutors in ${school.profile.places[0]!.suburb} tell their students.`,
-      content: `<p>${`${title}. `.repeat(12)}</p>`,
+      excerpt,
+      content: paragraphs.map((paragraph) => `<p>${paragraph}</p>`).join('\n'),
       author: `${author.firstName} ${author.lastName}`,
-      tags: index % 4 === 2 ? [] : ['study', index % 2 === 0 ? 'exams' : 'families'],
+      tags,
       featured_image: index % 2 === 0 ? `https://images.example.com/blog/${index}.jpg` : null,
-      category: index % 3 === 0 ? 'News' : index % 3 === 1 ? 'Study tips' : null,
+      category,
       date: school.clock.date(-(index * 17 + 2)),
       publish_to_website: index % 6 !== 5,
       publish_to_portal: index % 2 === 1,

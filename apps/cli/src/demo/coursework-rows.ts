@@ -2,7 +2,7 @@ import { DAY } from './clock.js';
 import type { Rows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
-import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, POSITIVE_TAGS } from './vocabulary.js';
+import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, PEER_COMMENTS, POSITIVE_TAGS } from './vocabulary.js';
 
 const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];
 const STATUSES = ['not_started', 'in_progress', 'submitted', 'completed'];
@@ -61,7 +61,9 @@ export function* sessionFeedback(school: School): Rows {
     const { student } = lesson;
     const parent = index % 3 === 1 ? school.parentsOf(student)[0] : undefined;
     const byTutor = index % 11 === 9;
-    const reviewer = byTutor ? lesson.tutor : (parent ?? school.student(student));
+    const reviewer = byTutor ? school.colleagueOf(lesson.tutor) : (parent ?? school.student(student));
+    const rating = byTutor || index % 10 < 5 ? 5 : (index % 5) + 1;
+    const words = byTutor ? PEER_COMMENTS : COMMENTS[rating]!;
     const createdAt = Math.min(lesson.startsAt + lesson.minutes * 60_000 + random.int(1, 200) * 60_000, school.now);
     yield {
       id: school.id('feedback', index),
@@ -70,16 +72,24 @@ export function* sessionFeedback(school: School): Rows {
       tutor_id: lesson.tutor.id,
       reviewer_id: reviewer.id,
       reviewer_role: byTutor ? 'tutor' : parent ? 'parent' : 'student',
-      rating: index % 10 < 5 ? 5 : (index % 5) + 1,
-      recommend: index % 9 === 8 ? null : index % 4 !== 3,
-      prepared: index % 9 === 7 ? null : index % 5 !== 4,
-      positive_tags: index % 4 === 3 ? [] : [random.pick(POSITIVE_TAGS)],
-      improve_tags: index % 4 === 3 ? [random.pick(IMPROVE_TAGS)] : [],
-      comment: index % 6 === 4 ? '   ' : index % 6 === 1 ? null : random.pick(COMMENTS),
+      rating,
+      recommend: index % 9 === 8 ? null : rating > 2,
+      prepared: index % 9 === 7 ? null : rating > 1,
+      positive_tags: rating > 2 ? [random.pick(POSITIVE_TAGS)] : [],
+      improve_tags: rating < 5 ? [random.pick(IMPROVE_TAGS)] : [],
+      comment: index % 6 === 1 ? null : random.pick(words),
       is_public: index % 2 === 0,
       created_at: iso(createdAt),
     };
   }
+}
+
+/** One that was set for this student alone. */
+function homeworkOf(school: School, student: number): string | null {
+  for (let index = student; index < school.homework; index += school.students) {
+    if (index % 5 !== 0) return school.id('homework', index);
+  }
+  return null;
 }
 
 /** Of students without a session too: those attempts are seen by nobody yet. */
@@ -92,16 +102,16 @@ export function* results(school: School): Rows {
     const status = STATUSES[(index >> 2) % 4]!;
     const started = status === 'not_started' ? null : createdAt + random.int(1, 60) * 60_000;
     const ended = status === 'submitted' || status === 'completed' ? createdAt + random.int(61, 240) * 60_000 : null;
-    const assignment = random.int(0, Math.max(0, school.homework - 1));
+    const student = school.someStudent(index >> 1);
     yield {
       id: school.id('result', index),
-      student_id: school.studentId(school.someStudent(index >> 1)),
+      student_id: school.studentId(student),
       status,
       grade: status === 'completed' ? random.int(35, 100) : null,
       mode,
       vce_exam_id: mode === 'vce_exam' ? school.id('exam', index % 40) : null,
       curriculum_level_id: mode === 'topic_practice' ? school.id('level', index % 12) : null,
-      homework_assignment_id: mode === 'homework' && school.homework > 0 ? school.id('homework', assignment) : null,
+      homework_assignment_id: mode === 'homework' ? homeworkOf(school, student) : null,
       started_at: started === null ? null : iso(started),
       completed_at: ended === null ? null : iso(ended),
       created_at: iso(createdAt),

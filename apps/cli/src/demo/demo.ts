@@ -55,6 +55,8 @@ export interface DemoOptions {
   homework?: number;
   /** The same seed and time give the same bytes. */
   seed: number;
+  /** Of the posts: those of the configuration, unless told otherwise its defaults. */
+  brands?: readonly string[];
   /** What counts as now; the last full hour unless told otherwise. */
   now?: Date;
   /** Called at most every 200 ms, and at the end of each file. */
@@ -65,6 +67,8 @@ export interface DemoSize {
   students: number;
   homework: number;
 }
+
+type Profile = Omit<SchoolProfile, 'brands'>;
 
 const LEAST = 10;
 const MOST = 1_000_000;
@@ -84,7 +88,7 @@ export function sizeOf(text: string): DemoSize {
   return { students, homework: students * 10 };
 }
 
-const PROFILES: [SchoolProfile, SchoolProfile] = [
+const PROFILES: [Profile, Profile] = [
   {
     name: 'Wattle Lane Tutoring',
     slug: 'wattle-lane',
@@ -145,13 +149,14 @@ const PROGRESS_EVERY_MS = 200;
  */
 export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[]> {
   const { folder, students, homework: tasks = students * 10, seed, onProgress } = options;
+  const { brands = ['primary', 'secondary'] } = options;
   if (!(students >= LEAST)) throw new RangeError(`A demonstration has at least ${LEAST} students`);
   const now = options.now?.getTime() ?? Math.floor(Date.now() / HOUR) * HOUR;
   const second = Math.max(5, Math.round(students * (students > 1_000 ? 0.1 : 0.27)));
   const secondTasks = Math.round((tasks * second) / students);
   const schools = [
-    new School(PROFILES[0], students - second, tasks - secondTasks, seed, now),
-    new School(PROFILES[1], second, secondTasks, seed, now),
+    new School({ ...PROFILES[0], brands }, students - second, tasks - secondTasks, seed, now),
+    new School({ ...PROFILES[1], brands }, second, secondTasks, seed, now),
   ];
   const organizations: DemoOrganization[] = [];
   for (const school of schools) {

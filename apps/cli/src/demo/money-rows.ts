@@ -28,47 +28,84 @@ export function* adjustments(school: School): Rows {
   }
 }
 
+interface Line {
+  description: string;
+  quantity: number;
+  unit: number;
+  type: string | null;
+  session: string | null;
+}
+
 interface Invoice {
   id: string;
-  status: 'draft' | 'open' | 'paid' | 'void';
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   student: number;
-  session: string;
-  lines: { description: string; quantity: number; unit: number; type: string | null }[];
+  lines: Line[];
   due: number;
   paid: number;
   createdAt: number;
 }
 
+const EXTRAS = [
+  { description: 'Study guide', quantity: 1, unit: 3_495, type: 'material' },
+  { description: 'Late cancellation', quantity: 1, unit: 2_000, type: 'fee' },
+  { description: 'Sibling discount', quantity: 1, unit: -1_500, type: 'discount' },
+  { description: 'Room hire, shared', quantity: 2, unit: 750, type: 'other' },
+  { description: 'Carried over', quantity: 1, unit: 500, type: null },
+];
+
+const FEES = [
+  { description: 'Enrolment fee', unit: 9_500 },
+  { description: 'Holiday workshop', unit: 6_500 },
+  { description: 'Printed past papers', unit: 2_400 },
+];
+
+/** Three of four invoices are open or paid, one for each student at least; the fourth came to something else. */
 function invoiceCount(school: School): number {
-  return Math.max(20, school.crowded ? Math.ceil(school.students / 2) : school.students);
+  const students = school.crowded ? Math.ceil(school.students / 2) : school.students;
+  return Math.max(20, Math.ceil((students * 4) / 3));
 }
 
+/** How many lines it has depends on the index alone: who runs the demonstration again adds none to invoices that are there. */
 function invoice(school: School, index: number): Invoice {
-  const createdAt = school.spread('invoice', index, invoiceCount(school), 150, 2);
-  const student = school.someStudent(index, true);
-  const status = (['paid', 'open', 'paid', 'draft', 'open', 'paid', 'void'] as const)[index % 7]!;
-  const extra = [
-    { description: 'Study guide', quantity: 1, unit: 3_495, type: 'material' },
-    { description: 'Late cancellation', quantity: 1, unit: 2_000, type: 'fee' },
-    { description: 'Sibling discount', quantity: 1, unit: -1_500, type: 'discount' },
-    { description: 'Room hire, shared', quantity: 2, unit: 750, type: 'other' },
-    { description: 'Carried over', quantity: 1, unit: 500, type: null },
-  ][index % 8];
-  const quantity = 1 + (index % 4);
-  const lesson = { description: 'Lessons', quantity, unit: 6_000 + (index % 8) * 500, type: 'session' };
-  const lines = extra ? [lesson, extra] : [lesson];
+  const createdAt = school.spread('invoice', index, invoiceCount(school), 60, 2);
+  const other = index % 4 === 3;
+  // The newest students first: theirs are the first parents that a caller of the API sees.
+  const place = other ? index : index - Math.floor((index + 1) / 4);
+  const student = school.students - 1 - (place % school.students);
+  const status = other
+    ? (['draft', 'void', 'uncollectible', 'paid', 'open'] as const)[(index >> 2) % 5]!
+    : (['open', 'paid', 'paid'] as const)[index % 3]!;
+  const wanted = other ? 1 : 1 + (index % 3);
+  const lines = other || place >= school.students ? [] : lessonsOf(school, student, createdAt, wanted);
+  while (lines.length < wanted) {
+    lines.push({ ...FEES[lines.length]!, quantity: 1, type: 'fee', session: null });
+  }
+  const extra = EXTRAS[index % 8];
+  if (extra) lines.push({ ...extra, session: null });
   const due = lines.reduce((sum, line) => sum + line.quantity * line.unit, 0);
   return {
     id: school.id('invoice', index),
     status,
     student,
-    session: session(school, index % sessionCount(school)).id,
     lines,
     due,
     // Of some that are open, a part is paid.
-    paid: status === 'paid' ? due : status === 'open' && index % 3 === 0 ? Math.floor(due / 2) : 0,
+    paid: status === 'paid' ? due : status === 'open' && index % 2 === 0 ? Math.floor(due / 2) : 0,
     createdAt,
   };
+}
+
+/** Lessons that the student had by then, at their prices. */
+function lessonsOf(school: School, student: number, before: number, most: number): Line[] {
+  const lines: Line[] = [];
+  for (let index = student; index < sessionCount(school) && lines.length < most; index += school.students) {
+    const lesson = session(school, index);
+    if (lesson.student !== student || lesson.status !== 'completed' || lesson.startsAt > before) continue;
+    const description = `${school.subject(student).name} lesson, ${lesson.minutes} minutes`;
+    lines.push({ description, quantity: 1, unit: lesson.owed, type: 'session', session: lesson.id });
+  }
+  return lines;
 }
 
 export function* invoices(school: School): Rows {
@@ -93,8 +130,8 @@ export function* invoices(school: School): Rows {
 
 export function* invoiceLines(school: School): Rows {
   for (let index = 0; index < invoiceCount(school); index++) {
-    const { id: invoice_id, lines, session: session_id } = invoice(school, index);
-    for (const [position, { description, quantity, unit, type }] of lines.entries()) {
+    const { id: invoice_id, lines } = invoice(school, index);
+    for (const [position, { description, quantity, unit, type, session: session_id }] of lines.entries()) {
       yield {
         id: school.id('invoice-line', index * 4 + position),
         invoice_id,
@@ -104,7 +141,7 @@ export function* invoiceLines(school: School): Rows {
         unit_amount_cents: unit,
         amount_cents: quantity * unit,
         item_type: type,
-        session_id: type === 'session' ? session_id : null,
+        session_id,
       };
     }
   }
@@ -113,7 +150,7 @@ export function* invoiceLines(school: School): Rows {
 /** What the invoices brought in, and this week's single payments with whatever can become of one. */
 export function* payments(school: School): Rows {
   const types = ['card', 'bank_transfer', 'cash', 'external'];
-  const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded'];
+  const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded', 'disputed', 'canceled'];
   const payment = (index: number, student: number, amount: number, at: number, status: string, more: Row = {}): Row => {
     const type = types[index % 4]!;
     const id = school.id('payment', index);
@@ -140,8 +177,9 @@ export function* payments(school: School): Rows {
     const at = Math.max(school.clock.monday, school.now - (index % 48) * 3_600_000);
     const lesson = session(school, (index * 5) % sessionCount(school));
     const student = lesson.student ?? lesson.participants[0]!;
-    const amount = 5_000 + (index % 12) * 250;
-    yield payment(count + index, student, amount, at, statuses[index % 5]!, { session_id: lesson.id });
+    yield payment(count + index, student, lesson.owed, at, statuses[index % statuses.length]!, {
+      session_id: lesson.id,
+    });
   }
 }
 

@@ -10,6 +10,8 @@ export interface SchoolProfile {
   subjects: string[];
   places: Place[];
   areaCode: string;
+  /** Of its blog: the two of the configuration. */
+  brands: readonly string[];
 }
 
 export interface Person {
@@ -139,6 +141,11 @@ export class School {
 
   teacherOf(student: number): StaffMember {
     return this.teachers[student % this.teachers.length]!;
+  }
+
+  /** Another one of the teachers. */
+  colleagueOf(teacher: StaffMember): StaffMember {
+    return this.teachers[(this.teachers.indexOf(teacher) + 1) % this.teachers.length]!;
   }
 
   subject(index: number): Subject {

@@ -124,13 +124,16 @@ export function* studentGroupMembers(school: School): Rows {
 
 export interface Session {
   id: string;
-  status: 'scheduled' | 'completed' | 'cancelled';
+  status: 'pending' | 'scheduled' | 'completed' | 'cancelled';
   tutor: StaffMember;
   /** The student of a lesson for one; null for one with participants. */
   student: number | null;
   participants: number[];
   startsAt: number;
   minutes: number;
+  /** What its student pays an hour, and for the lesson (cents). */
+  rate: number;
+  owed: number;
   createdAt: number;
 }
 
@@ -154,24 +157,26 @@ export function session(school: School, index: number): Session {
   const createdAt = startsAt - 14 * DAY - random.int(1, 86_400) * 1_000;
   const together = index % 5 === 4;
   const student = school.someStudent(index, true);
+  const rate = 6_000 + (index % 8) * 500;
   const cancelled = today ? index % 4 === 3 : index % 9 === 7;
   const over = startsAt + minutes * 60_000 <= school.now;
   return {
     id: school.id('session', index),
-    status: cancelled ? 'cancelled' : over ? 'completed' : 'scheduled',
+    status: cancelled ? 'cancelled' : over ? 'completed' : !today && index % 6 === 2 ? 'pending' : 'scheduled',
     tutor: school.teacherOf(student),
     student: together ? null : student,
     participants: together ? school.someStudents(student, 3, true) : [],
     startsAt,
     minutes,
+    rate,
+    owed: Math.round((rate * minutes) / 60),
     createdAt,
   };
 }
 
 export function* sessions(school: School): Rows {
   for (let index = 0; index < sessionCount(school); index++) {
-    const { id, status, tutor, student, startsAt, minutes, createdAt } = session(school, index);
-    const rate = 6_000 + (index % 8) * 500;
+    const { id, status, tutor, student, startsAt, minutes, rate, owed, createdAt } = session(school, index);
     const subject = school.subject(student ?? index);
     yield {
       id,
@@ -185,7 +190,7 @@ export function* sessions(school: School): Rows {
       duration_minutes: minutes,
       tutor_pay_rate_cents: Math.round(rate * 0.6),
       student_rate_cents: rate,
-      amount_owed_cents: Math.round((rate * minutes) / 60),
+      amount_owed_cents: owed,
       mode: index % 3 === 0 ? 'in_person' : 'online',
       created_at: iso(createdAt),
       updated_at: iso(createdAt),

@@ -77,13 +77,24 @@ export const HOMEWORK_NOTES = [
   'Finish this before the Term holidays.',
 ];
 
-export const COMMENTS = [
-  'Explains calculus so that it finally makes sense.',
-  'Patient and always prepared. Our daughter looks forward to Thursdays.',
-  'Went up from a C+ to an A in one term.',
-  'Great with past exams, could leave more time for questions.',
-  'Very helpful before the SAC.',
-  'Started ten minutes late twice this term.',
+/** What is said of a lesson, by its rating. */
+export const COMMENTS: Record<number, string[]> = {
+  5: [
+    'Explains calculus so that it finally makes sense.',
+    'Patient and always prepared. Our daughter looks forward to Thursdays.',
+    'Went up from a C+ to an A in one term.',
+    'Very helpful before the SAC.',
+  ],
+  4: ['Great with past exams, could leave more time for questions.', 'Clear and friendly; I would like more homework.'],
+  3: ['Good lesson, but we did not get to the second exercise.', 'Helpful, though a little fast for me.'],
+  2: ['Started ten minutes late, so we had to hurry.', 'The worksheet was for another chapter.'],
+  1: ['We talked about the wrong exam for half of the lesson.'],
+};
+
+/** What another tutor says who sat in on it. */
+export const PEER_COMMENTS = [
+  'Sat in on this one: calm, well paced, good questions.',
+  'The worked examples carried it.',
 ];
 
 export const POSITIVE_TAGS = ['clear explanations', 'patient', 'well prepared', 'encouraging', 'good resources'];
@@ -97,10 +108,3 @@ export const MESSAGES = [
   'Could we move Thursday to 5 pm? There is a school concert.',
   'No worries, see you then.',
 ];
-
-export const POSTS = [
-  'How scaling works, and how it does not', 'A study timetable for Term 3', 'Five mistakes in Methods Exam 1',
-  'Reading the assessor’s report', 'Welcome to our new tutors', 'Holiday revision workshops',
-  'What a SAC is really testing', 'Helping your child without doing the homework', 'Choosing Year 11 subjects',
-  'Calm before exams',
-]; // prettier-ignore
