@@ -70,8 +70,6 @@ interface Failure {
   headers?: string[];
 }
 
-const retry = (code: ErrorCode, message: string, details = {}) => new ApiError(code, message, details);
-
 export const FAILURES = {
   BadRequest: {
     status: 400,
@@ -123,7 +121,7 @@ export const FAILURES = {
     status: 409,
     description: 'The first request with this `Idempotency-Key` still runs, or the record’s state forbids it.',
     examples: [
-      retry(
+      new ApiError(
         'idempotency_key_in_use',
         'The first request with this Idempotency-Key is still running. Try again in a moment.',
       ),
@@ -165,7 +163,7 @@ export const FAILURES = {
     status: 429,
     description: 'Too many requests; `Retry-After` tells when to come back.',
     examples: [
-      retry('rate_limit_exceeded', 'This API key may send 600 requests a minute. Try again in 12 s.', {
+      new ApiError('rate_limit_exceeded', 'This API key may send 600 requests a minute. Try again in 12 s.', {
         limit: 600,
         retry_after: 12,
       }),
