@@ -57,7 +57,6 @@ export class ErrorFilter implements ExceptionFilter {
       fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
     );
   }
-
 }
 
 /** Errors of Express and its parsers carry their status; of anything else it is unknown. */

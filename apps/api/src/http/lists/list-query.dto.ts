@@ -12,7 +12,12 @@ export class OffsetQuery {
   @QueryInteger({ description: 'Page size.', min: 1, max: 100, default: 20 })
   limit: number = 20;
 
-  @QueryInteger({ description: 'Records to skip. Without effect in cursor mode, where its form is still checked.', min: 0, max: MOST_OFFSET, default: 0 })
+  @QueryInteger({
+    description: 'Records to skip. Without effect in cursor mode, where its form is still checked.',
+    min: 0,
+    max: MOST_OFFSET,
+    default: 0,
+  })
   offset: number = 0;
 }
 
