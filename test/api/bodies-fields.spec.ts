@@ -31,7 +31,7 @@ afterAll(async () => {
 const writes = (): { route: Route; schema: Schema }[] =>
   keyedRoutes(api).flatMap((route) => {
     const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
-    return shape ? [{ route, schema: schemaOf(shape) as Schema }] : [];
+    return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 
 /** A valid body with the required fields alone, and an address where there may be one: it is what invites go to. */
@@ -72,7 +72,7 @@ function fieldsOf(route: Route, whole: Schema): Field[] {
       fields.push({ route, at: [...at, name], schema: property, required, body });
       const object = [property, ...((property.oneOf ?? []) as Schema[])].find(({ properties }) => properties);
       if (object) visit(object, [...at, name], (inner) => within({ ...base(), [name]: inner }));
-      for (const [index, item] of ((property.items as { oneOf?: Schema[] })?.oneOf ?? []).entries()) {
+      for (const [index, item] of ((property.items as { oneOf?: Schema[] } | undefined)?.oneOf ?? []).entries()) {
         visit(item, [...at, name, index], (inner) => {
           const rows = valueOf(name, property, route) as Json[];
           return within({ ...base(), [name]: rows.map((row, place) => (place === index ? inner : row)) });
@@ -87,8 +87,8 @@ function fieldsOf(route: Route, whole: Schema): Field[] {
 async function send(route: Route, body?: Json): Promise<Answer> {
   const method = route.method.toLowerCase() as 'post' | 'patch';
   const request = supertest(api.server)[method](pathOf(route, world.a)).set('Authorization', `Token token=${key}`);
-  const { status, body: answer, text } = await (body === undefined ? request : request.send(body));
-  return { status, body: answer as Json, text };
+  const answer = await (body === undefined ? request : request.send(body));
+  return { status: answer.status, body: answer.body as Json, text: answer.text };
 }
 
 /** The answer without what differs from one record to the next. */

@@ -115,7 +115,7 @@ describe('a service with one planted fault', () => {
   });
 
   it('that shows SQL is found', async () => {
-    const error = { code: 'x', message: 'insert into users', status: 400, details: {} };
+    const error = { code: 'bad_request', message: 'insert into users', status: 400, details: {} };
     const report = await run((url) =>
       url.includes('%00') ? { status: 400, headers: {}, body: JSON.stringify({ error }) } : null,
     );

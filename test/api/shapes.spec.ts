@@ -250,7 +250,9 @@ describe('the schemas', () => {
     const requests = new Set<string>();
     const ask = (part: unknown): void => {
       for (const [, name] of JSON.stringify(part).matchAll(/#\/components\/schemas\/(\w+)/g)) {
-        if (!requests.has(name!)) ask([requests.add(name!) && document.components.schemas[name!]]);
+        if (requests.has(name!)) continue;
+        requests.add(name!);
+        ask(document.components.schemas[name!]);
       }
     };
     for (const route of keyedRoutes(api)) ask(operationAt(document, route).requestBody ?? {});

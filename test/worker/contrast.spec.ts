@@ -33,10 +33,10 @@ function contrast(one: string, other: string): number {
 }
 
 const coloursIn = (declarations: string): Colours =>
-  Object.fromEntries(
+  Object.fromEntries<string>(
     [...declarations.matchAll(/(?<![\w-])(color|background-color):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [
-      name,
-      value,
+      name!,
+      value!,
     ]),
   );
 

@@ -72,7 +72,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
   }
   const responses = { ...failureResponses(), NotModified: notModified };
-  return { ...document, components: { ...document.components, schemas, responses, headers: HEADERS } } as OpenAPIObject;
+  return Object.assign(document, { components: { ...document.components, schemas, responses, headers: HEADERS } });
 }
 
 /** The status that Nest answers a success with: declared, else by the method. */

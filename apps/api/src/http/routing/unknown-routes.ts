@@ -17,7 +17,7 @@ export class UnknownRoutes {
   /**
    * The refusal; a 429 instead when the request's key is over its limit.
    *
-   * @param readable whether the path could be decoded: one that cannot is at no route
+   * @param readable whether the path could be decoded: one that cannot names a record that does not exist
    */
   async refuse(request: Request, response: Response, readable: boolean): Promise<ApiError> {
     if (request.caller === undefined && request.headers.authorization) {
@@ -29,7 +29,8 @@ export class UnknownRoutes {
         if (error instanceof ApiError && error.status === 429 && response.hasHeader('X-RateLimit-Limit')) return error;
       }
     }
-    const methods = readable ? this.routes.methodsAt(request.path) : [];
+    if (!readable) return ApiError.notFound();
+    const methods = this.routes.methodsAt(request.path);
     if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
     return new ApiError(
       'method_not_allowed',

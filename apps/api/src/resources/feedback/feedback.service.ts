@@ -41,8 +41,8 @@ export class FeedbackService {
         source: FEEDBACK,
         filters: [sql`f.tutor_id = ${tutorId}`, sql`f.is_public`, sql`f.has_comment`],
         parameters: { tutor_id: tutorId },
-        within: sql`SELECT FROM members m
-          WHERE m.organization_id = ${caller.organizationId} AND m.user_id = ${tutorId} AND m.role <> 'student'`,
+        within: sql`SELECT FROM tutor_profiles t
+          WHERE t.organization_id = ${caller.organizationId} AND t.user_id = ${tutorId}`,
       },
       query,
     );
