@@ -166,9 +166,8 @@ async function loadDemoInto({ ownerUrl, encryptionKey, adminUrl }: BenchDatabase
   try {
     const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
     const keys = new ApiKeys(db, env);
-    const organizationId = () => Promise.reject(new Error('The demo brings its own organizations'));
-    const options = { folder, size: sizeOf(String(students)), seed: 1, onProgress: () => undefined };
-    const [largest] = await loadDemo({ env, db, keys, organizations, organizationId }, options);
+    const options = { folder, size: sizeOf(String(students)), seed: 1 };
+    const [largest] = await loadDemo({ env, db, organizations }, options);
     await asAdmin(adminUrl, (admin) => admin.query('VACUUM ANALYZE'));
     return { id: largest!.id, key: (await keys.create(largest!.id, { name: 'bench' })).key };
   } finally {

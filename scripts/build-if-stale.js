@@ -1,18 +1,21 @@
 // Builds dist when a source is newer than the last build, or when a source is gone; else takes a few milliseconds.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.stamp');
+const assets = join(root, 'apps', 'api', 'assets');
+const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 
 function* files(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* files(path);
-    else if (entry.name.endsWith('.ts')) yield path;
+    else if (entry.name.endsWith('.ts') || folder === assets) yield path;
   }
 }
 
@@ -30,16 +33,75 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-export function buildIfStale() {
-  const wanted = fingerprint();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  process.stderr.write('Building …\n');
-  // Whole and clean: output of a source that is gone (a deleted migration) would still run.
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status } = spawnSync(process.execPath, [nest, 'build', 'api'], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) process.exit(status ?? 1);
-  writeFileSync(stamp, wanted);
+const isBuilt = (wanted) => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+
+/** Two commands at once build one after the other. A lock says whose it is: that of a dead process does not count. */
+async function inTurn(build) {
+  const lock = join(root, 'node_modules', '.build-lock');
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (isAlive(Number(readFileSync(lock, 'utf8')) || process.pid)) await setTimeout(200);
+      else rmSync(lock, { force: true });
+    }
+  }
+  try {
+    await build();
+  } finally {
+    rmSync(lock, { force: true });
+  }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Ctrl-C ends the build, and then us. */
+async function run(command, args) {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const stop = () => child.kill();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.once('exit', (...ended) => resolve(ended)).once('error', reject);
+  });
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  if (signal) throw new Error('it was stopped');
+  if (code !== 0) throw new Error('the compiler says why above');
+}
+
+/** The pages, and the one file of the reference, plain and compressed: nothing of its package is needed at run time. */
+function copyAssets() {
+  const target = join(root, 'dist', 'apps', 'api', 'assets');
+  const rapidoc = join(root, 'node_modules', 'rapidoc', 'dist', 'rapidoc-min.js');
+  cpSync(assets, target, { recursive: true });
+  for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(target, `rapidoc.js${ending}`));
+}
+
+export async function buildIfStale() {
+  try {
+    if (isBuilt(fingerprint())) return;
+    if (!existsSync(nest)) throw new Error('the compiler is not installed, run "npm ci" first');
+    await inTurn(async () => {
+      const wanted = fingerprint();
+      if (isBuilt(wanted)) return;
+      process.stderr.write('Building …\n');
+      // Whole and clean: output of a source that is gone (a deleted migration) would still run.
+      rmSync(join(root, 'dist'), { recursive: true, force: true });
+      await run(process.execPath, [nest, 'build', 'api']);
+      copyAssets();
+      writeFileSync(stamp, wanted);
+    });
+  } catch (error) {
+    process.stderr.write(`This checkout cannot be built: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildIfStale();

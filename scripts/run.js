@@ -2,5 +2,5 @@
 // that a signal reaches the one who has to stop things in order.
 import { buildIfStale } from './build-if-stale.js';
 
-buildIfStale();
+await buildIfStale();
 await import('../dist/apps/cli/src/main.js');

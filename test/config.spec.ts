@@ -1,25 +1,70 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EnvError, loadEnv, settingNames } from '@app/config';
+import { parseEnv } from 'node:util';
+import { EnvError, loadEnv, readEnvFile, settingNames } from '@app/config';
 
 const example = readFileSync(fileURLToPath(new URL('../.env.example', import.meta.url)), 'utf8');
-const documented = [...example.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => ({
-  name: name!,
-  value: value!,
-}));
+const documented = parseEnv(example);
 
 describe('.env.example', () => {
   it('lists exactly the variables that are read, in their order, each with a comment', () => {
-    expect(documented.map(({ name }) => name)).toEqual(settingNames);
-    for (const { name } of documented) expect(example).toMatch(new RegExp(`^# .+\n${name}=`, 'm'));
+    expect(Object.keys(documented)).toEqual(settingNames);
+    for (const name of settingNames) expect(example).toMatch(new RegExp(`^# .+\n${name}=`, 'm'));
   });
 
   it('shows the defaults', () => {
-    const values = Object.fromEntries(documented.map(({ name, value }) => [name, value]));
-    const [shown, actual] = [loadEnv({}, values), loadEnv({}, {})];
+    const [shown, actual] = [loadEnv({}, documented), loadEnv({}, {})];
     for (const name of settingNames) expect([name, shown.get(name)]).toEqual([name, actual.get(name)]);
+  });
+
+  it('means the same to a shell that sources it', () => {
+    const file = fileURLToPath(new URL('../.env.example', import.meta.url));
+    const script = 'set -eua; . "$1"; env -0';
+    const printed = execFileSync('sh', ['-c', script, 'sh', file], {
+      env: { PATH: '/usr/bin:/bin' },
+      encoding: 'utf8',
+    });
+    const entries = printed
+      .split('\0')
+      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
+    expect(Object.fromEntries(entries)).toMatchObject(documented);
+  });
+});
+
+describe('readEnvFile', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-env-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** What the environment is once a file with these lines was read. */
+  function read(lines: string[], environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+    writeFileSync(join(folder, '.env'), lines.join('\n'));
+    readEnvFile(environment, join(folder, '.env'));
+    return environment;
+  }
+
+  it('adds what is not set; the environment wins, under either of its names', () => {
+    expect(read(['PORT=1', 'LOG_LEVEL=debug'], { PORT: '2' })).toEqual({ PORT: '2', LOG_LEVEL: 'debug' });
+    expect(read(['SMTP_URL=smtp://a'], { SMTP_URL: '' })).toEqual({ SMTP_URL: '' });
+    expect(read(['ENCRYPTION_KEY=a'], { ENCRYPTION_KEY_FILE: '/b' })).toEqual({ ENCRYPTION_KEY_FILE: '/b' });
+    expect(read(['ENCRYPTION_KEY_FILE=/a'], { ENCRYPTION_KEY: 'b' })).toEqual({ ENCRYPTION_KEY: 'b' });
+  });
+
+  it('needs no file, and says when there is one that it cannot read', () => {
+    const environment = {};
+    readEnvFile(environment, join(folder, 'none'));
+    expect(environment).toEqual({});
+    expect(() => readEnvFile(environment, folder)).toThrow(`${folder} cannot be read (EISDIR)`);
+  });
+
+  it('is what each program does first', () => {
+    for (const app of ['api', 'cli', 'worker']) {
+      const main = readFileSync(fileURLToPath(new URL(`../apps/${app}/src/main.ts`, import.meta.url)), 'utf8');
+      expect(main, app).toMatch(/^try \{\n {2}readEnvFile\(\);/m);
+    }
   });
 });
 
@@ -67,7 +112,7 @@ describe('loadEnv', () => {
     ['REDIS_URL', 'localhost:6379'],
     ['NODE_ENV', 'prod'],
   ])('refuses %s=%s', (name, value) => {
-    expect(() => loadEnv({}, { [name]: value })).toThrow(new RegExp(`- ${name} must be`));
+    expect(() => loadEnv({}, { [name]: value })).toThrow(new RegExp(`: ${name} must be`));
   });
 
   it('takes an empty variable for an unset one', () => {
@@ -83,8 +128,30 @@ describe('loadEnv', () => {
     expect(() => loadEnv({}, { ENCRYPTION_KEY_FILE: file })).toThrow('ENCRYPTION_KEY_FILE cannot be read (ENOENT)');
   });
 
-  it('says plainly what is missing when it is needed', () => {
-    expect(() => loadEnv({}, {}).need('DATABASE_URL')).toThrow('DATABASE_URL is not set');
+  it('says in one line what is missing when it is needed, and what to do', () => {
+    expect(() => loadEnv({}, {}).need('DATABASE_URL')).toThrow(
+      /^The configuration.*: DATABASE_URL is not set: .*npm start.*$/,
+    );
+    expect(() => loadEnv({}, {}).need('REDIS_URL')).toThrow(/: REDIS_URL is not set: set it/);
+  });
+
+  it.each([
+    [{ STORAGE: 's3' }, 'S3_BUCKET is not set'],
+    [{ S3_ACCESS_KEY_ID: 'a' }, 'set both or neither'],
+    [{ S3_SECRET_ACCESS_KEY: 'a' }, 'set both or neither'],
+  ])('refuses %j: what belongs together', (source, message) => {
+    expect(() => loadEnv({}, source)).toThrow(message);
+  });
+
+  it('hides from a child what is unset for it, from the file .env too', () => {
+    const source = { MIGRATION_DATABASE_URL: 'postgres://owner@h/d', DATABASE_URL_FILE: '/x', OTHER: 'kept' };
+    const env = loadEnv({}, { ...source, DATABASE_URL: 'postgres://app@h/d' });
+    expect(env.nameOf('postgres://owner@h/d')).toBe('MIGRATION_DATABASE_URL');
+    const child = env.forChildren({ MIGRATION_DATABASE_URL: null, DATABASE_URL: 'postgres://api@h/d' });
+    expect(child).toMatchObject({ MIGRATION_DATABASE_URL: '', OTHER: 'kept', DATABASE_URL_FILE: '' });
+    readEnvFile(child, fileURLToPath(new URL('../.env.example', import.meta.url)));
+    expect(loadEnv({}, child).get('MIGRATION_DATABASE_URL')).toBeNull();
+    expect(loadEnv({}, child).get('DATABASE_URL')).toBe('postgres://api@h/d');
   });
 });
 

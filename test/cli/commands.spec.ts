@@ -1,10 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { inject } from 'vitest';
+import { SCOPES } from '@app/accounts';
+import { allCommands, runHere } from '../support/commands.js';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestSmtp } from '../support/smtp.js';
-import { results, runCli } from '../support/cli.js';
+import { CLI, results, runCli } from '../support/cli.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const urlsOf = ({ applicationUrl, workerUrl, ownerUrl }: TestDatabase) => ({
   DATABASE_URL: applicationUrl,
@@ -73,6 +80,79 @@ describe('the command line', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/\n\s+at |Error:/);
+  });
+
+  it('lists organizations by their slugs', async () => {
+    const listed = await cli('org', 'list');
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    const [heading, ...lines] = listed.stdout.trim().split('\n');
+    expect(heading).toMatch(/^SLUG +NAME +TIME ZONE +CURRENCY +CREATED \(UTC\) +ID$/);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^first +First +Australia\/Melbourne +AUD +\d{4}-\d\d-\d\d \d\d:\d\d +[0-9a-f-]{36}$/),
+    );
+    expect(results((await cli('--json', 'org', 'list')).stdout)).toContainEqual(
+      expect.objectContaining({ slug: 'first', name: 'First', time_zone: 'Australia/Melbourne' }),
+    );
+  });
+
+  it('prints its version', async () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await cli('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  it('key create tells its scopes, and the address where the service is', async () => {
+    const help = await cli('key', 'create', '--help');
+    for (const [scope, text] of Object.entries(SCOPES))
+      expect(help.stdout).toMatch(new RegExp(`^  ${scope} +${text}$`, 'm'));
+    const args = ['key', 'create', '--org', 'first', '--name', 'x'];
+    const { stdout } = await runHere(args, { ...urlsOf(database), PUBLIC_URL: 'https://api.example.org' });
+    expect(stdout).toMatch(/curl -H 'Authorization: Token token=\w+' https:\/\/api\.example\.org\/v1\/me\n/);
+  });
+
+  it('every command explains itself, its options, and stands in the README', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    for (const { name, command, args } of allCommands()) {
+      const path = args.slice(0, name.split(' ').length);
+      expect([name, command.description()]).toEqual([name, expect.stringMatching(/.{10}/)]);
+      for (const { flags, description, hidden } of command.options) {
+        expect([name, flags, description]).toEqual([name, flags, hidden ? '' : expect.stringMatching(/.{5}/)]);
+      }
+      const help = await runHere([...path, '--help'], {});
+      expect([name, help.code, help.stderr]).toEqual([name, 0, '']);
+      expect([name, readme]).toEqual([name, expect.stringMatching(new RegExp(`\`(${name}|npm ${name})[ \`]`))]);
+    }
+  });
+
+  it('reads .env, which the environment wins over, before anything else', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-env-'));
+    try {
+      writeFileSync(join(folder, '.env'), 'MIGRATION_DATABASE_URL=nonsense\nPORT=nonsense\n');
+      const { code, stderr } = await runCli(['org', 'list'], urlsOf(database), '', folder);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/: PORT must be a whole number[^\n]*\n$/)]);
+      writeFileSync(join(folder, '.env'), `MIGRATION_DATABASE_URL='${database.ownerUrl}'\n`);
+      const settings = { DATABASE_URL: database.applicationUrl };
+      expect(await runCli(['org', 'list'], settings, '', folder)).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('goes on when nobody reads what it prints, and fails when it cannot be written', async () => {
+    const shell = (script: string) =>
+      spawnSync('bash', ['-c', script, 'bash', process.execPath, CLI], {
+        cwd: inject('scratch'),
+        env: { PATH: '/usr/bin:/bin', ...urlsOf(database) },
+        encoding: 'utf8',
+      });
+    for (const command of ['org list', 'key create --org first --name piped', 'key create --help']) {
+      const { stdout, stderr } = shell(`"$1" "$2" ${command} | head -c 0; echo \${PIPESTATUS[0]}`);
+      expect([command, stdout, stderr]).toEqual([command, '0\n', '']);
+    }
+    // What a pipe did not take was done all the same.
+    const { stdout } = await cli('--json', 'key', 'list', '--org', 'first');
+    expect(results(stdout).map(({ name }) => name)).toContain('piped');
+    const full = shell('"$1" "$2" org list >/dev/full');
+    expect([full.status, full.stderr]).toEqual([1, 'The output could not be written (ENOSPC)\n']);
   });
 
   it('makes an owner once, whatever the case of the address', async () => {
@@ -161,7 +241,9 @@ describe('the command line', () => {
     expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
     const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
-    expect(nowhere.stdout).toMatch(/^fail {2}database: .*ECONNREFUSED/m);
+    expect(nowhere.stdout).toMatch(
+      /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
+    );
   });
 
   it('doctor finds a counter that is wrong, and recount puts it right', async () => {
@@ -235,7 +317,9 @@ describe('the command line', () => {
       expect(both.map(({ code }) => code)).toEqual([0, 0]);
       const applied = both.map(({ stdout }) => (results(stdout)[0] as { applied: string[] }).applied);
       expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-      const [reverted] = results((await runCli(['--json', 'migrate', '--revert'], urls)).stdout);
+      const asked = await runCli(['migrate', '--revert'], urls);
+      expect(asked).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/--yes/) as string });
+      const [reverted] = results((await runCli(['--json', 'migrate', '--revert', '--yes'], urls)).stdout);
       expect(reverted).toEqual({ reverted: applied.flat().at(-1) });
       expect(results((await runCli(['--json', 'migrate'], urls)).stdout)).toEqual([
         { applied: applied.flat().slice(-1) },

@@ -42,8 +42,11 @@ describe('the commands for what waits', () => {
       { topic: 'email', status: 'dead', recipient: 'a…@example.org', attempts: 8, last_error: 'smtp_451' },
     ]);
     const dead = await cli('outbox', 'list', '--status', 'dead');
-    expect(dead.stdout.trim().split('\n')).toHaveLength(1);
-    expect(dead.stdout).toMatch(/dead +8 tries +organization_invite +a…@example\.org +smtp_451/);
+    expect(dead.stdout.trim().split('\n')).toHaveLength(2);
+    expect(dead.stdout).toMatch(/^ID +STATUS +TRIES +KIND +ORGANIZATION +TO +CREATED \(UTC\)/);
+    expect((await cli('outbox', 'list')).stdout).toContain(`organization:${slug} `);
+    expect((await cli('outbox', 'list')).stdout).not.toContain(room.organizationId);
+    expect(dead.stdout).toMatch(new RegExp(`dead +8 +organization_invite +${slug} +a…@example\\.org +.* smtp_451`));
     const id = results(listed.stdout)[1]!.id as string;
     const shown = await cli('outbox', 'show', id);
     expect(shown.stdout).toMatch(/last_error +smtp_451: The mail server answered/);
@@ -85,7 +88,7 @@ describe('the commands for what waits', () => {
     const set = await cli('--json', 'hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
     const target = `organization:${room.organizationId}`;
     expect(results(set.stdout)).toEqual([
-      { target, url: 'https://site.example/hook', secret: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+      { target, url: 'https://site.example/…', secret: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
     ]);
     const stored = async () =>
       (await room.make.query<{ secret: Buffer }>('SELECT secret FROM rebuild_hooks'))[0]!.secret;
@@ -104,10 +107,14 @@ describe('the commands for what waits', () => {
     );
     expect(room.vault.open('hook secrets', brand!.secret)).toBe(own);
     expect(results((await cli('--json', 'hook', 'list')).stdout)).toMatchObject([
-      { target: 'brand:primary', url: 'http://brand.example/' },
-      { target, url: 'https://site.example/2' },
+      { target: 'brand:primary', organization: null, url: 'http://brand.example' },
+      { target, organization: slug, url: 'https://site.example/…' },
     ]);
-    expect((await cli('hook', 'list')).stdout).not.toContain(own);
+    const shown = (await cli('hook', 'list')).stdout;
+    expect(shown).toMatch(/^SITE +ADDRESS +CREATED \(UTC\)\n/);
+    expect(shown).toMatch(new RegExp(`^organization:${slug} +https://site\\.example/… +\\d{4}-`, 'm'));
+    // A path may be all the secret that a hosting service knows.
+    expect(shown + set.stdout).not.toMatch(new RegExp(`${own}|example/[^…]`));
     expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 0 });
     expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 1 });
   });

@@ -1,50 +1,24 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { buildOnce } from '../support/api-process.js';
 import { results, runCli } from '../support/cli.js';
+import { processesOf, Service } from '../support/service.js';
 
 const KEY = /tk_live_[0-9a-f]{64}/;
-
-/** `npm start` as a newcomer runs it, in a data folder of its own. */
-class Service {
-  /** Those that a failed test would leave behind. */
-  static readonly running = new Set<Service>();
-  output = '';
-  readonly exited: Promise<number | null>;
-  private readonly child: ChildProcess;
-
-  constructor(dataDir: string, settings: Record<string, string> = {}) {
-    const run = fileURLToPath(new URL('../../scripts/run.js', import.meta.url));
-    const env = { PATH: '/usr/bin:/bin', DATA_DIR: dataDir, PORT: '0', ...settings };
-    this.child = spawn(process.execPath, [run, 'start'], { env });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    }
-    this.exited = new Promise((resolve) => this.child.once('exit', resolve));
-    Service.running.add(this);
-    void this.exited.then(() => Service.running.delete(this));
-  }
-
-  /** Waits until the service says that it is ready; returns its base URL. */
-  async ready(): Promise<string> {
-    await vi.waitFor(() => expect(this.output).toMatch(/Ready in/), { timeout: 40_000, interval: 20 });
-    return /Tutoring API +(\S+)/.exec(this.output)![1]!;
-  }
-
-  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
-    this.child.kill(signal);
-    return this.exited;
-  }
-}
-
-/** Processes whose command line or environment (ps e) names the folder. */
-function processesOf(folder: string): string[] {
-  const lines = execFileSync('ps', ['axeww', '-o', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n');
-  return lines.filter((line) => line.includes(folder) && !/^\s*\d+ +Z/.test(line));
-}
 
 /** Whose addresses of the database the environment of each process of the service holds, under whatever name. */
 function databaseRoles(folder: string): Record<string, string[]> {
@@ -54,14 +28,16 @@ function databaseRoles(folder: string): Record<string, string[]> {
     if (!app) continue;
     const environment = readFileSync(`/proc/${Number.parseInt(line, 10)}/environ`, 'utf8');
     roles[app] = [...environment.matchAll(/postgres(?:ql)?:\/\/([^:@/]+)/g)].map(([, user]) => user!);
-    expect(environment).not.toContain('MIGRATION_DATABASE_URL');
+    expect(environment).not.toMatch(/MIGRATION_DATABASE_URL=[^\0]/);
   }
   return roles;
 }
 
-describe('npm start', () => {
+// Real starts cost seconds of two cores each, so that each test is a story of several.
+describe('npm start', { timeout: 400_000 }, () => {
   let folder: string;
   let data: string;
+  beforeAll(() => buildOnce());
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tutoring-start-'));
     // Root's PostgreSQL runs as another account, which has to enter the folder.
@@ -73,103 +49,108 @@ describe('npm start', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('starts everything, prints a key and a curl line that work, and Ctrl-C leaves nothing behind', async () => {
-    const service = new Service(data);
+  it('is interrupted, goes on with full disks, and shows its first key as soon as it can', async () => {
+    // Ctrl-C while it starts ends it.
+    const interrupted = new Service(data);
+    await interrupted.says(/PostgreSQL \S+ started/);
+    expect(await interrupted.stop()).toBe(0);
+    expect(interrupted.output).toContain('Stopping …');
+    expect(processesOf(folder)).toEqual([]);
+    expect(existsSync(join(data, 'start.lock'))).toBe(false);
+
+    // Neither its own output nor a log can be written.
+    mkdirSync(join(data, 'log'), { recursive: true });
+    symlinkSync('/dev/full', join(data, 'log', 'api.log'));
+    const full = openSync('/dev/full', 'w');
+    const mute = new Service(data, { stdout: full });
+    closeSync(full);
+    const url = await mute.listens();
+    await mute.says(/api\.log cannot be written \(ENOSPC\)\. The service goes on\./);
+    expect((await fetch(`${url}/docs`)).status).toBe(200);
+    await vi.waitUntil(() => existsSync(join(data, 'first-key-unshown')), { timeout: 30_000 });
+    await mute.stop();
+    expect(processesOf(folder)).toEqual([]);
+    rmSync(join(data, 'log', 'api.log'));
+
+    // The key that nobody saw is replaced by one that is shown, once. Settings come from .env here.
+    writeFileSync(join(folder, '.env'), `SMTP_URL=\nBLOG_BRANDS=north,south\nPORT=1\n`);
+    const service = new Service(data, { cwd: folder });
     const base = await service.ready();
-    const key = KEY.exec(service.output)![0];
-    expect(service.output.match(new RegExp(KEY, 'g'))).toHaveLength(2);
     const curl = /curl -H '([^:]+): ([^']+)' '([^']+)'/.exec(service.output)!;
+    expect(service.output.match(new RegExp(KEY, 'g'))).toHaveLength(2);
     const students = await fetch(curl[3]!, { headers: { [curl[1]!]: curl[2]! } });
     expect(students.status).toBe(200);
     expect(((await students.json()) as { data: object[] }).data).toHaveLength(3);
-    expect((await fetch(`${base}/docs`)).status).toBe(200);
-    await vi.waitFor(
-      async () => expect(await (await fetch(`${base}/health/ready`)).json()).toMatchObject({ status: 'ok' }),
-      {
-        timeout: 10_000,
-      },
-    );
-    // The command line reaches the same database while the service runs.
-    const listed = await runCli(['--json', 'key', 'list', '--org', 'wattle-lane'], { DATA_DIR: data });
-    expect(results(listed.stdout)).toHaveLength(1);
+    const settings = { DATA_DIR: data };
+    const cli = (...args: string[]) => runCli(args, settings, '', folder);
+    const listed = results((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout);
+    expect(listed.map(({ status }) => status)).toEqual(['active', 'revoked']);
 
+    // A second start on the same data is told where the first one runs, and does not touch it.
+    const second = new Service(data);
+    expect(await second.exited).toBe(1);
+    expect(second.output).toMatch(new RegExp(`^Already running at ${base}, process ${service.pid}\\. [^\\n]+\\n$`));
     expect(databaseRoles(folder)).toEqual({ api: ['tutoring_app'], worker: ['tutoring_worker'] });
+
+    // Commands agree with the service that runs: its address, its mail, its data.
+    const args = ['key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
+    const created = await cli(...args);
+    expect(created.stdout).toContain(`${base}/v1/me`);
+    const doctor = results((await cli('--json', 'doctor')).stdout);
+    expect(doctor).toContainEqual({
+      check: 'mail',
+      status: 'ok',
+      message: `mails are written into ${join(data, 'mail')}`,
+    });
+    expect((await cli('hook', 'set', '--brand', 'north', '--url', 'http://127.0.0.1:1/')).code).toBe(0);
+    const response = await fetch(`${base}/v1/invites`, {
+      method: 'POST',
+      headers: { Authorization: `Token token=${KEY.exec(created.stdout)![0]}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ scope: 'organization', email: 'new.tutor@example.org' }),
+    });
+    const invite = (await response.json()) as { emailed: boolean; join_url: string };
+    expect(invite.emailed).toBe(true);
+    expect(service.output).toContain(join(data, 'mail'));
+    const mails = () => readdirSync(join(data, 'mail')).filter((name) => name.endsWith('.eml'));
+    await vi.waitUntil(() => mails().length === 1, { timeout: 60_000 });
+    expect(readFileSync(join(data, 'mail', mails()[0]!), 'utf8')).toContain('To: new.tutor@example.org');
+    const log = () => readFileSync(join(data, 'log', 'worker.log'), 'utf8');
+    await vi.waitUntil(() => log().includes(mails()[0]!), { timeout: 60_000 });
+    expect(log()).not.toMatch(/new\.tutor|\/join\//);
 
     expect(await service.stop()).toBe(0);
     expect(processesOf(folder)).toEqual([]);
     expect(readFileSync(join(data, 'log', 'api.log'), 'utf8')).not.toMatch(KEY);
     for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
-      expect(statSync(join(data, name)).mode & 0o077, name).toBe(0);
+      expect(lstatSync(join(data, name)).mode & 0o077, name).toBe(0);
     }
+  });
 
-    // The second start is warm: it keeps the data, and shows no key.
-    const again = new Service(data);
-    const url = await again.ready();
-    expect(again.output).not.toMatch(KEY);
-    expect(again.output).toContain('npm run --silent cli -- key create --org wattle-lane');
-    const me = await fetch(`${url}/v1/me`, { headers: { Authorization: `Token token=${key}` } });
-    expect(await me.json()).toMatchObject({ org_slug: 'wattle-lane', scopes: ['read'] });
-    expect(Number(/Ready in ([\d.]+) s/.exec(again.output)![1])).toBeLessThan(15);
-    expect(await again.stop('SIGTERM')).toBe(0);
-    expect(processesOf(folder)).toEqual([]);
-  }, 120_000);
-
-  it('writes mails into the data folder when there is no mail server', async () => {
-    const service = new Service(data);
-    const base = await service.ready();
-    expect(service.output).toContain(join(data, 'mail'));
-    const args = ['--json', 'key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
-    const { key } = results((await runCli(args, { DATA_DIR: data })).stdout)[0] as { key: string };
-    const response = await fetch(`${base}/v1/invites`, {
-      method: 'POST',
-      headers: { Authorization: `Token token=${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ scope: 'organization', email: 'new.tutor@example.org' }),
+  it('a killed launcher leaves an API and a worker that end by themselves, and a database and a port that the next start takes over', async () => {
+    const first = new Service(data, { settings: { DEMO: 'false' } });
+    const base = await first.ready();
+    expect(first.output).not.toMatch(KEY);
+    expect(first.output).toContain(`Data           ${data}\n`);
+    await first.stop('SIGKILL');
+    // The port of the first one, which its API may still hold for a moment.
+    const next = new Service(data, { settings: { DEMO: 'false', PORT: new URL(base).port } });
+    expect(await next.ready()).toBe(base);
+    await vi.waitUntil(() => processesOf(folder).filter((line) => line.includes('postgres -D')).length === 1, {
+      timeout: 60_000,
     });
-    const invite = (await response.json()) as { emailed: boolean; join_url: string };
-    expect(invite.emailed).toBe(true);
-    const mails = () => readdirSync(join(data, 'mail')).filter((name) => name.endsWith('.eml'));
-    await vi.waitFor(() => expect(mails()).toHaveLength(1), { timeout: 10_000 });
-    const [file] = mails();
-    const mail = readFileSync(join(data, 'mail', file!), 'utf8').replaceAll('=\r\n', '');
-    expect(mail).toContain('To: new.tutor@example.org');
-    expect(mail).toContain(invite.join_url);
-    const log = () => readFileSync(join(data, 'log', 'worker.log'), 'utf8');
-    await vi.waitFor(() => expect(log()).toContain(file));
-    expect(log()).not.toMatch(/new\.tutor|\/join\//);
-    expect(await service.stop()).toBe(0);
-  }, 120_000);
-
-  it('DEMO=false starts empty', async () => {
-    const service = new Service(data, { DEMO: 'false' });
-    await service.ready();
-    expect(service.output).not.toMatch(KEY);
     expect(await runCli(['key', 'list', '--org', 'wattle-lane'], { DATA_DIR: data })).toMatchObject({ code: 1 });
-    await service.stop();
-  }, 60_000);
-
-  it('a port in use is one clear line, and nothing is left running', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    const service = new Service(data, { PORT: String(port), DEMO: 'false' });
-    expect(await service.exited).toBe(1);
-    expect(service.output).toMatch(new RegExp(`EADDRINUSE.*${port}`));
-    expect(service.output).not.toMatch(/\n\s+at /);
+    expect(await next.stop('SIGTERM')).toBe(0);
     expect(processesOf(folder)).toEqual([]);
-    server.close();
-  }, 60_000);
 
-  it('a launcher that was killed leaves an API and a worker that end by themselves, and a database that the next start adopts', async () => {
-    const service = new Service(data, { DEMO: 'false' });
-    await service.ready();
-    await service.stop('SIGKILL');
-    const next = new Service(data, { DEMO: 'false' });
-    await next.ready();
-    await vi.waitFor(() => expect(processesOf(folder).filter((line) => line.includes('postgres -D'))).toHaveLength(1), {
-      timeout: 15_000,
+    // Commands start the database by themselves, and leave nothing running, also when there is something wrong.
+    expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({
+      code: 0,
     });
-    expect(await next.stop()).toBe(0);
+    rmSync(join(data, 'encryption-key'));
+    const refused = await runCli(['org', 'list'], { DATA_DIR: data });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(`The encryption key ${join(data, 'encryption-key')} is gone`);
+    expect(existsSync(join(data, 'encryption-key'))).toBe(false);
     expect(processesOf(folder)).toEqual([]);
-    expect(existsSync(join(data, 'encryption-key'))).toBe(true);
-  }, 90_000);
+  });
 });

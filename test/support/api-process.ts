@@ -69,7 +69,7 @@ export class ApiProcess {
       SHUTDOWN_DELAY_SECONDS: '0',
     };
     const child = spawn(process.execPath, [...flags, MAIN], {
-      cwd: ROOT,
+      cwd: inject('scratch'),
       // Nothing of this process' own environment: DATABASE_URL of a developer's shell, say.
       env: { PATH: process.env.PATH, ...defaults, ...settings },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 
 export interface CliResult {
   code: number | null;
@@ -7,10 +8,17 @@ export interface CliResult {
   stderr: string;
 }
 
+/** The built command line. */
+export const CLI = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
+
 /** Runs the built command line, as an operator's shell would, with nothing in its environment but these settings. */
-export async function runCli(args: string[], settings: Record<string, string>, input = ''): Promise<CliResult> {
-  const main = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: '/usr/bin:/bin', ...settings } });
+export async function runCli(
+  args: string[],
+  settings: Record<string, string>,
+  input = '',
+  cwd = inject('scratch'),
+): Promise<CliResult> {
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: '/usr/bin:/bin', ...settings } });
   child.stdin.on('error', () => undefined).end(input);
   const result: CliResult = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (result.stdout += chunk.toString()));

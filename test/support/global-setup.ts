@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,8 @@ declare module 'vitest' {
     tenantUrl: string;
     /** A database built by the migrations, to be cloned. */
     template: string;
+    /** Where processes under test work: there is no file `.env`, and what they leave goes with the run. */
+    scratch: string;
   }
 }
 
@@ -51,6 +53,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('workerUrl', postgres.workerUrl);
   project.provide('tenantUrl', asTenant(postgres.applicationUrl));
   project.provide('template', template);
+  const scratch = join(dataDir, 'scratch');
+  mkdirSync(scratch);
+  project.provide('scratch', scratch);
   return async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

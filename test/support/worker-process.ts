@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/apps/worker/src/main.js', import.meta.url));
 
 /** The worker as it is deployed: the built main.js in a process of its own. Build first, see buildOnce. */
@@ -21,7 +21,7 @@ export class WorkerProcess {
   /** @param settings environment variables; DATABASE_URL and ENCRYPTION_KEY at least */
   static async start(settings: Record<string, string>): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [MAIN], {
-      cwd: ROOT,
+      cwd: inject('scratch'),
       env: { PATH: process.env.PATH, ...settings, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

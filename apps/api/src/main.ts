@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { loadEnv } from '@app/config';
+import { loadEnv, readEnvFile } from '@app/config';
+import { inWords } from '@app/database';
 import { Log } from '@app/logging';
 import { ApiModule } from './api.module.js';
 import { configureApp, createAdapter } from './configure-app.js';
@@ -12,10 +13,13 @@ import { configureApp, createAdapter } from './configure-app.js';
 setFlagsFromString('--no-maglev');
 
 try {
+  readEnvFile();
   const env = loadEnv();
   const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(env), createAdapter(), {
     bodyParser: false,
     bufferLogs: true,
+    // Until there is ours: what ends the start is told in one line below.
+    logger: false,
     abortOnError: false,
   });
   configureApp(app);
@@ -27,7 +31,7 @@ try {
   // The launcher waits for this; under any other parent there is no channel.
   process.send?.({ listening: port });
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;
   // A pool or a timer of the half-started application must not keep the process alive.
   setTimeout(() => process.exit(1), 1_000).unref();

@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis';
 import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
-import type { Env } from '@app/config';
+import { type Env, loadEnv } from '@app/config';
 import {
   connect,
+  inWords as inWordsOf,
   pendingMigrations,
   type ProcessRole,
   ROLE_SETTINGS,
@@ -13,6 +14,10 @@ import {
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
+import { launcherOf } from './start/data-lock.js';
+import { keyFits } from './start/encryption-key.js';
+import { mailFolder } from './start/folders.js';
+import { usesEmbedded } from './workplace.js';
 
 export interface Finding {
   check: string;
@@ -23,7 +28,7 @@ export interface Finding {
 /** Looks at everything that the service leans on. Never throws: what cannot be looked at is a finding. */
 export async function examine(env: Env): Promise<Finding[]> {
   const services = [await examineRedis(env), await examineMail(env), await examineStorage(env)];
-  return [...(await examineDatabase(env)), ...services, ...examineSettings(env)];
+  return [...(await examineDatabase(env)), ...services, await examineKey(env), ...examineSettings(env)];
 }
 
 async function examineDatabase(env: Env): Promise<Finding[]> {
@@ -31,7 +36,7 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
   try {
     dataSource = await connect({ url: env.need('DATABASE_URL'), poolSize: 1, applicationName: 'tutoring doctor' });
   } catch (error) {
-    return [{ check: 'database', status: 'fail', message: (error as Error).message }];
+    return [{ check: 'database', status: 'fail', message: inWordsOf(error) }];
   }
   try {
     const [server] = await dataSource.query<{ version: string }[]>('SHOW server_version');
@@ -76,7 +81,7 @@ async function examineAs(url: string, check: string, look: (as: DataSource) => P
     const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', timeouts: false });
     return await look(dataSource).finally(() => dataSource.destroy());
   } catch (error) {
-    return { check, status: 'fail', message: (error as Error).message };
+    return { check, status: 'fail', message: inWordsOf(error) };
   }
 }
 
@@ -159,6 +164,10 @@ const GREETING_TIMEOUT_MS = 5_000;
 
 async function examineMail(env: Env): Promise<Finding> {
   const url = env.get('SMTP_URL');
+  // Without a mail server `npm start` writes mails down, and on the embedded database there is no other start.
+  if (!url && (usesEmbedded(loadEnv()) || launcherOf(env.get('DATA_DIR')))) {
+    return { check: 'mail', status: 'ok', message: `mails are written into ${mailFolder(env)}` };
+  }
   if (!url)
     return { check: 'mail', status: 'warn', message: 'SMTP_URL is not set: nothing is mailed, links are the way' };
   if (url.startsWith('file:')) return { check: 'mail', status: 'ok', message: `mails are written into ${url}` };
@@ -189,15 +198,25 @@ async function examineStorage(env: Env): Promise<Finding> {
   }
 }
 
+async function examineKey(env: Env): Promise<Finding> {
+  const check = 'encryption key';
+  const key = env.get('ENCRYPTION_KEY');
+  if (!key) {
+    const message = 'ENCRYPTION_KEY is not set: "npm start" makes its own, any other way of starting needs it';
+    return { check, status: 'warn', message };
+  }
+  try {
+    const fits = await keyFits(env, key);
+    return fits === false
+      ? { check, status: 'fail', message: 'does not open what is stored: put the former ENCRYPTION_KEY back' }
+      : { check, status: 'ok', message: fits ? 'opens what is stored' : 'set' };
+  } catch (error) {
+    return { check, status: 'warn', message: `could not be tried: ${inWordsOf(error)}` };
+  }
+}
+
 function examineSettings(env: Env): Finding[] {
   return [
-    env.get('ENCRYPTION_KEY')
-      ? { check: 'encryption key', status: 'ok', message: 'set' }
-      : {
-          check: 'encryption key',
-          status: 'warn',
-          message: 'ENCRYPTION_KEY is not set: "npm start" makes its own, any other way of starting needs it',
-        },
     env.get('PUBLIC_URL')
       ? { check: 'public address', status: 'ok', message: env.get('PUBLIC_URL')! }
       : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: addresses name localhost' },

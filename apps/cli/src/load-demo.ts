@@ -1,6 +1,7 @@
-import type { sizeOf } from './demo/demo.js';
-import { writeDemo } from './demo/demo.js';
+import sql from 'sql-template-tag';
+import { type DemoSize, writeDemo } from './demo/demo.js';
 import { importFolder, type ImportReport } from './import/importer.js';
+import { Failure } from './output.js';
 import type { Workplace } from './workplace.js';
 
 export interface LoadedOrganization {
@@ -9,15 +10,28 @@ export interface LoadedOrganization {
   report: ImportReport;
 }
 
+/** The rows of another seed have other ids and the same addresses: they cannot be added. */
+export class OtherDemo extends Failure {
+  constructor(slug: string, seed: number) {
+    super(
+      `The organization "${slug}" is there already, with other data than seed ${seed} makes. ` +
+        `To replace it: npm run --silent cli -- demo --reset --seed ${seed}`,
+    );
+  }
+}
+
 /**
  * Writes the demo organizations' folders and imports them, as `import` would an organization's own. Organizations that
  * are there already take the rows that they lack.
+ *
+ * @throws OtherDemo when they are there already, made from another seed
  */
 export async function loadDemo(
-  { env, organizations }: Workplace,
-  options: { folder: string; size: ReturnType<typeof sizeOf>; seed: number; onProgress: (text: string) => void },
+  workplace: Pick<Workplace, 'env' | 'db' | 'organizations'>,
+  options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },
 ): Promise<LoadedOrganization[]> {
-  const { folder, size, seed, onProgress } = options;
+  const { env, organizations } = workplace;
+  const { folder, size, seed, onProgress = () => undefined, signal } = options;
   const written = await writeDemo({
     folder,
     ...size,
@@ -27,8 +41,13 @@ export async function loadDemo(
       onProgress(`writing ${table}: ${lines} lines`);
     },
   });
+  for (const { slug, ownerId } of written) {
+    const id = await organizations.idBySlug(slug);
+    if (id && (await isOfOthers(workplace, id, ownerId))) throw new OtherDemo(slug, seed);
+  }
   const loaded: LoadedOrganization[] = [];
   for (const { name, slug, timeZone, currency, ownerEmail, folder: source } of written) {
+    signal?.throwIfAborted();
     const id =
       (await organizations.idBySlug(slug)) ?? (await organizations.create({ name, slug, timeZone, currency })).id;
     const report = await importFolder({
@@ -43,4 +62,14 @@ export async function loadDemo(
     loaded.push({ slug, id, report });
   }
   return loaded;
+}
+
+/** Whether an organization has people, and its demo owner is none of them. */
+async function isOfOthers({ db }: Pick<Workplace, 'db'>, organizationId: string, ownerId: string): Promise<boolean> {
+  const [row] = await db.transaction({ organizationId }, () =>
+    db.query<{ others: boolean }>(sql`
+      SELECT count(*) > 0 AND NOT coalesce(bool_or(user_id = ${ownerId}), false) AS others FROM members
+      WHERE organization_id = ${organizationId}`),
+  );
+  return row!.others;
 }

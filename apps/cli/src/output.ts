@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 
 /** A command that could not do what it was asked; each line is for the operator. */
@@ -10,10 +11,76 @@ export class Failure extends Error {
   }
 }
 
+/** What writing to a reader ends with who has had enough (`head`), or to a terminal that was closed. */
+const NOBODY_READS = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
+
+/**
+ * A command does not end in the middle because nobody reads what it prints: it leaves nothing half done. What could not
+ * be printed on a full disk is an error at its end.
+ */
+export function tolerateClosedOutput(): void {
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+    if (NOBODY_READS.has(code)) return;
+    process.stderr.write(`The output could not be written (${code})\n`);
+    process.exitCode = 1;
+  });
+}
+
+/**
+ * Asks whoever sits at the terminal.
+ *
+ * @throws Failure unless they agree; where nobody can be asked, `--yes` is how to agree
+ */
+export async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new Failure(`${question} Give --yes if that is what you want.`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('Nothing was changed.');
+  } finally {
+    terminal.close();
+  }
+}
+
 /** One result: as a JSON object on a line of its own with `--json`, else in words. */
 export function print(command: Command, result: object, words: string): void {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  process.stdout.write(`${json ? JSON.stringify(result) : words}\n`);
+  process.stdout.write(`${wantsJson(command) ? JSON.stringify(result) : words}\n`);
+}
+
+/** How rows are shown: as JSON objects, and in a table with these headings. */
+export interface Listing<Row> {
+  json: (row: Row) => object;
+  columns: Record<string, (row: Row) => string>;
+  /** Said instead of an empty table. */
+  empty: string;
+}
+
+/** Several results: JSON objects with `--json`, else a table. */
+export function printRows<Row>(command: Command, rows: Row[], { json, columns, empty }: Listing<Row>): void {
+  if (wantsJson(command)) {
+    for (const row of rows) process.stdout.write(`${JSON.stringify(json(row))}\n`);
+    return;
+  }
+  if (rows.length === 0) {
+    process.stdout.write(`${empty}\n`);
+    return;
+  }
+  const cells = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((cell) => cell(row)))];
+  const widths = Object.keys(columns).map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  for (const line of cells) {
+    const padded = line.map((cell, column) => cell.padEnd(widths[column]!));
+    process.stdout.write(`${padded.join('  ').trimEnd()}\n`);
+  }
+}
+
+/** A time in a table, in UTC to the minute. */
+export function minute(time: Date | null, never = '-'): string {
+  return time ? time.toISOString().slice(0, 16).replace('T', ' ') : never;
+}
+
+function wantsJson(command: Command): boolean {
+  return command.optsWithGlobals<{ json?: boolean }>().json ?? false;
 }
 
 /** A line that tells how far the work is; only for people who watch. */

@@ -1,11 +1,14 @@
+import { realpathSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { AccountError, ApiKeys, Invites, Organizations } from '@app/accounts';
+import { ApiKeys, Invites, Organizations } from '@app/accounts';
 import { type Env, loadEnv, Vault } from '@app/config';
-import { connect, Database, migrate } from '@app/database';
+import { connect, Database, DatabaseFault, migrate } from '@app/database';
 import { Failure } from './output.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded-postgres.js';
-import { dataSecret } from './start/data-secret.js';
+import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
+import { launcherOf } from './start/data-lock.js';
+import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
+import { refuseUnsafe } from './start/safety.js';
 
 /** What a command works with. */
 export interface Workplace {
@@ -17,51 +20,64 @@ export interface Workplace {
   organizationId: (slug: string) => Promise<string>;
 }
 
-/**
- * The configuration with a database in it: the one of DATABASE_URL, else an embedded PostgreSQL in DATA_DIR, started when
- * it does not run and brought up to date. The embedded one, and whoever runs the service here (`adopt`), has the data
- * folder's encryption key where the environment has none.
- */
-export async function openDatabase(
-  options: { adopt?: boolean } = {},
-): Promise<{ env: Env; stop: () => Promise<void> }> {
-  const env = loadEnv();
-  const withKey = () => ({
-    ENCRYPTION_KEY: env.get('ENCRYPTION_KEY') ?? dataSecret(env.get('DATA_DIR'), 'encryption-key'),
-  });
-  if (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) {
-    return { env: options.adopt ? loadEnv(withKey()) : env, stop: () => Promise.resolve() };
-  }
-  const postgres = await startEmbeddedPostgres({
-    dataDir: env.get('DATA_DIR'),
-    ...options,
-    // A command that passes by says only what it was asked for.
-    ...(options.adopt && { log: (line: string) => process.stderr.write(`${line}\n`) }),
-  });
-  const urls = {
-    DATABASE_URL: postgres.applicationUrl,
-    WORKER_DATABASE_URL: postgres.workerUrl,
-    MIGRATION_DATABASE_URL: postgres.ownerUrl,
-  };
-  const migrated = loadEnv({ ...urls, ...withKey() });
-  await migrate(migrated.migrationUrl, migrated.processUrls);
-  return { env: migrated, stop: () => stopUnlessUsed(postgres, options.adopt ?? false) };
+/** The configuration with a database in it. */
+export interface OpenDatabase {
+  env: Env;
+  /** Where the embedded database lies; null for the one of DATABASE_URL. */
+  where: string | null;
+  stop: () => Promise<void>;
 }
 
-/** What PostgreSQL answers when a role lacks a right. */
-const DENIED = '42501';
+/**
+ * Opens the database of DATABASE_URL, else an embedded PostgreSQL in DATA_DIR, started when it does not run and brought up
+ * to date. Whoever runs the service here (`launch`) brings any database up to date, takes charge of an embedded server that
+ * a killed launcher left, and gets an encryption key where there is none.
+ *
+ * @throws Failure when the database is not safe, or its encryption key is gone; nothing is changed then, or left running
+ */
+export async function openDatabase(launch?: { signal: AbortSignal }): Promise<OpenDatabase> {
+  const given = loadEnv();
+  const dataDir = given.get('DATA_DIR');
+  const embedded = usesEmbedded(given);
+  const postgres =
+    embedded &&
+    (await startEmbeddedPostgres({
+      dataDir,
+      adopt: true,
+      // A command that passes by says only what it was asked for.
+      ...(launch && { signal: launch.signal, log: (line: string) => process.stderr.write(`${line}\n`) }),
+    }));
+  const stop = async () => {
+    if (postgres && (launch || !(await isUsed(postgres.adminUrl, dataDir)))) await postgres.stop();
+  };
+  try {
+    const urls = postgres && {
+      DATABASE_URL: postgres.applicationUrl,
+      WORKER_DATABASE_URL: postgres.workerUrl,
+      MIGRATION_DATABASE_URL: postgres.ownerUrl,
+    };
+    const located = loadEnv({ ...urls });
+    if (launch && !postgres) await refuseUnsafe(located);
+    const key = launch || postgres ? await encryptionKey(located) : knownEncryptionKey(located);
+    const env = loadEnv({ ...urls, ...(key && { ENCRYPTION_KEY: key }) });
+    if (launch || postgres) await migrate(env.migrationUrl, env.processUrls);
+    return { env, where: postgres ? realpathSync(postgres.dataDirectory) : null, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whether the database is the embedded one. */
+export function usesEmbedded(env: Env): boolean {
+  return (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) === null;
+}
 
 /** Runs a command on a database, as its owner, and leaves everything as it was found. */
 export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
-    const dataSource = await connect({
-      url: env.migrationUrl,
-      poolSize: 2,
-      applicationName: 'tutoring cli',
-    }).catch((error: unknown) => {
-      throw new Failure(`The database of MIGRATION_DATABASE_URL cannot be reached: ${(error as Error).message}`);
-    });
+    const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring cli' });
     try {
       const db = new Database(dataSource);
       const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
@@ -76,31 +92,24 @@ export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T
           return id;
         },
       });
+    } catch (error) {
+      throw DatabaseFault.of(error, env.migrationUrl) ?? error;
     } finally {
       await dataSource.destroy();
     }
-  } catch (error) {
-    if (error instanceof AccountError) throw new Failure(error.message);
-    if ((error as { code?: unknown }).code === DENIED) {
-      throw new Failure('Commands run as the owner of the database: set MIGRATION_DATABASE_URL to its address.');
-    }
-    throw error;
   } finally {
     await stop();
   }
 }
 
-/** A server that this command started may serve others by now: whoever adopted it stops it. */
-async function stopUnlessUsed(postgres: EmbeddedPostgres, owned: boolean): Promise<void> {
-  if (postgres.startedHere && !owned && (await isUsed(postgres.adminUrl))) return;
-  await postgres.stop();
-}
-
 /** A connection that was just closed takes PostgreSQL a moment to end (ms). */
 const CLOSING_PATIENCE = 1_000;
 
-async function isUsed(adminUrl: string): Promise<boolean> {
+/** Whether a server serves others than this command by now: a running service, or another command, which then stops it. */
+async function isUsed(adminUrl: string, dataDir: string): Promise<boolean> {
+  if (launcherOf(dataDir)) return true;
   const client = new pg.Client({ connectionString: adminUrl });
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const deadline = Date.now() + CLOSING_PATIENCE;

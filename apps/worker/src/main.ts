@@ -1,13 +1,17 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { loadEnv } from '@app/config';
+import { loadEnv, readEnvFile } from '@app/config';
+import { inWords } from '@app/database';
 import { Log } from '@app/logging';
 import { WorkerModule } from './worker.module.js';
 
 try {
+  readEnvFile();
   const env = loadEnv();
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(env), {
     bufferLogs: true,
+    // Until there is ours: what ends the start is told in one line below.
+    logger: false,
     abortOnError: false,
   });
   app.useLogger(app.get(Log));
@@ -18,7 +22,7 @@ try {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.send?.({ working: true });
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;
   setTimeout(() => process.exit(1), 1_000).unref();
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
 
 /** Every variable that the service reads. `.env.example` says what each is for; a test keeps the two equal. */
@@ -66,16 +67,27 @@ export class Env {
   /** A variable without which this process cannot work, with a plain error when it is not set. */
   need<Name extends keyof Values>(name: Name): NonNullable<Values[Name]> {
     const value = this.values[name];
-    if (value === null) throw new EnvError([`${name} is not set`]);
+    if (value === null)
+      throw new EnvError([`${name} is not set: ${REMEDIES[name] ?? 'set it in the environment or in .env'}`]);
     return value;
   }
 
-  /** The environment that this one was read from, with `changes` (null unsets), for a process that is started from here. */
+  /**
+   * The environment that this one was read from, with `changes` (null unsets), for a process that is started from here.
+   * What is unset stays in it as an empty variable, or the process would take it from `.env`.
+   */
   forChildren(changes: Record<string, string | null>): Record<string, string> {
-    const changed = new Set(Object.keys(changes).flatMap((name) => [name, `${name}_FILE`]));
-    const inherited = Object.entries(this.source).filter(([name]) => !changed.has(name));
-    const wanted = [...inherited, ...Object.entries(changes)];
-    return Object.fromEntries(wanted.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+    const inherited = Object.entries(this.source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const wanted = Object.entries(changes).flatMap(([name, value]) => [
+      [name, value ?? ''],
+      [`${name}_FILE`, ''],
+    ]);
+    return Object.fromEntries([...inherited, ...wanted]) as Record<string, string>;
+  }
+
+  /** The variable that an address comes from, for messages; null when it comes from none. */
+  nameOf(address: string): string | null {
+    return settingNames.find((name) => this.values[name] === address) ?? null;
   }
 
   /** The connection of a process. A laptop may have one role for everything; in production each process has its own. */
@@ -99,10 +111,38 @@ export class Env {
   }
 }
 
+/** What to do about a variable that is missing, where it is more than to set it. */
+const REMEDIES: Partial<Record<keyof Values, string>> = {
+  DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which brings its own database',
+  ENCRYPTION_KEY: 'make one with "openssl rand -hex 32" and give the same to every process',
+};
+
 /** All faults of the configuration at once, one line each. */
 export class EnvError extends Error {
   constructor(readonly faults: string[]) {
-    super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    const text = faults.length === 1 ? ` ${faults[0]}` : faults.map((fault) => `\n  - ${fault}`).join('');
+    super(`The configuration cannot be used:${text}`);
+  }
+}
+
+/**
+ * Adds the variables of the file `.env` in the working folder to the environment; each program calls it first. What the
+ * environment has already wins, under either of its names (`NAME`, `NAME_FILE`).
+ *
+ * @throws EnvError when the file is there and cannot be read
+ */
+export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file = '.env'): void {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    throw new EnvError([`${file} cannot be read (${code})`]);
+  }
+  const given = new Set(Object.keys(environment).map((name) => name.replace(/_FILE$/, '')));
+  for (const [name, value] of Object.entries(parseEnv(text))) {
+    if (!given.has(name.replace(/_FILE$/, ''))) environment[name] = value;
   }
 }
 
@@ -126,6 +166,10 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
       // The value itself stays out of the message: it may be a secret.
       faults.push(`${name} must be ${(error as Error).message}`);
     }
+  }
+  if (values.STORAGE === 's3' && !values.S3_BUCKET) faults.push('S3_BUCKET is not set: STORAGE=s3 needs it');
+  if (!values.S3_ACCESS_KEY_ID !== !values.S3_SECRET_ACCESS_KEY) {
+    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY go together: set both or neither');
   }
   if (faults.length > 0) throw new EnvError(faults);
   return new Env(values as Values, source);

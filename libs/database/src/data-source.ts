@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DatabaseFault } from './database-fault.js';
 import { entities } from './entities/index.js';
 import { migrations } from './migrations/index.js';
 
@@ -76,7 +77,30 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
   } satisfies DataSourceOptions;
 }
 
-/** A connected data source; the caller destroys it. */
-export async function connect(options: ConnectionOptions): Promise<DataSource> {
-  return new DataSource(dataSourceOptions(options)).initialize();
+/**
+ * A connected data source; the caller destroys it.
+ *
+ * @throws DatabaseFault when the server cannot be used
+ */
+export function connect(options: ConnectionOptions): Promise<DataSource> {
+  return initialize(new DataSource(dataSourceOptions(options)));
+}
+
+/**
+ * Connects.
+ *
+ * @throws DatabaseFault when the server cannot be used
+ */
+export async function initialize(dataSource: DataSource): Promise<DataSource> {
+  const { url } = dataSource.options as { url: string };
+  try {
+    await dataSource.initialize();
+    const sql = `SELECT current_setting('server_version_num')::integer AS version`;
+    const [server] = await dataSource.query<{ version: number }[]>(sql);
+    DatabaseFault.checkVersion(server!.version, url);
+    return dataSource;
+  } catch (error) {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    throw DatabaseFault.of(error, url) ?? error;
+  }
 }

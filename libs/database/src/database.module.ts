@@ -3,8 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Env } from '@app/config';
 import type { Sharing } from './connections.js';
+import { DatabaseFault } from './database-fault.js';
 import { Database } from './database.js';
-import { dataSourceOptions } from './data-source.js';
+import { dataSourceOptions, initialize } from './data-source.js';
 import type { ProcessRole } from './grants.js';
 import { StartCheck } from './start-check.js';
 
@@ -38,8 +39,14 @@ export class DatabaseModule {
             // A database that is just starting is waited for; the module tree comes up once it answers.
             retryAttempts: env.production ? 20 : 3,
             retryDelay: 500,
+            // What does not pass by itself, a wrong password say, is said at once.
+            toRetry: (error: unknown) => !(error instanceof DatabaseFault) || error.passing,
             manualInitialization: !connected,
           }),
+          dataSourceFactory: async (options) => {
+            const dataSource = new DataSource(options!);
+            return connected ? initialize(dataSource) : dataSource;
+          },
         }),
       ],
       providers: [

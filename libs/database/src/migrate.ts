@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { connect } from './data-source.js';
+import { DatabaseFault } from './database-fault.js';
 import { migrations } from './migrations/index.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
 
@@ -56,6 +57,8 @@ export async function asOwner<T>(url: string, work: (owner: DataSource) => Promi
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     return await work(owner);
+  } catch (error) {
+    throw DatabaseFault.of(error, url) ?? error;
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await lock.release();

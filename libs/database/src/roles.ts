@@ -116,6 +116,12 @@ const POWERS: [keyof ReachedRole, string, (name: string, database: string) => st
  * @param role whose connection it is
  */
 export async function roleFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
+  const faults = await rolePowers(connection, role);
+  return faults.length > 0 ? faults : rightFaults(connection, role);
+}
+
+/** The same without the rights on tables: what can be said of a role before there are any. */
+export async function rolePowers(connection: DataSource, role: ProcessRole): Promise<string[]> {
   const reached = await connection.query<(ReachedRole & { database: string })[]>(`${REACHED}
     SELECT path, rolsuper AS superuser, rolbypassrls AS bypasses, rolcreaterole AS makes_roles,
       rolcreatedb AS makes_databases, rolreplication AS replicates, rolname LIKE 'pg\\_%' AS predefined,
@@ -127,8 +133,7 @@ export async function roleFaults(connection: DataSource, role: ProcessRole): Pro
       has_database_privilege(a.oid, d.oid, 'CREATE') AS creates_schemas
     FROM reached r JOIN pg_roles a ON a.oid = r.oid JOIN pg_database d ON d.datname = current_database()
     ORDER BY cardinality(path)`);
-  const faults = reached.flatMap((one) => powersOf(one, ROLE_SETTINGS[role], escapeIdentifier(one.database)));
-  return faults.length > 0 ? faults : rightFaults(connection, role);
+  return reached.flatMap((one) => powersOf(one, ROLE_SETTINGS[role], escapeIdentifier(one.database)));
 }
 
 function powersOf(role: ReachedRole, setting: string, database: string): string[] {

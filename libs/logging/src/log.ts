@@ -42,7 +42,7 @@ export class Log implements LoggerService {
       formatters: { level: (label) => ({ level: label }) },
     };
     const redact = { paths: [...REDACTED, ...REDACTED.map((name) => `*.${name}`)], censor: '[redacted]' };
-    const out = destination ?? pino.destination({ fd: 1, sync: false, minLength: BUFFER, periodicFlush: FLUSH_EVERY });
+    const out = destination ?? standardOutput();
     this.pino = pino({ ...options, redact }, out);
     this.accesses = pino(options, out);
   }
@@ -76,6 +76,17 @@ export class Log implements LoggerService {
   verbose(message: unknown, context?: string): void {
     this.pino.trace({ context }, String(message));
   }
+}
+
+/** What is kept of the log while it cannot be written (bytes); later lines are dropped. */
+const KEPT_WHILE_FULL = 1_048_576;
+
+/** Nobody is worse served because a disk is full: what cannot be written is tried again with the next lines. */
+function standardOutput(): DestinationStream {
+  const options = { minLength: BUFFER, periodicFlush: FLUSH_EVERY, maxLength: KEPT_WHILE_FULL };
+  const out = pino.destination({ fd: 1, sync: false, ...options });
+  out.on('error', () => undefined);
+  return out;
 }
 
 /** PostgreSQL's codes, which Node's (EPIPE) could be taken for: theirs have no digit. */

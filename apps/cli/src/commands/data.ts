@@ -2,13 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { sizeOf } from '../demo/demo.js';
+import { type DemoSize, sizeOf } from '../demo/demo.js';
+import { removeDemo } from '../demo/remove-demo.js';
 import { importFolder, type ImportReport } from '../import/importer.js';
 import { loadDemo } from '../load-demo.js';
 import { print, ProgressLine } from '../output.js';
 import { withWorkplace } from '../workplace.js';
 
-type DemoSize = ReturnType<typeof sizeOf>;
+interface DemoOptions {
+  size: DemoSize;
+  seed: number;
+  reset?: boolean;
+}
 
 /** `import`, `demo`. */
 export function addDataCommands(program: Command): void {
@@ -44,20 +49,18 @@ export function addDataCommands(program: Command): void {
       sizeOf('small'),
     )
     .option('--seed <number>', 'another seed makes other data', parseSeed, 1)
-    .action(async ({ size, seed }: { size: DemoSize; seed: number }, command: Command) => {
+    .option('--reset', 'remove the demo organizations first, with their keys and all that was added to them')
+    .action(async ({ size, seed, reset }: DemoOptions, command: Command) => {
       const progress = new ProgressLine();
       const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
       try {
-        const loaded = await withWorkplace((workplace) =>
-          loadDemo(workplace, {
-            folder,
-            size,
-            seed,
-            onProgress: (text) => {
-              progress.show(text);
-            },
-          }),
-        );
+        const loaded = await withWorkplace(async (workplace) => {
+          if (reset) await removeDemo(workplace.env.migrationUrl);
+          const onProgress = (text: string) => {
+            progress.show(text);
+          };
+          return loadDemo(workplace, { folder, size, seed, onProgress });
+        });
         progress.clear();
         for (const { slug, report } of loaded) {
           print(command, { organization: slug, tables: report.tables }, `Organization "${slug}"\n${inWords(report)}`);

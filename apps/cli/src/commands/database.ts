@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { loadEnv } from '@app/config';
 import { correctCopies, migrate, recountLists, revertLast } from '@app/database';
 import { examine } from '../doctor.js';
-import { Failure, print } from '../output.js';
+import { confirm, Failure, print } from '../output.js';
 import { provisionRoles } from '../postgres/roles.js';
-import { openDatabase } from '../workplace.js';
+import { refuseUnsafe } from '../start/safety.js';
+import { openDatabase, usesEmbedded } from '../workplace.js';
 
 /** `roles`, `migrate`, `recount`, `doctor`. */
 export function addDatabaseCommands(program: Command): void {
@@ -26,8 +27,11 @@ export function addDatabaseCommands(program: Command): void {
   program
     .command('migrate')
     .description('bring the schema, and the rights of API and worker, up to date')
-    .option('--revert', 'take the last migration back instead')
-    .action(async ({ revert }: { revert?: boolean }, command: Command) => {
+    .option('--revert', 'take the last migration back instead, with the data that only it has room for')
+    .option('--yes', 'revert without asking')
+    .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {
+      if (revert && !yes)
+        await confirm('This takes the last migration back, and the data with it that it made room for.');
       // The embedded server's opening migrates already; what was done then is not told again.
       const { env, stop } = await openDatabase();
       try {
@@ -36,6 +40,7 @@ export function addDatabaseCommands(program: Command): void {
           print(command, { reverted }, reverted ? `Reverted ${reverted}` : 'There is nothing to revert');
           return;
         }
+        if (env.production && !usesEmbedded(loadEnv())) await refuseUnsafe(env);
         const applied = await migrate(env.migrationUrl, env.processUrls);
         print(command, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The schema is up to date');
       } finally {
@@ -63,7 +68,6 @@ export function addDatabaseCommands(program: Command): void {
     .command('doctor')
     .description('look whether everything is as it has to be')
     .action(async (_options: object, command: Command) => {
-      loadEnv();
       const { env, stop } = await openDatabase();
       try {
         const findings = await examine(env);

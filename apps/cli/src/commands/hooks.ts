@@ -4,7 +4,8 @@ import { type Command, Option } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import type { Tenant } from '@app/database';
-import { Failure, print } from '../output.js';
+import { Failure, minute, print, printRows } from '../output.js';
+import { inSlugs, organizationIn, slugsOf } from '../slugs.js';
 import { withWorkplace, type Workplace } from '../workplace.js';
 
 interface TargetOptions {
@@ -25,6 +26,12 @@ interface Target {
   target: string;
   organizationId: string | null;
   tenant: Tenant;
+}
+
+interface HookRow {
+  target: string;
+  url: string;
+  created_at: Date;
 }
 
 /** No organization has it: a brand's hook is seen through the platform's capability alone. */
@@ -63,9 +70,9 @@ export function addHookCommands(program: Command): void {
       const made = secret === null ? { secret: key } : {};
       print(
         command,
-        { target, url, ...made },
+        { target, url: withoutPath(url), ...made },
         [
-          `${target} is rebuilt through ${url}`,
+          `${options.org ?? options.brand!} is rebuilt through ${withoutPath(url)}`,
           ...(secret === null ? ['', 'Calls are signed with this secret, shown this once:', '', `  ${key}`] : []),
           '',
           'X-Signature is sha256= and the HMAC-SHA256 of "<X-Timestamp>.<body>", in hex.',
@@ -75,15 +82,29 @@ export function addHookCommands(program: Command): void {
 
   hook
     .command('list')
-    .description('list the hooks; secrets are not shown')
+    .description('list the hooks; secrets are not shown, and of addresses no path, which may be one')
     .action(async (_options: object, command: Command) => {
-      const rows = await withWorkplace(({ db }) =>
-        db.lookUp<{ target: string; url: string; created_at: Date }>(sql`SELECT * FROM list_rebuild_hooks()`),
+      const [rows, slugs] = await withWorkplace(
+        async ({ db, organizations }) =>
+          [
+            await db.lookUp<HookRow>(sql`SELECT * FROM list_rebuild_hooks()`),
+            slugsOf(await organizations.list()),
+          ] as const,
       );
-      if (rows.length === 0 && !command.optsWithGlobals<{ json?: boolean }>().json) {
-        process.stdout.write('No hook is set: rebuilds are done when nobody has to be told.\n');
-      }
-      for (const row of rows) print(command, row, `${row.target}  ${row.url}`);
+      printRows(command, rows, {
+        json: ({ target, url, created_at }) => ({
+          target,
+          organization: organizationIn(target, slugs),
+          url: withoutPath(url),
+          created_at,
+        }),
+        columns: {
+          SITE: ({ target }) => inSlugs(target, slugs),
+          ADDRESS: ({ url }) => withoutPath(url),
+          'CREATED (UTC)': ({ created_at }) => minute(created_at),
+        },
+        empty: 'No hook is set: rebuilds are done when nobody has to be told.',
+      });
     });
 
   withTarget(hook.command('remove'))
@@ -97,7 +118,7 @@ export function addHookCommands(program: Command): void {
         return rows[1] > 0 ? target : null;
       });
       if (!removed) throw new Failure('There is no such hook');
-      print(command, { target: removed, removed: true }, `${removed} has no hook any more`);
+      print(command, { target: removed, removed: true }, `${options.org ?? options.brand!} has no hook any more`);
     });
 }
 
@@ -115,6 +136,12 @@ async function targetOf({ env, organizationId }: Workplace, { org, brand }: Targ
   if (!brands.includes(brand!)) throw new Failure(`There is no brand "${brand!}". There are: ${brands.join(', ')}`);
   const tenant = { organizationId: NO_ORGANIZATION, platformBlog: true };
   return { target: `brand:${brand!}`, organizationId: null, tenant };
+}
+
+/** Of hosting services the path itself is the secret: whoever knows it can start builds. */
+function withoutPath(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
 /** The messages leave the address out: it may hold a password. */

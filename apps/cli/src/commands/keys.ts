@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isScope, type Scope, SCOPES } from '@app/accounts';
+import type { Env } from '@app/config';
 import type { ApiKey } from '@app/database';
-import { Failure, print } from '../output.js';
+import { Failure, minute, print, printRows } from '../output.js';
+import { launcherOf } from '../start/data-lock.js';
 import { withWorkplace } from '../workplace.js';
 
 interface CreateOptions {
@@ -23,7 +25,8 @@ export function addKeyCommands(program: Command): void {
     .description('make an API key; it is shown once')
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--scopes <a,b>', 'what it may do', parseScopes, ['read'])
+    .option('--scopes <a,b>', 'what it may do, see below', parseScopes, ['read'])
+    .addHelpText('after', scopesHelp)
     .option('--expires <time>', 'ISO 8601 date or date-time after which it is refused', parseExpiry)
     .option('--platform-blog', "the platform's own blog posts too")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
@@ -35,7 +38,7 @@ export function addKeyCommands(program: Command): void {
           expiresAt: expires ?? null,
           platformBlog: platformBlog ?? false,
         });
-        return { ...made, port: env.get('PORT') };
+        return { ...made, base: addressOf(env) };
       });
       print(
         command,
@@ -47,7 +50,7 @@ export function addKeyCommands(program: Command): void {
           ``,
           `It may: ${scopes.join(', ')}. Try it:`,
           ``,
-          `  curl -H 'Authorization: Token token=${created.key}' http://localhost:${created.port}/v1/me`,
+          `  curl -H 'Authorization: Token token=${created.key}' ${created.base}/v1/me`,
         ].join('\n'),
       );
     });
@@ -61,12 +64,19 @@ export function addKeyCommands(program: Command): void {
         keys: await workplace.keys.list(await workplace.organizationId(org)),
         prefix: workplace.env.get('API_KEY_PREFIX'),
       }));
-      if (keys.length === 0 && !command.optsWithGlobals<{ json?: boolean }>().json) {
-        process.stdout.write(
-          `"${org}" has no keys. Make one: npm run --silent cli -- key create --org ${org} --name …\n`,
-        );
-      }
-      for (const entry of keys) printKey(command, entry, prefix);
+      printRows(command, keys, {
+        json: (entry) => toJson(entry, prefix),
+        columns: {
+          ID: ({ id }) => id,
+          KEY: (entry) => displayOf(entry, prefix),
+          STATUS: statusOf,
+          'LAST USED (UTC)': ({ lastUsedAt }) => minute(lastUsedAt, 'never'),
+          'EXPIRES (UTC)': ({ expiresAt }) => minute(expiresAt, 'never'),
+          NAME: ({ name }) => name,
+          SCOPES: ({ scopes }) => scopes.join(','),
+        },
+        empty: `"${org}" has no keys. Make one: npm run --silent cli -- key create --org ${org} --name …`,
+      });
     });
 
   key
@@ -101,31 +111,38 @@ function parseExpiry(text: string): Date {
   return date;
 }
 
-function printKey(command: Command, key: ApiKey, prefix: string): void {
-  const expired = key.expiresAt !== null && key.expiresAt.getTime() <= Date.now();
-  const status = key.revokedAt ? 'revoked' : expired ? 'expired' : 'active';
-  const display = `${prefix}_live_${key.firstFour}…${key.lastFour}`;
-  print(
-    command,
-    {
-      id: key.id,
-      name: key.name,
-      display,
-      scopes: key.scopes,
-      platform_blog: key.platformBlog,
-      status,
-      expires_at: key.expiresAt,
-      last_used_at: key.lastUsedAt,
-      created_at: key.createdAt,
-    },
-    [
-      key.id,
-      display,
-      status.padEnd(7),
-      key.scopes.join(','),
-      `last used ${key.lastUsedAt?.toISOString().slice(0, 16) ?? 'never'}`,
-      key.expiresAt ? `expires ${key.expiresAt.toISOString()}` : 'no expiry',
-      key.name,
-    ].join('  '),
+/** Where the service answers: as it is configured, as it runs here, else as it would start. */
+function addressOf(env: Env): string {
+  const running = launcherOf(env.get('DATA_DIR'))?.url;
+  return env.get('PUBLIC_URL') ?? running ?? `http://localhost:${env.get('PORT')}`;
+}
+
+function scopesHelp(): string {
+  const width = Math.max(...Object.keys(SCOPES).map((name) => name.length));
+  return ['', 'Scopes:', ...Object.entries(SCOPES).map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join(
+    '\n',
   );
+}
+
+function statusOf({ revokedAt, expiresAt }: ApiKey): string {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
+}
+
+function displayOf({ firstFour, lastFour }: ApiKey, prefix: string): string {
+  return `${prefix}_live_${firstFour}…${lastFour}`;
+}
+
+function toJson(key: ApiKey, prefix: string): object {
+  return {
+    id: key.id,
+    name: key.name,
+    display: displayOf(key, prefix),
+    scopes: key.scopes,
+    platform_blog: key.platformBlog,
+    status: statusOf(key),
+    expires_at: key.expiresAt,
+    last_used_at: key.lastUsedAt,
+    created_at: key.createdAt,
+  };
 }

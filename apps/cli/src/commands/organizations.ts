@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Identities, normalizeEmail } from '@app/accounts';
-import { Failure, print } from '../output.js';
+import { Failure, minute, print, printRows } from '../output.js';
 import { withWorkplace } from '../workplace.js';
 
 interface CreateOptions {
@@ -10,11 +10,11 @@ interface CreateOptions {
   currency?: string;
 }
 
-/** `org create`, `owner create`, `login verify`. */
+/** `org create`, `org list`, `owner create`, `login verify`. */
 export function addOrganizationCommands(program: Command): void {
-  program
-    .command('org')
-    .description('organizations')
+  const org = program.command('org').description('organizations');
+
+  org
     .command('create')
     .description('make an organization')
     .requiredOption('--name <name>', 'its name')
@@ -31,6 +31,32 @@ export function addOrganizationCommands(program: Command): void {
         }),
       );
       print(command, { id, slug }, `Organization "${slug}" is made: ${id}`);
+    });
+
+  org
+    .command('list')
+    .description('list the organizations')
+    .action(async (_options: object, command: Command) => {
+      const rows = await withWorkplace(({ organizations }) => organizations.list());
+      printRows(command, rows, {
+        json: ({ id, slug, name, timeZone, currency, createdAt }) => ({
+          id,
+          slug,
+          name,
+          time_zone: timeZone,
+          currency,
+          created_at: createdAt,
+        }),
+        columns: {
+          SLUG: (row) => row.slug,
+          NAME: (row) => row.name,
+          'TIME ZONE': (row) => row.timeZone,
+          CURRENCY: (row) => row.currency,
+          'CREATED (UTC)': (row) => minute(row.createdAt),
+          ID: (row) => row.id,
+        },
+        empty: "There is no organization. Make one: npm run --silent cli -- org create --name 'My School' --slug mine",
+      });
     });
 
   program

@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
-import { Failure, print } from '../output.js';
+import { Failure, minute, print, printRows } from '../output.js';
+import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
 import { withWorkplace } from '../workplace.js';
 
 const STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
@@ -34,21 +35,25 @@ export function addOutboxCommands(program: Command): void {
     .option('--status <status>', STATUSES.join(', '), parseStatus)
     .option('--limit <number>', 'how many at most', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
-      const rows = await find(status ?? null, null, limit);
-      if (rows.length === 0 && !command.optsWithGlobals<{ json?: boolean }>().json) {
-        process.stdout.write(status ? `Nothing in the outbox is ${status}.\n` : 'The outbox is empty.\n');
-      }
-      for (const row of rows) {
-        const shown = told(row);
-        const words = [
-          row.id,
-          row.status.padEnd(10),
-          `${row.attempts} ${row.attempts === 1 ? 'try' : 'tries'}`.padEnd(7),
-          row.kind.padEnd(19),
-          shown.recipient,
-        ];
-        print(command, shown, [...words, ...(row.last_error ? [row.last_error] : [])].join('  '));
-      }
+      const [rows, slugs] = await withWorkplace(
+        async ({ db, organizations }) =>
+          [await db.lookUp<Row>(listing(status ?? null, null, limit)), slugsOf(await organizations.list())] as const,
+      );
+      printRows(command, rows, {
+        json: (row) => told(row, slugs),
+        columns: {
+          ID: ({ id }) => id,
+          STATUS: (row) => row.status,
+          TRIES: ({ attempts }) => String(attempts),
+          KIND: ({ kind }) => kind,
+          ORGANIZATION: (row) => told(row, slugs).organization ?? '-',
+          TO: (row) => inSlugs(told(row, slugs).recipient, slugs),
+          'CREATED (UTC)': ({ created_at }) => minute(created_at),
+          'NEXT OR LAST TRY (UTC)': ({ due_at, finished_at }) => minute(finished_at ?? due_at),
+          PROBLEM: ({ last_error }) => last_error ?? '-',
+        },
+        empty: status ? `Nothing in the outbox is ${status}.` : 'The outbox is empty.',
+      });
     });
 
   outbox
@@ -57,9 +62,8 @@ export function addOutboxCommands(program: Command): void {
     .argument('<id>', 'its id, as "outbox list" shows it')
     .option('--reveal', 'the address and the link too: whoever has the link can use it')
     .action(async (id: string, { reveal }: { reveal?: boolean }, command: Command) => {
-      const [row] = UUID.test(id) ? await find(null, id, 1) : [];
-      if (!row) throw unknown(id);
-      const shown = { ...told(row), ...(reveal && (await revealed(row))) };
+      const { row, slugs } = await find(id);
+      const shown = { ...told(row, slugs), ...(reveal && (await revealed(row))) };
       const explained = {
         ...shown,
         last_error: row.last_error && `${row.last_error}: ${problemInWords(row.last_error)}`,
@@ -73,8 +77,7 @@ export function addOutboxCommands(program: Command): void {
     .description('queue a failed or dead message again, with all its tries')
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
-      const [row] = UUID.test(id) ? await find(null, id, 1) : [];
-      if (!row) throw unknown(id);
+      const { row } = await find(id);
       const [done] = await withWorkplace(({ db }) =>
         db.lookUp<{ queued: boolean }>(sql`SELECT retry_outbox(${id}) AS queued`),
       );
@@ -98,12 +101,21 @@ export function addOutboxCommands(program: Command): void {
     });
 }
 
-function find(status: string | null, id: string | null, most: number): Promise<Row[]> {
-  return withWorkplace(({ db }) => db.lookUp<Row>(sql`SELECT * FROM list_outbox(${status}, ${id}::uuid, ${most})`));
+function listing(status: string | null, id: string | null, most: number) {
+  return sql`SELECT * FROM list_outbox(${status}, ${id}::uuid, ${most})`;
+}
+
+/** @throws Failure when there is no such message */
+function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
+  return withWorkplace(async ({ db, organizations }) => {
+    const [row] = UUID.test(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
+    if (!row) throw new Failure(`There is no message ${id}`);
+    return { row, slugs: slugsOf(await organizations.list()) };
+  });
 }
 
 /** What may stand in a terminal, a ticket or a log: no address, and never a link. */
-function told({ payload: _payload, recipient, topic, ...row }: Row) {
+function told({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs) {
   const { id, status, kind, attempts, due_at, last_error, organization_id, created_at, finished_at } = row;
   const shown = topic === 'email' ? masked(recipient) : recipient;
   return {
@@ -116,6 +128,7 @@ function told({ payload: _payload, recipient, topic, ...row }: Row) {
     due_at,
     last_error,
     organization_id,
+    organization: slugs.get(organization_id ?? '') ?? null,
     created_at,
     finished_at,
   };
@@ -138,10 +151,6 @@ function masked(address: string): string {
 
 function inWords(value: string | number | Date | null): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '-');
-}
-
-function unknown(id: string): Failure {
-  return new Failure(`There is no message ${id}`);
 }
 
 function parseStatus(text: string): string {

@@ -1,56 +1,165 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { type Env, loadEnv } from '@app/config';
-import { migrate, type ProcessRole } from '@app/database';
+import type { ProcessRole } from '@app/database';
+import { storageOf } from '@app/storage';
 import { Failure } from '../output.js';
-import { openDatabase } from '../workplace.js';
+import { bannerText } from '../start/banner.js';
 import { Child } from '../start/child.js';
-import { type Demo, DEMO_SLUG, ensureDemo } from '../start/first-start.js';
+import { DataLock, launcherOf, refuseSecondStart, wasKilled } from '../start/data-lock.js';
+import { logFolder, mailFolder, makePrivate } from '../start/folders.js';
+import { DEMO_SLUG, FirstStart } from '../start/first-start.js';
+import { checkPort, hostOf } from '../start/port.js';
+import { WatchedApi } from '../start/watched-api.js';
+import { type OpenDatabase, openDatabase, usesEmbedded } from '../workplace.js';
 
 /** `start`: the whole service on one machine. */
 export function addStartCommand(program: Command): void {
   program
     .command('start')
     .description('start PostgreSQL (unless DATABASE_URL is set), API and worker; Ctrl-C stops them')
-    .action(start);
+    .option('--watch', 'for development: build and start the API anew whenever a source changes')
+    .action(({ watch = false }: { watch?: boolean }) => start(watch));
 }
 
-async function start(): Promise<void> {
-  const began = Date.now();
-  // Asked to stop while starting: what is there by then is stopped in order.
-  const stopAsked = new Promise<void>((done) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => {
-        done();
-      });
-  });
-  const embedded = loadEnv().get('DATABASE_URL') === null;
-  const { env, stop: stopDatabase } = await openDatabase({ adopt: true });
-  const children: Child[] = [];
+async function start(watch: boolean): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!stopping.signal.aborted) process.stdout.write('\nStopping …\n');
+      stopping.abort();
+    });
+  }
+  const env = loadEnv();
+  const dataDir = env.get('DATA_DIR');
+  refuseSecondStart(dataDir, launcherOf(dataDir));
+  await checkPort(env, wasKilled(dataDir));
+  const lock = await DataLock.take(dataDir);
+  const service = new Service(stopping.signal, watch);
   try {
-    if (!embedded) await migrate(env.migrationUrl, env.processUrls);
-    const demo = wantsDemo(env, embedded) ? await ensureDemo(env) : null;
-    makePrivate(logFolder(env));
-    if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
-    const api = await startChild('api', env);
-    children.push(api);
-    children.push(await startChild('worker', env));
-    const { listening } = api.ready as { listening: number };
-    process.stdout.write(greeting(env, listening, demo, embedded, Date.now() - began));
-    const ended = await Promise.race([stopAsked, ...children.map((child) => child.ended.then(() => 'ended' as const))]);
-    if (ended) throw new Failure(`A process ended by itself: see ${logFolder(env)}`);
-    process.stdout.write('\nStopping …\n');
+    lock.tell(await service.start());
+    await service.showBanner();
+    await service.untilStopped();
+  } catch (error) {
+    // Whatever fails because it was told to stop is no failure.
+    if (!stopping.signal.aborted) throw error;
   } finally {
-    await Promise.all(children.map((child) => child.stop()));
-    await stopDatabase();
+    await service.stop();
+    lock.release();
   }
 }
 
+/** PostgreSQL, API and worker, with what was started so far. */
+class Service {
+  private database: OpenDatabase | undefined;
+  private readonly children: Child[] = [];
+  private url = '';
+
+  constructor(
+    private readonly stopping: AbortSignal,
+    private readonly watch: boolean,
+  ) {}
+
+  /** Starts everything; returns the address of the API. */
+  async start(): Promise<string> {
+    this.database = await openDatabase({ signal: this.stopping });
+    this.stopping.throwIfAborted();
+    const { env } = this.database;
+    await checkStorage(env);
+    if (wantsDemo(env)) await FirstStart.with(env, (first) => first.loadDemo(this.stopping));
+    this.stopping.throwIfAborted();
+    makePrivate(logFolder(env));
+    if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
+    const port = this.watch ? await this.watchApi(env) : await this.startChild('api', env);
+    await this.startChild('worker', env);
+    return (this.url = env.get('PUBLIC_URL') ?? `http://localhost:${port}`);
+  }
+
+  private async startChild(app: ProcessRole, env: Env): Promise<number> {
+    const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
+    const child = Child.fork(main, childEnvironment(app, env), join(logFolder(env), `${app}.log`));
+    this.children.push(child);
+    const { listening } = (await this.unlessStopped(child.ready())) as { listening: number };
+    return listening;
+  }
+
+  private async watchApi(env: Env): Promise<number> {
+    const api = await WatchedApi.start({ ...childEnvironment('api', env), NODE_ENV: 'development' }, env.get('PORT'));
+    this.children.push(api);
+    await this.unlessStopped(api.listens(this.stopping));
+    return api.port;
+  }
+
+  /** Shows the first key too, so that it is made when it is of use, and never lost. */
+  async showBanner(): Promise<void> {
+    const { env, where } = this.database!;
+    const show = (key: string | null) =>
+      printed(
+        bannerText({
+          url: this.url,
+          data: whereIs(where, env),
+          logs: logFolder(env),
+          mail: env.get('SMTP_URL') ? 'the server of SMTP_URL' : mailFolder(env),
+          key,
+          organization: wantsDemo(env) ? DEMO_SLUG : '<slug>',
+          seconds: performance.now() / 1000,
+        }),
+      );
+    if (wantsDemo(env)) await FirstStart.with(env, (first) => first.showKey(show));
+    else await show(null);
+  }
+
+  /** @throws Failure when a process ends by itself */
+  async untilStopped(): Promise<void> {
+    await this.unlessStopped(Promise.race(this.children.map(({ ended }) => ended)));
+    throw new Failure(`A process ended by itself: see ${logFolder(this.database!.env)}`);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.children.map((child) => child.stop()));
+    await this.database?.stop();
+  }
+
+  private async unlessStopped<T>(work: Promise<T>): Promise<T> {
+    const stopped = new Promise<never>((_, reject) => {
+      this.stopping.addEventListener('abort', () => reject(new Failure('stopped')), { once: true });
+    });
+    this.stopping.throwIfAborted();
+    return Promise.race([work, stopped]);
+  }
+}
+
+/** Whether it could be printed: the service goes on where nobody reads. */
+function printed(text: string): Promise<boolean> {
+  return new Promise((done) => process.stdout.write(text, (error) => done(!error)));
+}
+
+/** Root's database may lie elsewhere than the rest. */
+function whereIs(database: string | null, env: Env): string {
+  const folder = resolve(env.get('DATA_DIR'));
+  if (!database) return 'the database of DATABASE_URL';
+  return dirname(database) === folder ? folder : `${database} (database), ${folder} (keys, images)`;
+}
+
 /** A database of one's own gets demo data only when that is said. */
-function wantsDemo(env: Env, embedded: boolean): boolean {
-  return env.get('DEMO') ?? embedded;
+function wantsDemo(env: Env): boolean {
+  return env.get('DEMO') ?? usesEmbedded(loadEnv());
+}
+
+/** A bucket that does not take images is better known now than at the first upload. */
+async function checkStorage(env: Env): Promise<void> {
+  if (env.get('STORAGE') !== 's3') return;
+  try {
+    const storage = await storageOf(env);
+    await storage.check();
+  } catch (error) {
+    const { name, message } = error as Error;
+    throw new Failure(
+      `S3_BUCKET: images cannot be kept in "${env.get('S3_BUCKET')}" (${name}: ${message}): correct the S3_* settings`,
+    );
+  }
 }
 
 /**
@@ -65,63 +174,10 @@ function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
     MIGRATION_DATABASE_URL: null,
     ADMIN_DATABASE_URL: null,
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
-    // A laptop's demo is not the network's business unless that is said.
-    HOST: env.get('HOST') ?? '127.0.0.1',
+    HOST: hostOf(env),
     // No load balancer has to notice that the one process ends.
     SHUTDOWN_DELAY_SECONDS: '0',
     // Mails can be looked at without a mail server; API and worker agree that they go somewhere.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });
-}
-
-function startChild(app: ProcessRole, env: Env): Promise<Child> {
-  const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
-  return Child.start(main, childEnvironment(app, env), join(logFolder(env), `${app}.log`));
-}
-
-/** Where mails are written when there is no SMTP server. */
-function mailFolder(env: Env): string {
-  return resolve(env.get('DATA_DIR'), 'mail');
-}
-
-/** Mails and logs are nobody else's on this machine. */
-function makePrivate(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
-}
-
-function logFolder(env: Env): string {
-  return resolve(env.get('DATA_DIR'), 'log');
-}
-
-function greeting(env: Env, port: number, demo: Demo | null, embedded: boolean, tookMs: number): string {
-  const base = env.get('PUBLIC_URL') ?? `http://localhost:${port}`;
-  const lines = [
-    '',
-    `  Tutoring API   ${base}`,
-    `  Docs           ${base}/docs`,
-    `  Data           ${embedded ? resolve(env.get('DATA_DIR')) : 'the database of DATABASE_URL'}`,
-    `  Logs           ${logFolder(env)}`,
-    `  Mail           ${env.get('SMTP_URL') ? 'the server of SMTP_URL' : mailFolder(env)}`,
-    '',
-  ];
-  if (demo) {
-    lines.push(
-      `  Your API key for the organization "${demo.slug}", shown this once (read-only):`,
-      '',
-      `    ${demo.key}`,
-      '',
-      '  Try it:',
-      '',
-      `    curl -H 'Authorization: Token token=${demo.key}' '${base}/v1/students?limit=3'`,
-    );
-  } else {
-    lines.push(
-      '  An API key is shown once, when it is made. Make another:',
-      '',
-      `    npm run --silent cli -- key create --org ${wantsDemo(env, embedded) ? DEMO_SLUG : '<slug>'} --name laptop`,
-    );
-  }
-  lines.push('', `  Ready in ${(tookMs / 1000).toFixed(1)} s. Ctrl-C stops everything.`, '', '');
-  return lines.join('\n');
 }

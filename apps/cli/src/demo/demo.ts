@@ -36,6 +36,8 @@ export interface DemoOrganization {
   folder: string;
   /** The login of its owner, who is a member by the import. */
   ownerEmail: string;
+  /** The owner's id: each seed has another. */
+  ownerId: string;
 }
 
 /** Which file is being written. */
@@ -109,6 +111,9 @@ const PROFILES: [Profile, Profile] = [
   },
 ];
 
+/** The organizations of the demonstration, whatever its seed and size. */
+export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = PROFILES;
+
 const WRITERS: Record<string, (school: School) => Rows> = {
   users,
   members,
@@ -168,7 +173,8 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
         onProgress?.({ organization: name, table, lines, done });
       });
     }
-    organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail: school.staff[0]!.email });
+    const { email: ownerEmail, id: ownerId } = school.staff[0]!;
+    organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail, ownerId });
   }
   // Without the folders: the file is the same wherever it lies.
   const listed = organizations.map(({ folder: _, ...organization }) => ({

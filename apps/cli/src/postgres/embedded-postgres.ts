@@ -37,10 +37,13 @@ export interface EmbeddedPostgresOptions {
   /** Take charge of a server that runs already (left over by a killed launcher): `stop` then shuts it down. */
   adopt?: boolean;
   log?: (line: string) => void;
+  /** Ends the waiting for a server that others start or stop. */
+  signal?: AbortSignal;
 }
 
 interface Cluster extends GuardedData {
   settings: Record<string, string>;
+  signal?: AbortSignal | undefined;
 }
 
 const DEFAULT_SETTINGS = {
@@ -61,7 +64,8 @@ const PASSING_START_FAILURE =
   /lock file "postmaster\.pid" (already exists|is empty)|is still in use|Address already in use|could not (create any TCP\/IP sockets|open lock file|read lock file|remove old lock file)/;
 const CONNECTION_LOST = /^(57P0[1-3]|08...|ECONNREFUSED|ECONNRESET|EPIPE)$|Connection terminated/;
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
@@ -176,7 +180,7 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
   const deadline = Date.now() + START_TIMEOUT_S * 1000;
   let launchedPid: number | undefined;
   let problem: string | undefined;
-  while (Date.now() < deadline) {
+  while (Date.now() < deadline && !cluster.signal?.aborted) {
     const state = await serverState(cluster);
     if (state.kind === 'ready') {
       const launched = state.pid === launchedPid;
@@ -222,7 +226,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await findPostgresBinaries(account);
   const dataDirectory = join(folder, 'postgres');
   const passwords = new Passwords(dataSecret(options.dataDir, 'database-secret'));
-  const cluster: Cluster = { binaries, account, dataDirectory, passwords, settings: options.settings ?? {} };
+  const cluster: Cluster = {
+    binaries,
+    account,
+    dataDirectory,
+    passwords,
+    settings: options.settings ?? {},
+    signal: options.signal,
+  };
   if (moved || binaries.copied) {
     const parts = [moved && `data in ${dataDirectory}`, binaries.copied && `binaries from ${binaries.binDirectory}`];
     options.log?.(

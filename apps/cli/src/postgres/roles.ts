@@ -1,5 +1,6 @@
 import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { DatabaseFault } from '@app/database';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
@@ -10,7 +11,8 @@ export interface RoleUrls {
   worker: string;
 }
 
-const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
+/** What the three roles may not be, as CREATE ROLE spells it. */
+export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
 /**
  * Creates the three roles and their database, or restores them: attributes, passwords, who may connect. `migrate` grants
@@ -29,7 +31,9 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
   // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw DatabaseFault.of(error, adminUrl) ?? error;
+  });
   try {
     // Two processes that start at the same moment take turns; the lock ends with the connection.
     await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);

@@ -80,6 +80,16 @@ export async function makePublicFolder(directory: string): Promise<void> {
   await chmod(directory, 0o755);
 }
 
+/** Makes the data folder, closed to others; the account of root's server has to pass through. Never opens it wider. */
+export async function makeDataFolder(dataDir: string): Promise<string> {
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  await mkdir(dataDir, { recursive: true, mode });
+  const folder = await realpath(dataDir);
+  // Left alone when it is somebody else's.
+  await chmod(folder, (await stat(folder)).mode & mode).catch(() => undefined);
+  return folder;
+}
+
 /**
  * Decides where the data lives and which account owns it. PostgreSQL refuses to run as root, so root hands the folder
  * to an ordinary account: the one that owns existing data, else `postgres`, else `nobody`. When that account cannot
@@ -88,14 +98,8 @@ export async function makePublicFolder(directory: string): Promise<void> {
 export async function placeData(
   dataDir: string,
 ): Promise<{ folder: string; account: ServerAccount | undefined; moved: boolean }> {
-  const root = process.getuid?.() === 0;
-  // Closed to others; the account of root's server has to pass through.
-  const mode = root ? 0o711 : 0o700;
-  await mkdir(dataDir, { recursive: true, mode });
-  const folder = await realpath(dataDir);
-  // Never opened wider, and left alone when it is somebody else's.
-  await chmod(folder, (await stat(folder)).mode & mode).catch(() => undefined);
-  if (!root) return { folder, account: undefined, moved: false };
+  const folder = await makeDataFolder(dataDir);
+  if (process.getuid?.() !== 0) return { folder, account: undefined, moved: false };
 
   const fallback = await defaultAccount();
   const account = (await ownerOf(join(folder, 'postgres'))) ?? fallback;
@@ -107,7 +111,7 @@ export async function placeData(
   const moved = join(shared, createHash('sha256').update(folder).digest('hex').slice(0, 12));
   await makePublicFolder(shared);
   await makePublicFolder(moved);
-  await chmod(moved, mode);
+  await chmod(moved, 0o711);
   return { folder: moved, account: (await ownerOf(join(moved, 'postgres'))) ?? fallback, moved: true };
 }
 

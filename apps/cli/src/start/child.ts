@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { chmodSync, createWriteStream, existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../output.js';
+import { LogFile } from './log-file.js';
 
 /** How long a process may take until it works, and to end when asked (ms). */
 const START_PATIENCE = 30_000;
@@ -12,51 +12,25 @@ const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap
 
 /** A process of the service that the launcher started. */
 export class Child {
-  private constructor(
-    private readonly process: ChildProcess,
-    /** What the process told when it was ready. */
-    readonly ready: unknown,
-    /** Settles when the process ends, for whatever reason. */
-    readonly ended: Promise<void>,
-  ) {}
+  /** Settles when the process ends, for whatever reason. */
+  readonly ended: Promise<void>;
+
+  constructor(private readonly process: ChildProcess) {
+    this.ended = new Promise((resolve) => {
+      process.once('exit', () => resolve());
+      process.once('error', () => resolve());
+    });
+  }
 
   /**
    * @param main the built entry file
    * @param env the whole environment of the process
-   * @param logFile takes its log lines; its folder is there
-   * @throws Failure with what the process wrote when it ended before it was ready
+   * @param logFile takes its log lines
    */
-  static async start(main: string, env: Record<string, string>, logFile: string): Promise<Child> {
+  static fork(main: string, env: Record<string, string>, logFile: string): LoggedChild {
     // In a process group of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops all in order.
     const child = fork(main, { env, execArgv: [MEMORY], stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
-    const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-    if (existsSync(logFile)) chmodSync(logFile, 0o600);
-    child.stdout?.pipe(log, { end: false });
-    const complaints: string[] = [];
-    child.stderr?.on('data', (chunk: Buffer) => {
-      complaints.push(chunk.toString());
-      log.write(chunk);
-      // Enough to tell what is wrong.
-      if (complaints.length > 100) complaints.shift();
-    });
-    const ended = new Promise<void>((resolve) => {
-      child.once('exit', () => {
-        log.end();
-        resolve();
-      });
-    });
-    const ready = await Promise.race([
-      new Promise((resolve) => child.once('message', resolve)),
-      ended.then(() => null),
-      new Promise((resolve) => setTimeout(resolve, START_PATIENCE, null).unref()),
-    ]);
-    if (ready === null) {
-      child.kill('SIGKILL');
-      throw new Failure(
-        ...(complaints.length > 0 ? [complaints.join('').trim()] : [`It did not start: see ${logFile}`]),
-      );
-    }
-    return new Child(child, ready, ended);
+    return new LoggedChild(child, logFile);
   }
 
   /** Asks the process to end, and ends it when it does not. */
@@ -65,5 +39,40 @@ export class Child {
     const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_PATIENCE);
     await this.ended;
     clearTimeout(timer);
+  }
+}
+
+/** One of ours, which says when it is ready. */
+class LoggedChild extends Child {
+  private readonly complaints: string[] = [];
+  private readonly message: Promise<unknown>;
+
+  constructor(
+    process: ChildProcess,
+    private readonly logFile: string,
+  ) {
+    super(process);
+    const log = new LogFile(logFile);
+    this.message = new Promise((resolve) => process.once('message', resolve));
+    process.stdout?.pipe(log, { end: false });
+    process.stderr?.pipe(log, { end: false });
+    process.stderr?.on('data', (chunk: Buffer) => {
+      this.complaints.push(chunk.toString());
+      // Enough to tell what is wrong.
+      if (this.complaints.length > 100) this.complaints.shift();
+    });
+  }
+
+  /**
+   * What the process tells once it is ready.
+   *
+   * @throws Failure with what it wrote when it ended before, or takes too long
+   */
+  async ready(): Promise<unknown> {
+    const patience = new Promise((resolve) => setTimeout(resolve, START_PATIENCE, null).unref());
+    const told = await Promise.race([this.message, this.ended.then(() => null), patience]);
+    if (told !== null) return told;
+    const complaint = this.complaints.join('').trim();
+    throw new Failure(complaint || `It did not start: see ${this.logFile}`);
   }
 }

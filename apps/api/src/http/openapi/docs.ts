@@ -1,29 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { Express, Request, Response } from 'express';
 import helmet from 'helmet';
-import { buildDocument } from './document.js';
+import { Env } from '@app/config';
+import { buildDocument, INTERFACE_VERSION } from './document.js';
 
-/** Runs in the reader's browser: they paste the bare key, the header wants the scheme in front of it. */
-function sendKey(request: { headers: Record<string, string> }): object {
-  const key = request.headers.Authorization;
-  if (key && !/^token /i.test(key)) request.headers.Authorization = `Token token=${key}`;
-  return request;
-}
-
-/** The one page there is may load what is its own, and styles itself. */
+/** The pages may load what is their own. The reference styles its own elements, and asks this service alone. */
 const PAGE_POLICY = helmet.contentSecurityPolicy({
-  directives: { 'img-src': ["'self'", 'data:'], 'upgrade-insecure-requests': null },
+  useDefaults: false,
+  directives: {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': ["'self'", "'unsafe-inline'"],
+    'img-src': ["'self'", 'data:'],
+    'connect-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  },
 });
 
-/** `/docs`, interactive and without any outside address, and `/openapi.json`. */
+/** An hour: an upgrade is seen soon, and nobody loads the reference's code twice. */
+const CACHED = 'public, max-age=3600';
+
+/** The files of the pages, by their names under /docs. The reference itself is RapiDoc's one file. */
+const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
+
+/** `/`, `/docs`, `/openapi.json` and `/openapi.yaml`: pages without any outside address, and what they show. */
 export function serveDocs(app: INestApplication): void {
-  app.use('/docs', PAGE_POLICY);
   let document: OpenAPIObject | undefined;
   // Built at the first look: start-up and tests do not pay for it.
   SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app)), {
+    ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
-    customSiteTitle: 'Tutoring API',
-    swaggerOptions: { persistAuthorization: true, tryItOutEnabled: true, requestInterceptor: sendKey },
   });
+  const server = app.getHttpAdapter().getInstance() as Express;
+  server.get('/', PAGE_POLICY, (request, response) => {
+    const base = app.get(Env).get('PUBLIC_URL') ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+    sendLanding(request, response, base);
+  });
+  server.get('/docs', PAGE_POLICY, (_request, response) => {
+    response.type('html').send(readFileSync(asset('docs.html'), 'utf8'));
+  });
+  for (const [name, source] of Object.entries(FILES)) {
+    const file = source && !existsSync(asset(name)) ? createRequire(import.meta.url).resolve(source) : asset(name);
+    server.get(`/docs/${name}`, (request, response) => {
+      sendFile(request, response, file);
+    });
+  }
+}
+
+function sendLanding(request: Request, response: Response, base: string): void {
+  response.vary('Accept');
+  if (request.accepts(['html', 'json']) === 'json') {
+    const links = { docs: `${base}/docs`, openapi: `${base}/openapi.json`, health: `${base}/health/ready` };
+    response.json({ name: 'Tutoring API', version: INTERFACE_VERSION, ...links });
+    return;
+  }
+  const page = readFileSync(asset('index.html'), 'utf8');
+  response.type('html').send(page.replaceAll('{{base}}', escaped(base)).replaceAll('{{version}}', INTERFACE_VERSION));
+}
+
+/** Beside it may lie the same one compressed: a quarter of the bytes. */
+function sendFile(request: Request, response: Response, file: string): void {
+  const compressed = `${file}.gz`;
+  response
+    .set('Cache-Control', CACHED)
+    .vary('Accept-Encoding')
+    .type(file.slice(file.lastIndexOf('.')));
+  if (request.acceptsEncodings('gzip') && existsSync(compressed)) {
+    response.set('Content-Encoding', 'gzip').sendFile(compressed, { cacheControl: false });
+  } else {
+    response.sendFile(file, { cacheControl: false });
+  }
+}
+
+function asset(name: string): string {
+  return fileURLToPath(new URL(`../../../assets/${name}`, import.meta.url));
+}
+
+/** The host is the client's to write. */
+function escaped(text: string): string {
+  return text.replaceAll(/[^\w.:/-]/g, (sign) => `&#${sign.codePointAt(0)!};`);
 }

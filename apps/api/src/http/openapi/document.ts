@@ -17,7 +17,7 @@ import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js
 import { type Answer, type Operation, operationOf, pageMeta } from './operation.decorator.js';
 
 /** The interface's version, not the service's: additions raise its minor number, nothing is removed under /v1. */
-const INTERFACE_VERSION = '1.0.0';
+export const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The public API of a tutoring organization. Every request carries an API key and sees only the data of
 that key's organization; what belongs to another organization is answered like what does not exist.

@@ -1,0 +1,71 @@
+// The reference page: colours of light and dark, the address of this service, and both forms of the key.
+const reference = document.querySelector('rapi-doc');
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+const own = new CSSStyleSheet();
+reference.shadowRoot?.adoptedStyleSheets.push(own);
+
+function paint() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  reference.setAttribute('theme', dark.matches ? 'dark' : 'light');
+  reference.setAttribute('bg-color', colour('--ground'));
+  reference.setAttribute('text-color', colour('--text'));
+  reference.setAttribute('primary-color', colour('--accent'));
+  reference.setAttribute('nav-bg-color', colour('--panel'));
+  reference.setAttribute('nav-text-color', colour('--quiet'));
+  reference.setAttribute('nav-hover-text-color', colour('--text'));
+  reference.setAttribute('nav-accent-color', colour('--accent'));
+  // What there is no attribute for.
+  const [get, post] = dark.matches ? ['#7cc4ff', '#8fd694'] : ['#1769aa', '#2f7a1f'];
+  own.replaceSync(`
+    * {
+      --inline-code-fg: ${colour('--accent')} !important;
+      --blue: ${get} !important; --nav-get-color: ${get} !important;
+      --green: ${post} !important; --nav-post-color: ${post} !important;
+    }
+    a { color: ${colour('--accent')} !important; }
+    #api-info > * { margin-left: 0 !important; padding-left: 0 !important; }
+    .nav-bar-tag { text-transform: capitalize !important; }
+    .nav-bar-section { display: none !important; }
+    .nav-method { display: inline-block; min-width: 46px; }
+    @media (max-width: 767px) {
+      .section-gap--read-mode, .section-tag--read-mode { padding-left: 12px !important; padding-right: 12px !important; }
+      .section-tag--read-mode .section-gap--read-mode { padding-left: 0 !important; padding-right: 0 !important; }
+    }`);
+}
+paint();
+dark.addEventListener('change', paint);
+
+// Whatever address the document names: this page may ask only where it came from.
+const base = new URL('.', location.href).href.replace(/\/$/, '');
+reference.setAttribute('server-url', base);
+reference.setAttribute('default-api-server', base);
+
+/** People paste the bare key, or all of the header; blanks around it do not matter. */
+export function headerOf(pasted) {
+  const text = pasted.trim().replace(/^authorization:\s*/i, '');
+  return text === '' || /^token\s/i.test(text) ? text : `Token token=${text}`;
+}
+
+reference.addEventListener('before-try', ({ detail: { request } }) => {
+  const pasted = request.headers.get('Authorization');
+  if (pasted) request.headers.set('Authorization', headerOf(pasted));
+});
+
+// On a phone there is no room for the list of operations: they are found by typing.
+const search = document.querySelector('input[type=search]');
+reference.addEventListener('spec-loaded', ({ detail }) => {
+  const operations = (detail.tags ?? []).flatMap(({ paths }) => paths);
+  document
+    .querySelector('#operations')
+    .replaceChildren(
+      ...operations.map(({ method, path, summary }) => new Option(summary, `${method.toUpperCase()} ${path}`)),
+    );
+});
+search.addEventListener('change', () => {
+  const [method, path] = search.value.trim().split(' ');
+  if (!path) return;
+  reference.scrollToPath(`${method.toLowerCase()}-${path}`);
+  search.blur();
+});

@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { DEMO_ORGANIZATIONS } from './demo.js';
+
+const { escapeIdentifier, escapeLiteral } = pg;
+
+/** A table as far as it says whose its rows are. */
+interface Table {
+  name: string;
+  owned: boolean;
+  /** Foreign keys of one column; those of several carry the organization, and the row has it too. */
+  references: { column: string; table: string; to: string }[];
+  /** Every table that this one refers to, in whichever way. */
+  parents: string[];
+}
+
+/** Read from the schema, so that a new table needs no line here. */
+const TABLES = `
+  SELECT c.relname AS name,
+    EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'organization_id') AS owned,
+    coalesce((SELECT json_agg(json_build_object('column', a.attname, 'table', p.relname, 'to', b.attname))
+      FROM pg_constraint f JOIN pg_class p ON p.oid = f.confrelid AND p.oid <> c.oid AND p.relname <> 'organizations'
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = f.conkey[1]
+      JOIN pg_attribute b ON b.attrelid = p.oid AND b.attnum = f.confkey[1]
+      WHERE f.conrelid = c.oid AND f.contype = 'f' AND cardinality(f.conkey) = 1), '[]') AS references,
+    ARRAY(SELECT confrelid::regclass::text FROM pg_constraint
+      WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS parents
+  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migrations'`;
+
+/** Logins that are tied to the organizations and to no others, and what they say to each other. */
+const temporary = (ids: string) => `
+  CREATE TEMPORARY TABLE demo_users ON COMMIT DROP AS
+  WITH ties AS (SELECT user_id, organization_id FROM members UNION ALL SELECT user_id, organization_id FROM parents)
+  SELECT user_id AS id FROM ties GROUP BY user_id HAVING bool_and(organization_id = ANY (${ids}));
+  CREATE TEMPORARY TABLE demo_conversations ON COMMIT DROP AS
+  SELECT DISTINCT conversation_id AS id FROM conversation_participants WHERE user_id IN (SELECT id FROM demo_users);`;
+
+/** Removes the demo organizations with everything that is theirs: all of it, or nothing. */
+export async function removeDemo(ownerUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: ownerUrl, options: '-c app.maintenance=on' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT o.id FROM organizations o JOIN unnest($1::text[], $2::text[]) d (name, slug) USING (name, slug)`,
+      [DEMO_ORGANIZATIONS.map(({ name }) => name), DEMO_ORGANIZATIONS.map(({ slug }) => slug)],
+    );
+    const ids = `${escapeLiteral(`{${rows.map(({ id }) => id).join(',')}}`)}::uuid[]`;
+    if (rows.length > 0) await remove(client, ids);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function remove(client: pg.Client, ids: string): Promise<void> {
+  await client.query(temporary(ids));
+  const { rows: tables } = await client.query<Table>(TABLES);
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  const ordered = childrenFirst(tables);
+  // Twice: triggers count what goes, and write that down in a table that has had its turn.
+  for (const name of [...ordered.filter((table) => table !== 'organizations'), ...ordered]) {
+    const condition = conditionOf(name, byName, ids);
+    if (condition) await client.query(`DELETE FROM ${escapeIdentifier(name)} t WHERE ${condition}`);
+  }
+}
+
+/** Each table before those that it refers to. */
+function childrenFirst(tables: Table[]): string[] {
+  const ordered: string[] = [];
+  let left = tables;
+  while (left.length > 0) {
+    const free = left.filter(({ name }) => !left.some(({ parents }) => parents.includes(name)));
+    if (free.length === 0)
+      throw new Error(`Tables that refer to each other: ${left.map(({ name }) => name).join(', ')}`);
+    ordered.push(...free.map(({ name }) => name));
+    left = left.filter((table) => !free.includes(table));
+  }
+  return ordered;
+}
+
+/** Which rows of a table are the demo's; empty for a table that is nobody's. */
+function conditionOf(name: string, tables: Map<string, Table>, ids: string): string {
+  if (name === 'organizations') return `t.id = ANY (${ids})`;
+  if (name === 'users' || name === 'conversations') return `t.id IN (SELECT id FROM demo_${name})`;
+  const { owned, references } = tables.get(name)!;
+  const through = references.map(({ column, table, to }) => {
+    const condition = conditionOf(table, tables, ids);
+    const rows = `SELECT t.${escapeIdentifier(to)} FROM ${escapeIdentifier(table)} t WHERE ${condition}`;
+    return condition && `t.${escapeIdentifier(column)} IN (${rows})`;
+  });
+  return [owned && `t.organization_id = ANY (${ids})`, ...through].filter(Boolean).join(' OR ');
+}

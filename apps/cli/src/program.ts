@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { inWords } from '@app/database';
+import { addDatabaseCommands } from './commands/database.js';
+import { addDataCommands } from './commands/data.js';
+import { addHookCommands } from './commands/hooks.js';
+import { addKeyCommands } from './commands/keys.js';
+import { addOrganizationCommands } from './commands/organizations.js';
+import { addOutboxCommands } from './commands/outbox.js';
+import { addStartCommand } from './commands/start.js';
+import { Failure } from './output.js';
+
+/** The table of all commands. */
+export function createProgram(): Command {
+  const program = new Command('tutoring')
+    .description('Operates the Tutoring API.')
+    .version(version(), '--version', 'print the version')
+    .option('--json', 'print one JSON object per result')
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride();
+  addOrganizationCommands(program);
+  addKeyCommands(program);
+  addOutboxCommands(program);
+  addHookCommands(program);
+  addDataCommands(program);
+  addDatabaseCommands(program);
+  addStartCommand(program);
+  return program;
+}
+
+function version(): string {
+  // Above the sources, and one further above what is built of them.
+  const [manifest] = ['../../../package.json', '../../../../package.json']
+    .map((path) => new URL(path, import.meta.url))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8'));
+  return (JSON.parse(manifest!) as { version: string }).version;
+}
+
+/** Says what ended a command: a line, or a few, for the operator. Returns the exit code. */
+export function explain(error: unknown): number {
+  // Commander has said what is wrong already; help that was asked for is no error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  const lines = error instanceof Failure ? error.lines : [inWords(error)];
+  for (const line of lines) process.stderr.write(`${line}\n`);
+  return 1;
+}

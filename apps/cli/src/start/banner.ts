@@ -1,0 +1,44 @@
+/** What `npm start` prints once everything runs. */
+export interface Banner {
+  url: string;
+  data: string;
+  logs: string;
+  mail: string;
+  /** Shown this once. */
+  key: string | null;
+  /** Whose key it is, or would be. */
+  organization: string;
+  seconds: number;
+}
+
+export function bannerText({ url, data, logs, mail, key, organization, seconds }: Banner): string {
+  const access = key
+    ? [
+        `  Your API key for the organization "${organization}", shown this once (read-only):`,
+        '',
+        `    ${key}`,
+        '',
+        '  Try it:',
+        '',
+        `    curl -H 'Authorization: Token token=${key}' '${url}/v1/students?limit=3'`,
+      ]
+    : [
+        '  An API key is shown once, when it is made. Make another:',
+        '',
+        `    npm run --silent cli -- key create --org ${organization} --name laptop`,
+      ];
+  return [
+    '',
+    `  Tutoring API   ${url}`,
+    `  Docs           ${url}/docs`,
+    `  Data           ${data}`,
+    `  Logs           ${logs}`,
+    `  Mail           ${mail}`,
+    '',
+    ...access,
+    '',
+    `  Ready in ${seconds.toFixed(1)} s. Ctrl-C stops everything.`,
+    '',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,91 @@
+import { type Env, loadEnv } from '@app/config';
+
+/** PostgreSQL's codes and the system's, by what an operator has to do about them. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE']);
+const NAME_UNKNOWN = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']);
+const BUSY = new Set(['57P01', '57P02', '57P03', '53300']);
+
+/** pg has no code for these. */
+const TIMED_OUT = /timeout expired|connection timeout|Connection terminated/;
+const NO_PASSWORD = /client password must be a/;
+const TLS = /does not support SSL|certificate|no encryption/;
+
+/** The oldest server whose defaults are safe: before 15 every role may create tables in the schema public. */
+export const OLDEST_SERVER = 15;
+
+/** Why a database cannot be used, in one line for the operator: what is wrong, and what to do. */
+export class DatabaseFault extends Error {
+  /** Private for the runtime too: an address has a password, and libraries print the fields of errors. */
+  readonly #parts: { url: string; reason: string; remedy: string };
+
+  /**
+   * @param reason completes "the database … "
+   * @param passing whether it may pass by itself: a server that is just starting
+   */
+  constructor(
+    url: string,
+    reason: string,
+    remedy: string,
+    readonly passing = false,
+  ) {
+    super(`The database ${reason}: ${remedy}`);
+    this.#parts = { url, reason, remedy };
+  }
+
+  /** The same, naming the variable that the address comes from; the embedded server's comes from none. */
+  naming(env: Env): string {
+    const { url, reason, remedy } = this.#parts;
+    return `${env.nameOf(url) ?? 'Embedded PostgreSQL'}: the database ${reason}: ${remedy}`;
+  }
+
+  /** The fault that an error of a connection stands for; null for an error that says nothing of the connection. */
+  static of(error: unknown, url: string): DatabaseFault | null {
+    if (error instanceof DatabaseFault) return error;
+    const { code = '', message = '' } = error as { code?: string; message?: string };
+    // Errors of other kinds than pg's own may say anything.
+    if (code === '' && Object.getPrototypeOf(error) !== Error.prototype) return null;
+    const { hostname, port, username, pathname } = new URL(url);
+    const host = `${hostname}:${port || 5432}`;
+    const user = decodeURIComponent(username);
+    const database = decodeURIComponent(pathname.slice(1)) || user;
+    const fault = (...parts: [reason: string, remedy: string, passing?: boolean]) => new DatabaseFault(url, ...parts);
+    if (NAME_UNKNOWN.has(code)) {
+      return fault(`at ${host} cannot be found`, `no host is called "${hostname}"; correct the name`, true);
+    }
+    if (code === '3D000') {
+      return fault(`"${database}" does not exist at ${host}`, `create it (npm run cli -- roles), or correct the name`);
+    }
+    if (TLS.test(message) || code.startsWith('ERR_TLS') || code.startsWith('DEPTH_') || code.includes('_CERT')) {
+      return fault(`at ${host} and this address disagree about TLS (${message})`, 'correct sslmode in the address');
+    }
+    if (code === '28P01' || NO_PASSWORD.test(message)) {
+      return fault(`at ${host} does not accept the password of "${user}"`, 'correct the user or the password');
+    }
+    if (code.startsWith('28')) return fault(`at ${host} does not let "${user}" in (${message})`, 'correct the user');
+    if (code === '42501') {
+      return fault(
+        `"${database}" refuses "${user}" a right (${message})`,
+        'commands run as its owner, the role of MIGRATION_DATABASE_URL',
+      );
+    }
+    if (BUSY.has(code)) return fault(`at ${host} takes no connections now (${message})`, 'try again in a moment', true);
+    if (UNREACHABLE.has(code) || TIMED_OUT.test(message)) {
+      const why = code === 'ECONNREFUSED' ? 'nothing listens there' : code || 'it does not answer';
+      return fault(`at ${host} cannot be reached (${why})`, 'start it, or correct host and port', true);
+    }
+    return null;
+  }
+
+  /** @throws DatabaseFault when a server of this version (server_version_num) is too old */
+  static checkVersion(version: number, url: string): void {
+    const major = Math.floor(version / 10_000);
+    if (major >= OLDEST_SERVER) return;
+    throw new DatabaseFault(url, `is PostgreSQL ${major}`, `use PostgreSQL ${OLDEST_SERVER} or later`);
+  }
+}
+
+/** What a program says of an error that ended it: its message, with the name of the variable where that is the matter. */
+export function inWords(error: unknown): string {
+  if (error instanceof DatabaseFault) return error.naming(loadEnv());
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+import { buildOnce } from '../support/api-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/apps/api/src/main.js', import.meta.url));
+
+describe('a log that cannot be written', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    await buildOnce();
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('ends no process: the API answers, and stops in order', async () => {
+    const full = openSync('/dev/full', 'w');
+    const api = spawn(process.execPath, [MAIN], {
+      cwd: inject('scratch'),
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        PORT: '0',
+        ENCRYPTION_KEY: 'ab'.repeat(32),
+        DATABASE_URL: database.applicationUrl,
+      },
+      stdio: ['ignore', full, 'pipe', 'ipc'],
+    });
+    closeSync(full);
+    const exited = once(api, 'exit');
+    let stderr = '';
+    api.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    try {
+      const [{ listening }] = (await once(api, 'message')) as [{ listening: number }];
+      // More lines than are held back before the log is written, several times over.
+      for (let round = 0; round < 100; round++) {
+        expect((await fetch(`http://127.0.0.1:${listening}/health/live`)).status).toBe(200);
+      }
+      expect(api.exitCode).toBeNull();
+    } finally {
+      api.kill('SIGTERM');
+    }
+    const [code, signal] = (await exited) as [number | null, string | null];
+    expect([code ?? signal, stderr]).toEqual([expect.toSatisfy((how) => how === 0 || how === 'SIGTERM'), '']);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { allCommands, runHere } from '../support/commands.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { changingProxy } from '../support/proxy.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+const SECRET = 'never-to-be-shown';
+
+/** Lines that a stack would have, or a name of the program's own. */
+const STACK = /\n\s+at |Error:|node_modules/;
+
+describe('a database that cannot be used', () => {
+  let database: TestDatabase;
+  let folder: string;
+  beforeAll(async () => {
+    await buildOnce();
+    database = await createTestDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'tutoring-faults-'));
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await database.drop();
+  });
+
+  const with_ = (url: string, changes: Partial<URL>) => Object.assign(new URL(url), changes).href;
+  /** Addresses of all roles, each changed. */
+  const all = (change: (url: string) => string): Record<string, string> => ({
+    DATABASE_URL: change(database.applicationUrl),
+    WORKER_DATABASE_URL: change(database.workerUrl),
+    MIGRATION_DATABASE_URL: change(database.ownerUrl),
+    ADMIN_DATABASE_URL: change(database.adminUrl),
+    DATA_DIR: folder,
+    PORT: '0',
+  });
+
+  /** What each fault is provoked with, and what the operator reads. */
+  const faults: [string, (url: string) => string, RegExp][] = [
+    [
+      'a wrong password',
+      (url) => with_(url, { password: SECRET }),
+      /does not accept the password of "\w+": correct the/,
+    ],
+    ['an unknown user', (url) => with_(url, { username: 'nobody' }), /the password of "nobody"/],
+    ['no password', (url) => with_(url, { password: '' }), /the password of/],
+    ['an unknown host', (url) => with_(url, { hostname: 'nowhere.invalid' }), /no host is called "nowhere.invalid"/],
+    [
+      'a port where nothing listens',
+      (url) => with_(url, { port: '1' }),
+      /:1 cannot be reached \(nothing listens there\)/,
+    ],
+    [
+      'a database that does not exist',
+      (url) => with_(url, { pathname: '/absent' }),
+      /"absent" does not exist .* create it/,
+    ],
+    ['TLS that the server does not speak', (url) => `${url}?sslmode=require`, /disagree about TLS .*sslmode/],
+  ];
+
+  it.each(faults)('%s: the owner’s address is named, with the remedy, in one line', async (_, change, message) => {
+    const { code, stdout, stderr } = await runHere(['org', 'list'], all(change));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: the database [^\n]+: [^\n]+\n$/);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(STACK);
+    for (const url of [database.ownerUrl, change(database.ownerUrl)]) {
+      expect(stderr).not.toContain(new URL(url).password || SECRET);
+    }
+  });
+
+  it('is told by every command in the same way', async () => {
+    const settings = all((url) => with_(url, { password: SECRET }));
+    for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
+      const { code, stdout, stderr } = await runHere(
+        [...args, ...(name === 'migrate' ? ['--revert', '--yes'] : [])],
+        settings,
+      );
+      expect([name, code]).toEqual([name, 1]);
+      expect([name, stdout + stderr]).toEqual([
+        name,
+        expect.stringMatching(/\b(DATABASE_URL|MIGRATION_DATABASE_URL|ADMIN_DATABASE_URL): the database .*password of/),
+      ]);
+      expect([name, stdout + stderr]).not.toEqual([name, expect.stringMatching(STACK)]);
+      expect(stdout + stderr).not.toContain(SECRET);
+      if (name !== 'doctor') expect([name, stderr.trim().split('\n')]).toEqual([name, [expect.any(String)]]);
+    }
+  });
+
+  it('names DATABASE_URL where the owner has no address of its own', async () => {
+    const { stderr } = await runHere(['org', 'list'], {
+      DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
+      DATA_DIR: folder,
+    });
+    expect(stderr).toMatch(/^DATABASE_URL: /);
+  });
+
+  it('a role without the rights of the owner is sent to MIGRATION_DATABASE_URL', async () => {
+    const settings = { DATABASE_URL: database.applicationUrl, DATA_DIR: folder };
+    const { code, stderr } = await runHere(['org', 'create', '--name', 'x', '--slug', 'x'], settings);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL: .* refuses "tutoring_app" a right .*MIGRATION_DATABASE_URL\n$/);
+  });
+
+  it('a server that is too old is refused before anything is asked of it', async () => {
+    const proxy = await changingProxy(database.ownerUrl, (bytes) =>
+      Buffer.from(bytes.toString('latin1').replace(/1[5-9](00\d\d)/, '14$1'), 'latin1'),
+    );
+    try {
+      const settings = { ...all((url) => url), MIGRATION_DATABASE_URL: proxy.url };
+      const { code, stderr } = await runHere(['migrate'], settings);
+      expect(code).toBe(1);
+      expect(stderr).toBe('MIGRATION_DATABASE_URL: the database is PostgreSQL 14: use PostgreSQL 15 or later\n');
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it('what is no PostgreSQL at all is said to give no answer', async () => {
+    const web = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => web.once('listening', resolve));
+    const port = String((web.address() as AddressInfo).port);
+    try {
+      const { code, stderr } = await runHere(
+        ['org', 'list'],
+        all((url) => with_(url, { port })),
+      );
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: the database at 127\.0\.0\.1:\d+ cannot be reached [^\n]+\n$/);
+    } finally {
+      web.closeAllConnections();
+      web.close();
+    }
+  });
+
+  it('ends API and worker at once, with the same line', async () => {
+    const DATABASE_URL = with_(database.applicationUrl, { password: SECRET });
+    const starts = [
+      ApiProcess.start({ DATABASE_URL, DATA_DIR: folder }),
+      WorkerProcess.start({ DATABASE_URL, DATA_DIR: folder, ENCRYPTION_KEY: '0'.repeat(64) }),
+    ];
+    for (const ended of await Promise.allSettled(starts)) {
+      const said = String((ended as PromiseRejectedResult).reason);
+      expect(said).toMatch(
+        /\nDATABASE_URL: the database at \S+ does not accept the password of "tutoring_app": [^\n]+\n$/,
+      );
+      expect(said).not.toContain(SECRET);
+    }
+  });
+});

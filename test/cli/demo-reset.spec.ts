@@ -1,0 +1,77 @@
+import pg from 'pg';
+import { runHere } from '../support/commands.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+describe('demo --reset', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let admin: pg.Client;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await database.drop();
+  });
+
+  const cli = async (...args: string[]) => {
+    const { applicationUrl, workerUrl, ownerUrl } = database;
+    const urls = { DATABASE_URL: applicationUrl, WORKER_DATABASE_URL: workerUrl, MIGRATION_DATABASE_URL: ownerUrl };
+    return runHere(args, { ...urls, ENCRYPTION_KEY: 'ab'.repeat(32) });
+  };
+  const demo = (...args: string[]) => cli('demo', '--size', '20', ...args);
+
+  /** Rows of every table, whosever they are. */
+  async function counts(): Promise<Record<string, number>> {
+    const tables = await admin.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+    );
+    const found: Record<string, number> = {};
+    for (const { name } of tables.rows) {
+      // Their sums, not their rows, are what list_counts holds.
+      if (name === 'list_counts') continue;
+      const { rows } = await admin.query<{ count: number }>(`SELECT count(*)::integer AS count FROM "${name}"`);
+      found[name] = rows[0]!.count;
+    }
+    return found;
+  }
+
+  it('replaces the demo by that of another seed, with all that was added, and leaves others alone', async () => {
+    await cli('org', 'create', '--name', 'Mine', '--slug', 'mine');
+    await cli('owner', 'create', '--org', 'mine', '--email', 'owner@example.net');
+    await cli('key', 'create', '--org', 'mine', '--name', 'kept');
+    const mine = await counts();
+    expect(await demo()).toMatchObject({ code: 0, stderr: '' });
+    const first = await counts();
+    await cli('key', 'create', '--org', 'wattle-lane', '--name', 'goes');
+    await cli('hook', 'set', '--org', 'wattle-lane', '--url', 'https://site.example/');
+
+    const other = await demo('--seed', '7');
+    expect([other.code, other.stdout]).toEqual([1, '']);
+    expect(other.stderr).toMatch(/^The organization "wattle-lane" is there already, [^\n]+ demo --reset --seed 7\n$/);
+    // The same seed finds its rows there.
+    expect(await demo()).toMatchObject({ code: 0 });
+
+    expect(await demo('--reset', '--seed', '7')).toMatchObject({ code: 0, stderr: '' });
+    const second = await counts();
+    expect({ ...second, ...sizes(first) }).toEqual({ ...first, ...sizes(first) });
+    expect((await cli('--json', 'key', 'list', '--org', 'mine')).stdout).toContain('"kept"');
+    expect((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout).toBe('');
+    expect((await cli('doctor')).stdout).toMatch(/^ok +totals/m);
+
+    // Without a demo to load, what is left is what there was before.
+    const { removeDemo } = await import('../../apps/cli/src/demo/remove-demo.js');
+    await removeDemo(database.ownerUrl);
+    const { blog_posts: _posts, ...left } = await counts();
+    const { blog_posts: _none, ...before } = mine;
+    expect(left).toEqual(before);
+    expect((await cli('doctor')).stdout).toMatch(/^ok +totals/m);
+  });
+
+  /** Tables whose number of rows is chance, and so another seed's matter. */
+  function sizes(rows: Record<string, number>): Record<string, number> {
+    const fixed = new Set(['organizations', 'members', 'homework', 'invites', 'api_keys', 'rebuild_hooks']);
+    return Object.fromEntries(Object.entries(rows).filter(([name]) => !fixed.has(name)));
+  }
+});

@@ -1,0 +1,233 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { DataLock, launcherOf } from '../../apps/cli/src/start/data-lock.js';
+import { buildOnce } from '../support/api-process.js';
+import { runCli } from '../support/cli.js';
+import { runHere } from '../support/commands.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+let folder: string;
+beforeAll(() => buildOnce());
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-refused-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('npm start is refused in one line', () => {
+  const start = (settings: Record<string, string>) =>
+    runCli(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  it('for a port that is taken, before anything is made', async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server!.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const { code, stdout, stderr } = await start({ PORT: String(port) });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^Port ${port} is taken\\. Try PORT=\\d+ npm start\\n$`));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('for an address of another machine', async () => {
+    const { code, stderr } = await start({ HOST: '192.0.2.1', PORT: '0' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^HOST=192\.0\.2\.1 is not an address of this machine \(\w+\)\n$/),
+    ]);
+  });
+
+  it('for a data folder that cannot be written', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const { code, stderr } = await start({ DATA_DIR: join(folder, 'file', 'data'), PORT: '0' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The data folder \S+ cannot be written \(ENOTDIR\): [^\n]+\n$/),
+    ]);
+  });
+
+  it('for S3 settings that cannot work', async () => {
+    const { code, stderr } = await start({ STORAGE: 's3', PORT: '0' });
+    expect([code, stderr]).toEqual([
+      1,
+      'The configuration cannot be used: S3_BUCKET is not set: STORAGE=s3 needs it\n',
+    ]);
+  });
+
+  it('without a database of its own where the settings of the API alone are known', async () => {
+    const { code, stderr } = await start({ MIGRATION_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', PORT: '0' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The configuration cannot be used: DATABASE_URL is not set: [^\n]+\n$/),
+    ]);
+  });
+});
+
+describe('a database of one’s own is left as it is', () => {
+  let database: TestDatabase;
+  afterEach(() => database.drop());
+
+  const settings = (): Record<string, string> => ({
+    DATABASE_URL: database.applicationUrl,
+    WORKER_DATABASE_URL: database.workerUrl,
+    MIGRATION_DATABASE_URL: database.ownerUrl,
+    DATA_DIR: join(folder, 'data'),
+    PORT: '0',
+  });
+
+  async function tables(): Promise<unknown[]> {
+    const client = new pg.Client({ connectionString: database.adminUrl });
+    await client.connect();
+    const { rows } = await client.query<object>(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`);
+    await client.end();
+    return rows;
+  }
+
+  it.each([
+    [
+      'one role for all',
+      () => ({ WORKER_DATABASE_URL: '', MIGRATION_DATABASE_URL: '' }),
+      /CREATE ROLE tutoring_app LOGIN NOSUPERUSER/,
+    ],
+    [
+      'a superuser for the API',
+      () => ({ DATABASE_URL: database.adminUrl }),
+      /superuser.*ALTER ROLE "?postgres"? NOSUPERUSER/,
+    ],
+    [
+      'an owner without rights',
+      () => ({ MIGRATION_DATABASE_URL: database.tenantUrl }),
+      /ALTER DATABASE \S+ OWNER TO \S*spec_tenant/,
+    ],
+  ])(
+    'when it is not safe (%s): the refusal comes before the migration, with the SQL that mends it',
+    async (_, change, remedy) => {
+      database = await createEmptyDatabase();
+      const unsafe = { ...settings(), ...change() };
+      for (const [args, environment] of [
+        [['start'], unsafe],
+        [['migrate'], { ...unsafe, NODE_ENV: 'production' }],
+      ] as const) {
+        const { code, stdout, stderr } = await (args[0] === 'start' ? runCli : runHere)([...args], environment);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toMatch(/not safe.* left as it is/);
+        expect(stderr).toMatch(remedy);
+      }
+      expect(await tables()).toEqual([]);
+    },
+  );
+
+  it('when its encryption key is gone: no new one is made beside old data', async () => {
+    database = await createTestDatabase();
+    const key = 'ab'.repeat(32);
+    await runHere(['org', 'create', '--name', 'Old', '--slug', 'old'], { ...settings(), ENCRYPTION_KEY: key });
+    const { code, stderr } = await runCli(['start'], settings());
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The encryption key \S+ is gone, and the database holds data that needs it\.\n/);
+    expect(readdirSync(join(folder, 'data'))).toEqual([]);
+    const keyOf = async (ENCRYPTION_KEY: string) =>
+      /(\w+) +encryption key: .*/.exec((await runHere(['doctor'], { ...settings(), ENCRYPTION_KEY })).stdout)?.[1];
+    expect(await keyOf(key)).toBe('ok');
+    expect(await keyOf('cd'.repeat(32))).toBe('fail');
+  });
+
+  it('when images cannot be kept in the bucket', async () => {
+    database = await createTestDatabase();
+    const s3 = {
+      STORAGE: 's3',
+      S3_BUCKET: 'media',
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+      S3_ACCESS_KEY_ID: 'a',
+      S3_SECRET_ACCESS_KEY: 'b',
+    };
+    const { code, stderr } = await runCli(['start'], { ...settings(), ...s3 });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^S3_BUCKET: images cannot be kept in "media" \([^\n]+\): correct the S3_\* settings\n$/);
+  });
+});
+
+describe('the lock of a data folder', () => {
+  const file = () => join(folder, 'start.lock');
+
+  it('is one start’s at a time, and says where that listens', async () => {
+    const lock = await DataLock.take(folder);
+    lock.tell('http://localhost:3000');
+    await expect(DataLock.take(folder)).rejects.toThrow(
+      `Already running at http://localhost:3000, process ${process.pid}.`,
+    );
+    expect(launcherOf(folder)).toMatchObject({ pid: process.pid, url: 'http://localhost:3000' });
+    lock.release();
+    expect(readdirSync(folder)).toEqual([]);
+    (await DataLock.take(folder)).release();
+  });
+
+  it.each([
+    ['a process that is gone', { pid: 2 ** 22 + 1, born: '1', url: null }],
+    ['a process id that another program has by now', { pid: process.pid, born: '1', url: null }],
+    ['a file that was cut off', null],
+  ])('does not count when it is of %s: of many that start at once one gets it', async (_, left) => {
+    writeFileSync(file(), left ? JSON.stringify(left) : '{"pid":');
+    expect(launcherOf(folder)).toBeNull();
+    const takes = await Promise.allSettled(Array.from({ length: 20 }, () => DataLock.take(folder)));
+    expect(takes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual(['start.lock']);
+  });
+});
+
+describe('a checkout that cannot be built', () => {
+  const build = () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/run.js', 'start'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return [status, stderr];
+  };
+
+  it('says in one line what is missing', () => {
+    cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    expect(build()).toEqual([
+      1,
+      expect.stringMatching(/^This checkout cannot be built: ENOENT[^\n]+package-lock\.json'\n$/),
+    ]);
+    for (const name of ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) {
+      cpSync(join(ROOT, name), join(folder, name));
+    }
+    expect(build()).toEqual([1, 'This checkout cannot be built: the compiler is not installed, run "npm ci" first\n']);
+  });
+
+  it('shows the faults of the compiler, then one line, and leaves no half of a build', () => {
+    for (const name of [
+      'scripts',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'nest-cli.json',
+    ]) {
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    }
+    mkdirSync(join(folder, 'node_modules'));
+    for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+      if (!name.startsWith('.')) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+    }
+    mkdirSync(join(folder, 'apps', 'api', 'src'), { recursive: true });
+    writeFileSync(join(folder, 'apps', 'api', 'src', 'main.ts'), 'export const port: number = "none";\n');
+    const [status, said] = build();
+    expect(status).toBe(1);
+    expect(said).toMatch(/main\.ts:1:14[^]*\nThis checkout cannot be built: the compiler says why above\n$/);
+    expect(existsSync(join(folder, 'dist', '.stamp'))).toBe(false);
+    expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
+  });
+
+  it.each(['start:prod', 'start:worker'])('%s without a build says so', (script) => {
+    for (const name of ['scripts', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    const { status, stderr } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, 'Nothing is built here: run "npm ci && npm run build" first.\n']);
+  });
+});

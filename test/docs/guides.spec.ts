@@ -1,0 +1,161 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { ApiError, type ErrorCode, STATUS } from '../../apps/api/src/http/errors/api-error.js';
+import { errorBody } from '../../apps/api/src/http/errors/error-formats.js';
+import { signatureOf } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
+import { TestApi } from '../support/api.js';
+import { send } from '../support/routes.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const guides = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+
+/** The code blocks of a page in one language. */
+function blocks(page: string, language: string): string[] {
+  return [...read(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code!);
+}
+
+describe('the guides', () => {
+  it.each(['README.md', ...guides.map((name) => `docs/${name}`)])('%s links to files that exist', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);
+    const missing = links.filter((target) => !existsSync(join(ROOT, dirname(page), target)));
+    expect(missing).toEqual([]);
+  });
+
+  it('are all reachable from the README', () => {
+    const readme = read('README.md');
+    expect(guides.filter((name) => !readme.includes(`docs/${name}`))).toEqual([]);
+  });
+
+  it('errors.md explains every code with its status, and shows the bodies as they are', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| .{10,} \| .{10,} \|$/gm)];
+    expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toEqual(STATUS);
+    const [standard] = blocks('docs/errors.md', 'json');
+    expect(JSON.parse(standard!)).toEqual(errorBody(ApiError.notFound()));
+    const retried: ErrorCode[] = ['idempotency_key_in_use', 'service_unavailable'];
+    for (const code of retried) expect(read('docs/errors.md')).toMatch(new RegExp(`\`${code}\`.*Retry-After`));
+  });
+});
+
+describe('the verification samples of build-hooks.md', () => {
+  const secret = 'a secret of 16 characters';
+  const body = '{"event":"rebuild","target":"organization:ä"}';
+  const now = 1_795_305_600;
+  const signature = `sha256=${signatureOf(secret, String(now), body)}`;
+  /** What arrives, at which second, and whether it is genuine. */
+  const calls = [
+    { timestamp: String(now), signature, body, at: now, genuine: true },
+    { timestamp: String(now), signature, body, at: now + 299, genuine: true },
+    { timestamp: String(now), signature, body, at: now + 301, genuine: false },
+    { timestamp: String(now), signature, body: `${body} `, at: now, genuine: false },
+    { timestamp: String(now + 1), signature, body, at: now, genuine: false },
+    { timestamp: String(now), signature: signature.slice(0, -1), body, at: now, genuine: false },
+    { timestamp: String(now), signature: '', body, at: now, genuine: false },
+    {
+      timestamp: 'soon',
+      signature: `sha256=${createHmac('sha256', secret).update(`soon.${body}`).digest('hex')}`,
+      body,
+      at: now,
+      genuine: false,
+    },
+    { timestamp: '', signature: 'sha256=ä', body, at: now, genuine: false },
+  ];
+  const genuine = calls.map((call) => call.genuine);
+
+  let folder: string;
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-samples-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('TypeScript', () => {
+    const [sample] = blocks('docs/build-hooks.md', 'ts');
+    const check = `
+      for (const { timestamp, signature, body, at } of ${JSON.stringify(calls)}) {
+        const headers = new Map([['x-timestamp', timestamp], ['x-signature', signature]]);
+        console.log(isGenuine(${JSON.stringify(secret)}, { get: (name) => headers.get(name) ?? null } as Headers, body, at * 1000));
+      }`;
+    const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
+    const { outputText } = ts.transpileModule(`${sample!}${check}`, { compilerOptions });
+    writeFileSync(join(folder, 'sample.mjs'), outputText);
+    const printed = execFileSync(process.execPath, [join(folder, 'sample.mjs')], { encoding: 'utf8' });
+    expect(
+      printed
+        .trim()
+        .split('\n')
+        .map((line) => line === 'true'),
+    ).toEqual(genuine);
+  });
+
+  it('Python, where there is one', () => {
+    const [sample] = blocks('docs/build-hooks.md', 'python');
+    const check = [
+      'import json, sys',
+      'for call in json.load(sys.stdin):',
+      '    headers = {"X-Timestamp": call["timestamp"], "X-Signature": call["signature"]}',
+      `    print(is_genuine(${JSON.stringify(secret)}, headers, call["body"].encode(), call["at"]))`,
+    ].join('\n');
+    writeFileSync(join(folder, 'sample.py'), `${sample!}\n\n${check}\n`);
+    const { error, stdout, stderr } = spawnSync('python3', [join(folder, 'sample.py')], {
+      input: JSON.stringify(calls),
+      encoding: 'utf8',
+    });
+    // A machine with Node alone can run the tests too.
+    if (error && 'code' in error && error.code === 'ENOENT') return;
+    expect(stderr).toBe('');
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line === 'True'),
+    ).toEqual(genuine);
+  });
+});
+
+describe('the monitoring files', () => {
+  it('name metrics that there are', async () => {
+    const api = await TestApi.start();
+    try {
+      // One request, so that each series is there.
+      await send(api, 'GET', '/v1/ping');
+      const { text } = await send(api, 'GET', '/metrics');
+      const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!));
+      known.add('up');
+      const dashboard = JSON.parse(read('docs/monitoring/grafana.json')) as {
+        panels: { targets: { expr: string }[] }[];
+      };
+      const expressions = [
+        ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+        ...[...read('docs/monitoring/alerts.yml').matchAll(/expr: (?:\|\n)?([^]*?)\n +(?:for|labels):/g)].map(
+          ([, expr]) => expr!,
+        ),
+      ];
+      expect(expressions.length).toBeGreaterThan(15);
+      for (const expression of expressions) {
+        const names = expression.match(/\b(up|(?:http|api|database|outbox|rate_limit|process)_\w+)\b/g) ?? [];
+        const unknown = names
+          .map((name) => name.replace(/_(bucket|count|sum)$/, ''))
+          .filter((name) => !known.has(name));
+        expect([expression, names.length > 0, unknown]).toEqual([expression, true, []]);
+      }
+      const described = [...read('docs/monitoring.md').matchAll(/`((?:http|api|database|outbox|rate_limit)_\w+)`/g)];
+      expect(described.map(([, name]) => name!).filter((name) => !known.has(name))).toEqual([]);
+    } finally {
+      await api.stop();
+    }
+  });
+
+  it('the systemd units start what npm starts', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const [unit, script] of [
+      ['tutoring-api', 'start:prod'],
+      ['tutoring-worker', 'start:worker'],
+    ] as const) {
+      const [, command] = /^ExecStart=\S+\/node (.*)$/m.exec(read(`docs/systemd/${unit}.service`))!;
+      expect(scripts[script]).toContain(`exec node ${command!}`);
+    }
+  });
+});
