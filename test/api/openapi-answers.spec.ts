@@ -128,7 +128,7 @@ describe('the OpenAPI document', () => {
           nameOf(route),
           expect.objectContaining({ limit: 20, offset: 0, count: data!.length }),
         ]);
-      return data ?? (Array.isArray(example) ? (example as Json[]) : [example]);
+      return data ?? ((Array.isArray(example) ? example : [example]) as Json[]);
     });
     const having = (...names: string[]) => records.filter((record) => names.every((name) => name in record));
     for (const post of having('target', 'published_at')) {

@@ -78,7 +78,7 @@ export class Boundaries {
     });
     const db = new Database(dataSource);
     const own = Object.create(IdempotencyStore.prototype) as IdempotencyStore;
-    const apart = Object.assign(own, store, { db });
+    const apart = Object.assign(own, store, { db } as object);
     const spies = [
       vi.spyOn(store, 'claim').mockImplementation((use) => db.transaction(use, () => apart.claim(use))),
       vi.spyOn(store, 'answer').mockImplementation((use, given) => db.transaction(use, () => apart.answer(use, given))),
