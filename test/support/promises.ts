@@ -111,23 +111,23 @@ export const PROMISES: Promised[] = [
   {
     row: 29,
     promised: '1,000 slow headers, 1,000 slow bodies, 200 slow readers: each cut in time, others p99 <= 2x',
-    specs: ['faults/slow-clients'],
+    specs: ['faults/slow-clients', 'api/slow-clients'],
   },
   {
     row: 30,
     promised: '3x capacity for 60 s: goodput >= 80 % of peak, excess refused in <= 50 ms p95, ping p99 <= 100 ms',
-    specs: ['faults/overload'],
+    specs: ['faults/overload', 'api/admission'],
   },
   { row: 31, promised: 'a tenant at 20x its limit: p99 of another <= 1.5x, 0 errors', specs: ['faults/noisy-tenant'] },
   {
     row: 32,
     promised: 'locked tables and a bad network to PostgreSQL: every answer <= 7 s, 0 leaked connections',
-    specs: ['faults/locked-tables'],
+    specs: ['faults/slow-database', 'api/deadlines'],
   },
   {
     row: 33,
     promised: '50 rolling restarts at 200 requests/s: 0 failures, exit <= 10 s',
-    specs: ['faults/rolling-restarts'],
+    specs: ['faults/rolling-restarts', 'api/shutdown'],
   },
   {
     row: 34,
@@ -161,7 +161,7 @@ export const PROMISES: Promised[] = [
   {
     row: 43,
     promised: "a key's worst effort of each kind for 60 s: others p99 <= 2x, 0 errors; excess refused in 50 ms",
-    specs: ['faults/worst-efforts', 'faults/bodies-in-flight'],
+    specs: ['faults/one-key', 'faults/bodies-in-flight'],
   },
   {
     row: 44,
@@ -177,7 +177,7 @@ export const PROMISES: Promised[] = [
     row: 46,
     promised:
       'the connection to PostgreSQL cut at every message boundary of every write: 0 duplicated, lost or changed',
-    specs: ['faults/boundaries'],
+    specs: ['faults/boundaries', 'api/boundaries', 'worker/boundaries'],
   },
   {
     row: 47,
