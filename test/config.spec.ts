@@ -11,7 +11,7 @@ const documented = parseEnv(example);
 
 describe('.env.example', () => {
   it('lists exactly the variables that are read, in their order, each with a comment', () => {
-    expect(Object.keys(documented)).toEqual(settingNames);
+    expect([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name)).toEqual(settingNames);
     for (const name of settingNames) expect(example).toMatch(new RegExp(`^# .+\n${name}=`, 'm'));
   });
 

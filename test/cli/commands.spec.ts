@@ -21,7 +21,7 @@ const urlsOf = ({ applicationUrl, workerUrl, ownerUrl }: TestDatabase) => ({
 
 describe('the command line', () => {
   let database: TestDatabase;
-  const cli = (...args: string[]) => runCli(args, urlsOf(database));
+  const cli = (...args: string[]) => runHere(args, urlsOf(database));
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -139,7 +139,7 @@ describe('the command line', () => {
 
   it('goes on when nobody reads what it prints, and fails when it cannot be written', async () => {
     const shell = (script: string) =>
-      spawnSync('bash', ['-c', script, 'bash', process.execPath, CLI], {
+      spawnSync('bash', ['--norc', '-c', script, 'bash', process.execPath, CLI], {
         cwd: inject('scratch'),
         env: { PATH: '/usr/bin:/bin', ...urlsOf(database) },
         encoding: 'utf8',

@@ -58,7 +58,7 @@ describe('a database that cannot be used', () => {
       (url) => with_(url, { pathname: '/absent' }),
       /"absent" does not exist .* create it/,
     ],
-    ['TLS that the server does not speak', (url) => `${url}?sslmode=require`, /disagree about TLS .*sslmode/],
+    ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /disagree about TLS .*sslmode/],
   ];
 
   it.each(faults)('%s: the owner’s address is named, with the remedy, in one line', async (_, change, message) => {

@@ -191,10 +191,7 @@ describe('a checkout that cannot be built', () => {
   it('says in one line what is missing', () => {
     cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    expect(build()).toEqual([
-      1,
-      expect.stringMatching(/^This checkout cannot be built: ENOENT[^\n]+package-lock\.json'\n$/),
-    ]);
+    expect(build()).toEqual([1, expect.stringMatching(/^This checkout cannot be built: ENOENT[^\n]+'\n$/)]);
     for (const name of ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) {
       cpSync(join(ROOT, name), join(folder, name));
     }
@@ -220,7 +217,7 @@ describe('a checkout that cannot be built', () => {
     writeFileSync(join(folder, 'apps', 'api', 'src', 'main.ts'), 'export const port: number = "none";\n');
     const [status, said] = build();
     expect(status).toBe(1);
-    expect(said).toMatch(/main\.ts:1:14[^]*\nThis checkout cannot be built: the compiler says why above\n$/);
+    expect(said).toMatch(/main\.ts[^]*TS2322[^]*\nThis checkout cannot be built: the compiler says why above\n$/);
     expect(existsSync(join(folder, 'dist', '.stamp'))).toBe(false);
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
