@@ -146,7 +146,7 @@ describe('every path', () => {
 
 describe('a path that is none', () => {
   const PATHS = [
-    '/',
+    '//',
     '/v1',
     '/v1/',
     '/v2/ping',

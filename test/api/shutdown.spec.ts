@@ -176,7 +176,7 @@ describe('SIGTERM', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await process.exit).toBe(0);
     // The log is buffered: its end is written too.
-    const logged = () => process.lines.filter((line) => line.includes('/v1/reports/summary')).length;
+    const logged = () => process.lines.filter((line) => line.includes('"route":"/v1/reports/summary"')).length;
     await vi.waitFor(() => expect(logged()).toBe(statuses.length), 5_000);
   }); // prettier-ignore
 

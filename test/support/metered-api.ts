@@ -39,7 +39,7 @@ export interface Finding {
 const TRIES = 4;
 
 /** As production runs it, and so that the meter can begin with an empty heap. */
-const FLAGS = ['--env-file=apps/api/heap.env', '--expose-gc'];
+const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`, '--expose-gc'];
 
 const moduleAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 

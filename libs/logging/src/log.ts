@@ -85,7 +85,14 @@ const KEPT_WHILE_FULL = 1_048_576;
 function standardOutput(): DestinationStream {
   const options = { minLength: BUFFER, periodicFlush: FLUSH_EVERY, maxLength: KEPT_WHILE_FULL };
   const out = pino.destination({ fd: 1, sync: false, ...options });
-  out.on('error', () => undefined);
+  let failing = false;
+  out.on('error', () => (failing = true));
+  out.on('write', () => (failing = false));
+  // At exit pino writes what is left, and would try for ever on a full disk.
+  const flushSync = out.flushSync.bind(out);
+  out.flushSync = () => {
+    if (!failing) flushSync();
+  };
   return out;
 }
 

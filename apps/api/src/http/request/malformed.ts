@@ -37,8 +37,11 @@ export function refuseMalformed(request: Request, _response: Response, next: Nex
   }
 }
 
+/** A path that no route has. */
+const NOWHERE = '//';
+
 function withoutOrigin(target: string): string {
-  if (!URL.canParse(target)) return '/';
+  if (!URL.canParse(target)) return NOWHERE;
   const { pathname, search } = new URL(target);
-  return pathname.startsWith('/') ? pathname + search : '/';
+  return pathname.startsWith('/') ? pathname + search : NOWHERE;
 }
