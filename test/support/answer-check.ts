@@ -66,6 +66,8 @@ export class AnswerCheck {
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(header('x-request-id'))) faults.push('no request id');
     for (const name of ['server', 'x-powered-by']) if (headers[name]) faults.push(`tells ${name}`);
     if (body === '' && (status < 400 || method === 'HEAD')) return faults;
+    // The landing page, which is no operation: steps back in a path can lead there.
+    if (status === 200 && !route && body.startsWith('<!doctype html>')) return faults;
     if (!header('content-type').startsWith('application/json')) {
       return [...faults, `content type ${header('content-type')}`];
     }

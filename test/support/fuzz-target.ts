@@ -85,8 +85,6 @@ export class FuzzTarget {
 
   /** A success is held against the schema of the route that the path leads to, whatever it was made from. */
   private readonly judge: Judge = ({ method, path }, answer) => {
-    // The landing page is the one answer for people.
-    if (/^\/(\?|$)/.test(path) && answer.status === 200) return [];
     const faults = answer.status >= 500 ? [`status ${answer.status}`] : [];
     return [...faults, ...this.check.faults(answer, this.routeAt(method === 'HEAD' ? 'GET' : method, path))];
   };

@@ -62,7 +62,10 @@ process.once('message', (plan: SlowPlan) => {
 function open(plan: SlowPlan, kind: SlowKind): void {
   const socket = connect(plan.port, '127.0.0.1');
   const reads = kind === 'reader';
-  const drip = setInterval(() => void (reads ? socket.read(1) : socket.write('a')), DRIP_MS);
+  const drip = setInterval(() => {
+    if (reads) socket.read(1);
+    else socket.write('a');
+  }, DRIP_MS);
   const attempt: Attempt = { kind, socket, began: performance.now(), drip };
   attempts.add(attempt);
   const bytes = plan.bytes[kind];
