@@ -73,14 +73,28 @@ function parse(text: string, method: string): RawAnswer {
     const headers = headersOf(fields);
     // HEAD's answer tells the length of a body that it has not, unless the server never got to know the method.
     const bare = method === 'HEAD' && (rest === '' || rest.startsWith('HTTP/'));
-    const length = bare ? 0 : Number(headers['content-length'] ?? rest.length);
+    const chunked = !bare && headers['transfer-encoding'] === 'chunked' ? joined(rest) : null;
+    const length = bare ? 0 : (chunked?.length ?? Number(headers['content-length'] ?? rest.length));
     if (++found.answers === 1) {
-      const body = Buffer.from(rest.slice(0, length), 'latin1').toString('utf8');
+      const body = Buffer.from(chunked?.body ?? rest.slice(0, length), 'latin1').toString('utf8');
       Object.assign(found, { status, headers, body });
     }
     rest = rest.slice(length);
   }
   return found;
+}
+
+/** A body in chunks, and how long it is with their sizes. */
+function joined(text: string): { body: string; length: number } {
+  let body = '';
+  for (let at = 0; ;) {
+    const start = text.indexOf('\r\n', at) + 2;
+    const size = parseInt(text.slice(at, start), 16);
+    if (start < 2 || Number.isNaN(size)) throw new Error(`Not a chunk: ${JSON.stringify(text.slice(at, at + 50))}`);
+    body += text.slice(start, start + size);
+    at = start + size + 2;
+    if (size === 0) return { body, length: at };
+  }
 }
 
 function headersOf(fields: string[]): Record<string, string> {

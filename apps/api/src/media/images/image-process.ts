@@ -54,7 +54,7 @@ export class ImageProcess {
   /** The built program; tests, which run from the sources, name it. */
   static program = fileURLToPath(new URL('./child.js', import.meta.url));
   /** Who is stopped at `ms` without so much CPU time was held up by the machine, not by the image. */
-  static readonly limits = { ms: 20_000, cpuMs: 10_000, bytes: 512 * 1_048_576 };
+  static readonly limits = { ms: 19_000, cpuMs: 10_000, bytes: 512 * 1_048_576 };
 
   private reason: EndCause | null = null;
   private stderr = '';
