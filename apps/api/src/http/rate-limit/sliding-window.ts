@@ -11,6 +11,8 @@ export interface Second {
   shared: number;
   /** Counted by this process alone and not yet reported to Redis. */
   own: number;
+  /** Counted by this process alone and part of `shared` by its last report. */
+  reported?: number;
 }
 
 /** What is left of a limit. */
@@ -46,20 +48,27 @@ export class SlidingWindow {
     this.kept = Math.ceil(lengthMs / 1000) + 1;
   }
 
-  /** @param sharers processes that divide among themselves what Redis has not counted yet */
+  /**
+   * What this process has just reported still comes off its own share: when Redis comes back for a moment only, the
+   * others may not have reported theirs yet.
+   *
+   * @param sharers processes that divide among themselves what Redis has not counted yet
+   */
   room(limit: number, sharers: number, now: number): Room {
     this.expire(now);
-    let [shared, own] = [0, 0];
+    let [others, own] = [0, 0];
     for (const second of this.seconds) {
-      shared += second.shared;
-      own += second.own;
+      const { reported = 0 } = second;
+      others += second.shared - reported;
+      own += second.own + reported;
     }
-    const left = share(limit - shared, sharers) - own;
+    const left = share(limit - others, sharers) - own;
     let resetIn = this.kept;
     for (const second of this.seconds) {
-      shared -= second.shared;
-      own -= second.own;
-      if (share(limit - shared, sharers) - own > Math.max(left, 0)) {
+      const { reported = 0 } = second;
+      others -= second.shared - reported;
+      own -= second.own + reported;
+      if (share(limit - others, sharers) - own > Math.max(left, 0)) {
         resetIn = Math.ceil(second.at + this.kept - now);
         break;
       }
@@ -101,13 +110,24 @@ export class SlidingWindow {
    * @param reported what the counts now include
    */
   settle(counts: number[], reported: Second[]): void {
-    for (const { at, own } of reported) this.at(at).own -= own;
-    const own = this.seconds.filter((second) => second.own !== 0);
+    const told = reported.length > 0;
+    for (const { at, own } of reported) {
+      const second = this.at(at);
+      second.own -= own;
+      second.reported = (second.reported ?? 0) + own;
+    }
+    const before = this.seconds.filter((second) => second.own !== 0 || second.reported);
     this.seconds = [];
     for (let index = 0; index < counts.length; index += 2) {
       this.seconds.push({ at: counts[index]!, shared: counts[index + 1]!, own: 0 });
     }
-    for (const second of own) this.at(second.at).own += second.own;
+    for (const { at, own, reported = 0 } of before) {
+      const second = this.at(at);
+      second.own += own;
+      const counted = Math.min(reported, second.shared);
+      // An answer that no report came with tells what the others have reported.
+      if (counted > 0 && told) second.reported = counted;
+    }
   }
 
   private expire(now: number): void {
