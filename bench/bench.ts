@@ -12,6 +12,8 @@ export const POOL_SIZE = 10;
 export interface Server {
   child: Child;
   url: string;
+  /** With the scope `read`. */
+  key: string;
 }
 
 /** One run: its database, and the processes that it has started. */
@@ -45,7 +47,7 @@ export class Bench {
 
   async serve(module: string, args: string[], env: Record<string, string> = {}): Promise<Server> {
     const child = this.start(module, { args, env, flags: module === API ? PRODUCTION_FLAGS : [] });
-    return { child, url: await child.listening() };
+    return { child, url: await child.listening(), key: this.database.key };
   }
 
   /** This API as it is deployed. */
@@ -65,6 +67,11 @@ export class Bench {
       LOG_LEVEL: 'info',
       INVITE_MAILS_PER_DAY: '1000000',
     };
+  }
+
+  /** Another run, which ends with this one. */
+  alsoStop(other: Bench): void {
+    this.started.push({ stop: () => other.stop() });
   }
 
   /** Ends what was started, in the reverse order; all but the database when there is more to come. */

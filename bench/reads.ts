@@ -7,17 +7,17 @@ import type { LimitOptions } from './limit/answer.js';
 import { type Page, pages } from './pages.js';
 import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './report.js';
 
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 
 /** Seconds of warm-up, rounds and their seconds. */
-interface Plan {
+export interface Plan {
   warmUp: number;
   rounds: number;
   seconds: number;
 }
 
 /** For the page with targets, and for the others. */
-const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
+export const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
   quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
 };
@@ -32,12 +32,12 @@ export async function measureReads(bench: Bench): Promise<void> {
   const limit = await bench.serve('./limit/main.js', [told]);
   const frame = await bench.serve('./frame/main.js', [told]);
   const textbook = await bench.serve('./textbook/main.js', [database.adminUrl, String(POOL_SIZE)]);
-  await compare(database.key, page, api, limit, textbook);
-  await compare(database.key, page, api, frame);
-  for (const other of others) await compare(database.key, other, api, limit);
+  await compare(page, api, limit, textbook);
+  await compare(page, api, frame);
+  for (const other of others) await compare(other, api, limit);
 
   const load = bench.start('./load.js', { measured: false });
-  const measure = (at: Server[], what: Page, plan: Plan) => inTurns(load, database.key, at, what, plan);
+  const measure = (at: Server[], what: Page, plan: Plan) => inTurns(load, at, [what], plan);
   const { rounds, seconds } = plans.main;
   say(`${page.name}, 20 rows: ${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections\n`);
   const [ours, least, bare, usual] = await measure([api, limit, frame, textbook], page, plans.main);
@@ -48,7 +48,7 @@ export async function measureReads(bench: Bench): Promise<void> {
     'bench/textbook': await megabytes(textbook),
   };
   say(fullReport({ api: ours!, limit: least!, frame: bare!, textbook: usual! }, rss));
-  say(`\nOther answers: ${plans.others.rounds} rounds of ${plans.others.seconds} s\n\n${BRIEF_HEADING}`);
+  say(`\nOther answers: ${plans.others.rounds} rounds of ${plans.others.seconds} s\n\n${BRIEF_HEADING('the limit')}`);
   for (const other of others) {
     const [its, itsLeast] = await measure([api, limit], other, plans.others);
     say(brief(other.name, its!, itsLeast!));
@@ -60,9 +60,9 @@ const NODES_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']
 
 /** Writes down what the bare servers have to answer. @returns the file */
 async function tell(bench: Bench, api: Server, wanted: Page[]): Promise<string> {
-  const { key, applicationUrl, folder } = bench.database;
+  const { applicationUrl, folder } = bench.database;
   const answered = wanted.map(async (page) => {
-    const { body, headers } = await get(api, page, key);
+    const { body, headers } = await get(api, page);
     const { meta } = JSON.parse(body) as { meta?: object };
     return {
       ...page,
@@ -81,32 +81,39 @@ async function tell(bench: Bench, api: Server, wanted: Page[]): Promise<string> 
 }
 
 /** The limit must send the API's bytes, the textbook the same records. */
-async function compare(key: string, page: Page, api: Server, limit: Server, textbook?: Server): Promise<void> {
-  const { body } = await get(api, page, key);
-  if (body !== (await get(limit, page, key)).body) throw new Error(`The limit's answer differs: ${page.name}`);
-  if (!textbook || isDeepStrictEqual(JSON.parse(body), JSON.parse((await get(textbook, page, key)).body))) return;
+async function compare(page: Page, api: Server, limit: Server, textbook?: Server): Promise<void> {
+  const { body } = await get(api, page);
+  if (body !== (await get(limit, page)).body) throw new Error(`The limit's answer differs: ${page.name}`);
+  if (!textbook || isDeepStrictEqual(JSON.parse(body), JSON.parse((await get(textbook, page)).body))) return;
   throw new Error(`The textbook's answer differs: ${page.name}`);
 }
 
-async function get({ url }: Server, page: Page, key: string): Promise<{ body: string; headers: Headers }> {
+async function get({ url, key }: Server, page: Page): Promise<{ body: string; headers: Headers }> {
   const response = await fetch(url + page.path, { headers: { Authorization: `Token token=${key}` } });
   const body = await response.text();
   if (response.status !== 200) throw new Error(`${page.path} answered ${response.status}: ${body}`);
   return { body, headers: response.headers };
 }
 
-/** A, B, C, A, B, C …: whatever else the machine does falls on all of them. */
-async function inTurns(load: Child, key: string, servers: Server[], page: Page, plan: Plan): Promise<Rounds[]> {
-  const run = ({ url }: Server, seconds: number) =>
-    load.load({ url: url + page.path, key, connections: CONNECTIONS, seconds });
-  for (const server of servers) await run(server, plan.warmUp);
+/**
+ * A, B, C, A, B, C …: whatever else the machine does falls on all of them.
+ *
+ * @param asked a page of each server; where there are fewer, the last one is for the rest
+ */
+export async function inTurns(load: Child, servers: Server[], asked: Page[], plan: Plan): Promise<Rounds[]> {
+  const run = (index: number, seconds: number) => {
+    const { url, key } = servers[index]!;
+    const { path } = asked[index] ?? asked.at(-1)!;
+    return load.load({ url: url + path, key, connections: CONNECTIONS, seconds });
+  };
+  for (const index of servers.keys()) await run(index, plan.warmUp);
   const rounds: Rounds[] = servers.map(() => []);
   for (let round = 0; round < plan.rounds; round++) {
     for (const [index, server] of servers.entries()) {
       const before = await server.child.usage();
-      const { requests, requestsPerSecond, p50, p99, failures } = await run(server, plan.seconds);
+      const { requests, requestsPerSecond, p50, p99, failures } = await run(index, plan.seconds);
       const after = await server.child.usage();
-      if (failures > 0) throw new Error(`${server.child.module}: ${failures} requests of ${page.name} failed`);
+      if (failures > 0) throw new Error(`${server.child.module}: ${failures} requests of ${asked[0]!.name} failed`);
       const cpu = ((after.cpuSeconds - before.cpuSeconds) * 1000) / requests;
       rounds[index]!.push({ requestsPerSecond, p50, p99, cpu } satisfies Round);
     }

@@ -2,12 +2,13 @@
  * `npm run bench`: reads of this API against the least that could answer (limit/) and against what tutorials build
  * (textbook/), on the same data, in turns within one run; then its writes (writes/), and what row-level security adds to
  * pages of a demo with so many `--students`. `-- --quick` takes less time and tells less; `-- --only reads`, `writes` or
- * `row-security` measures one part. Timing never fails it; it fails when it cannot measure: a server that does not start,
+ * `row-security` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing never fails it; it fails when it cannot measure: a server that does not start,
  * answers that differ.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureAgainst } from './against.js';
 import { Bench, say } from './bench.js';
 import { HOMEWORK_ROWS } from './database.js';
 import { measureReads } from './reads.js';
@@ -16,11 +17,12 @@ import { measureWrites } from './writes/writes.js';
 
 const PARTS = { reads: measureReads, writes: measureWrites, 'row-security': measureRowSecurity };
 
-const { quick, only, students } = parseArgs({
+const { quick, only, students, against } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     students: { type: 'string', default: '5000' },
+    against: { type: 'string' },
   },
 }).values;
 const bench = new Bench(quick, Number(students));
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
   await bench.prepare();
   const [processor] = cpus();
   say(`Node ${process.version}, ${cpus().length} x ${processor?.model ?? 'unknown'}`);
+  if (against !== undefined) return measureAgainst(bench, against);
   for (const [part, measure] of Object.entries(PARTS)) {
     if (only !== undefined && only !== part) continue;
     await measure(bench);

@@ -1,0 +1,37 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Bench, Server } from './bench.js';
+import { say } from './bench.js';
+import { type Page, pages } from './pages.js';
+import { CONNECTIONS, inTurns, PLANS } from './reads.js';
+import { BRIEF_HEADING, brief } from './report.js';
+
+/** What is used of another checkout, each with its own code. */
+interface Checkout {
+  Bench: typeof Bench;
+  pages: typeof pages;
+}
+
+/**
+ * Pages of this API against the same pages of another built checkout, such as the commit before: each on a database that it
+ * has migrated itself, in turns.
+ *
+ * @param folder of the other checkout
+ */
+export async function measureAgainst(bench: Bench, folder: string): Promise<void> {
+  const load = (module: string) => import(pathToFileURL(join(resolve(folder), 'dist/bench', module)).href);
+  const other = { ...(await load('bench.js')), ...(await load('pages.js')) } as Checkout;
+  const theirs = new other.Bench(bench.quick, bench.students);
+  bench.alsoStop(theirs);
+  await theirs.prepare();
+  const servers: Server[] = [await bench.serveApi(), { ...(await theirs.serveApi()), key: theirs.database.key }];
+  const [ownPages, theirPages] = [await pages(bench.database), await other.pages(theirs.database)];
+  const generator = bench.start('./load.js', { measured: false });
+  const { main, others } = PLANS[bench.quick ? 'quick' : 'full'];
+  say(`${main.rounds} rounds of ${main.seconds} s each, ${CONNECTIONS} connections\n\n${BRIEF_HEADING('the other')}`);
+  for (const [index, page] of ownPages.entries()) {
+    const asked: [Page, Page] = [page, theirPages[index]!];
+    const [ours, its] = await inTurns(generator, servers, asked, { ...main, warmUp: others.warmUp });
+    say(brief(page.name, ours!, its!));
+  }
+}
