@@ -102,7 +102,7 @@ it('every request is answered while PostgreSQL is paused, and all is well soon a
 
 it('finds a process that waits for the database as long as it takes', async () => {
   await start(
-    plantedBug('../../../libs/database/src/leases.js', `module.Leases.prototype.expireOverdue = () => undefined;`),
+    plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
   );
   const { outcome, late, cut } = await run();
   reached(47, `planted, no deadline: ${outcome.statuses}, ${late} late, ${cut} cut off`);

@@ -124,7 +124,7 @@ it.each<Fate>(['drop', 'reset', 'stall'])('connections that fail (%s) are answer
 
 it('finds a process whose accesses have no deadline', async () => {
   await start(
-    plantedBug('../../../libs/database/src/leases.js', `module.Leases.prototype.expireOverdue = () => undefined;`),
+    plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
   );
   proxy.fate = 'stall';
   const [outcome] = (await load(target.port, { requests, ...once })) as [Outcome];

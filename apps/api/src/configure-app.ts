@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { type Server, ServerResponse } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Response } from 'express';
@@ -10,7 +10,7 @@ import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { Deadline } from '@app/database';
 import { accessLog } from './http/request/access-log.js';
-import { Admission } from './http/request/admission.js';
+import { Admission, releasePlace } from './http/request/admission.js';
 import { joinChunks } from './http/request/chunks.js';
 import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
@@ -63,6 +63,11 @@ export function createAdapter(): ExpressAdapter {
   server.disable('x-powered-by');
   server.disable('etag');
   server.set('query parser', parseQuery);
+  server.response.writeHead = function (this: Response, ...head: [number]) {
+    releasePlace(this.req);
+    ServerResponse.prototype.writeHead.apply(this, head);
+    return this;
+  };
   return new JsonTextAdapter(server);
 }
 
@@ -84,7 +89,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
   admission.usualHeaders = securityHeaders(origins.includes('*'));
-  serveInTurn(server, admission.refuses, admission.refuse);
+  serveInTurn(server, admission.admits, admission.refuse);
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
   configureServer(server, app.get(Log), slowClients);

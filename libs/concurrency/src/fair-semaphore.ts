@@ -1,3 +1,5 @@
+import { Expiries } from './expiries.js';
+
 /** There is no place left in the queue, or the wait was too long. */
 export class QueueFull extends Error {}
 
@@ -26,10 +28,24 @@ export interface Claim {
   signal?: AbortSignal;
 }
 
-interface Waiter {
-  share: number;
-  reserve: number;
-  grant: () => void;
+/** One that waits for a permit. */
+class Waiter {
+  private readonly until: number;
+
+  constructor(
+    readonly owner: string,
+    readonly share: number,
+    readonly reserve: number,
+    wait: number,
+    readonly grant: () => void,
+    readonly refuse: (reason: Error) => void,
+  ) {
+    this.until = performance.now() + wait;
+  }
+
+  get left(): number {
+    return this.until - performance.now();
+  }
 }
 
 /**
@@ -42,6 +58,9 @@ export class FairSemaphore {
   private readonly held = new Map<string, number>();
   /** Owners who wait, in the order of their turns. */
   private readonly queues = new Map<string, Waiter[]>();
+  private readonly waiters = new Expiries<Waiter>((waiter) => {
+    this.leave(waiter, new QueueFull('The wait was too long'));
+  });
 
   constructor(private readonly limits: SemaphoreLimits) {
     this.free = limits.permits;
@@ -110,34 +129,23 @@ export class FairSemaphore {
 
   private enqueue(owner: string, share: number, reserve: number, wait: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (reason: Error) => {
-        settle();
-        this.remove(owner, waiter);
-        // It may have kept those behind it from being served.
-        this.dispatch();
-        reject(reason);
-      };
-      const abort = () => {
-        leave(signal!.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        leave(new QueueFull('The wait was too long'));
-      }, wait);
-      const settle = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-      };
-      const grant = () => {
-        settle();
-        resolve();
-      };
-      const waiter = { share, reserve, grant };
-      signal?.addEventListener('abort', abort);
+      const waiter = new Waiter(owner, share, reserve, wait, resolve, reject);
+      signal?.addEventListener('abort', () => {
+        if (this.queues.get(owner)?.includes(waiter)) this.leave(waiter, signal.reason as Error);
+      });
       this.waits++;
       const queue = this.queues.get(owner);
       if (queue) queue.push(waiter);
       else this.queues.set(owner, [waiter]);
+      this.waiters.add(waiter);
     });
+  }
+
+  private leave(waiter: Waiter, reason: Error): void {
+    this.remove(waiter);
+    // It may have kept those behind it from being served.
+    this.dispatch();
+    waiter.refuse(reason);
   }
 
   /** Grants what is free, a permit to each owner in turn. */
@@ -145,7 +153,7 @@ export class FairSemaphore {
     for (const [owner, [first]] of this.queues) {
       if (this.free === 0) return;
       if (!this.fits(owner, first!.share, first!.reserve)) continue;
-      this.remove(owner, first!);
+      this.remove(first!);
       // Behind all others: a loop over a Map comes to what is added while it runs.
       const rest = this.queues.get(owner);
       if (rest) {
@@ -157,10 +165,12 @@ export class FairSemaphore {
     }
   }
 
-  private remove(owner: string, waiter: Waiter): void {
+  private remove(waiter: Waiter): void {
+    const { owner } = waiter;
     const queue = this.queues.get(owner)!;
     queue.splice(queue.indexOf(waiter), 1);
     this.waits--;
     if (queue.length === 0) this.queues.delete(owner);
+    this.waiters.delete(waiter);
   }
 }

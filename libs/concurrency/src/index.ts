@@ -1,1 +1,2 @@
+export { Expiries } from './expiries.js';
 export { type Claim, FairSemaphore, QueueFull, type SemaphoreLimits } from './fair-semaphore.js';

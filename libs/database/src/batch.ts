@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import pg, { type Pool, type QueryResultRow } from 'pg';
 import { DeadlineExceeded } from './deadline.js';
-import type { Lease } from './leases.js';
+import type { Lease } from './lease.js';
 
 /** A statement that each connection is told once. No other text has its name. */
 export interface Statement {
@@ -112,28 +112,39 @@ class Batch extends Query {
 const STALE = new Set(['0A000', '26000']);
 
 /**
- * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
- * longer known what it was told.
- *
- * @param lease of the connection
- * @returns the rows of each statement, in order
- * @throws the error of the one that failed
+ * What the driver makes of a value. Called before there is a connection: a value that cannot be sent must not leave one half
+ * told.
  */
-export async function runTogether(pool: Pool, statements: Prepared[], lease: Lease): Promise<QueryResultRow[][]> {
-  // Before there is a connection: a value that cannot be sent must not leave one half told.
-  const sendable = statements.map((each) => ({ ...each, values: each.values.map(prepareValue) }));
-  const client = await pool.connect();
-  if (!lease.take(client)) {
-    client.release();
-    throw new DeadlineExceeded();
-  }
+export function sendable(values: unknown[]): unknown[] {
+  return values.map(prepareValue);
+}
+
+/**
+ * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
+ * longer known what it was told, and the lease in any case.
+ *
+ * @param statements with {@link sendable} values
+ * @returns the rows of each statement, in order
+ * @throws the error of the one that failed; DeadlineExceeded
+ */
+export function runTogether(pool: Pool, statements: Prepared[], lease: Lease): Promise<QueryResultRow[][]> {
   return new Promise((resolve, reject) => {
-    const batch = new Batch(sendable, (error) => {
-      const code = (error as { code?: string } | null)?.code ?? '';
-      client.release(error !== null && (batch.telling.size > 0 || STALE.has(code)));
-      if (error) reject(error);
-      else resolve(batch.answers);
+    lease.onExpiry(reject);
+    pool.connect((refused, client, release) => {
+      if (!client || !lease.take(client)) {
+        release();
+        lease.end();
+        reject(refused ?? new DeadlineExceeded());
+        return;
+      }
+      const batch = new Batch(statements, (error) => {
+        const code = (error as { code?: string } | null)?.code ?? '';
+        release(error !== null && (batch.telling.size > 0 || STALE.has(code)));
+        lease.end();
+        if (error) reject(error);
+        else resolve(batch.answers);
+      });
+      client.query(batch as unknown as pg.Submittable);
     });
-    client.query(batch as unknown as pg.Submittable);
   });
 }

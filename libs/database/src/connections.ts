@@ -1,7 +1,7 @@
-import { type Claim, FairSemaphore } from '@app/concurrency';
+import { type Claim, Expiries, FairSemaphore } from '@app/concurrency';
 import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
 import { Deadline, DeadlineExceeded } from './deadline.js';
-import { type Lease, Leases } from './leases.js';
+import { Lease } from './lease.js';
 
 /** Connections that organizations leave free in a pool of eight or more: one for look-ups of keys, one for urgent ones. */
 const RESERVED = 2;
@@ -42,7 +42,10 @@ export interface Sharing {
  * turns, and every access ends with its deadline.
  */
 export class Connections {
-  private readonly leases = new Leases();
+  /** Connections in use, each until its deadline. */
+  private readonly leases = new Expiries<Lease>((lease) => {
+    lease.expire();
+  });
   private readonly semaphore: FairSemaphore | null;
   private readonly reserved: number;
   private readonly half: number;
@@ -80,11 +83,12 @@ export class Connections {
   }
 
   /**
-   * Does the work when its owner's turn for a connection has come.
+   * Waits for the owner's turn.
    *
+   * @returns the right to one connection; whoever gets it ends it
    * @throws QueueFull when too many wait, or it waited for too long; DeadlineExceeded
    */
-  async run<T>(claim: Claim, deadline: Deadline | undefined, work: (lease: Lease) => Promise<T>): Promise<T> {
+  async lease(claim: Claim, deadline: Deadline | undefined): Promise<Lease> {
     const { semaphore } = this;
     const until = deadline ?? new Deadline(this.patience);
     const { left } = until;
@@ -92,7 +96,12 @@ export class Connections {
     const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);
     // Most need not wait, and save a turn of the event loop.
     if (turn) await turn;
-    return this.leases.run(until, work, () => semaphore?.release(claim.owner));
+    const lease = new Lease(until, () => {
+      this.leases.delete(lease);
+      semaphore?.release(claim.owner);
+    });
+    this.leases.add(lease);
+    return lease;
   }
 
   /**

@@ -3,10 +3,10 @@ import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 import type { Claim } from '@app/concurrency';
-import { type Prepared, runTogether, type Statement } from './batch.js';
+import { type Prepared, runTogether, sendable, type Statement } from './batch.js';
 import { Connections, type Lane, type Priority, type Sharing } from './connections.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
-import type { Lease } from './leases.js';
+import type { Lease } from './lease.js';
 
 /** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
 export interface Tenant {
@@ -75,20 +75,20 @@ export class Database {
     ...statements: Sql[]
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     const claim = this.connections.ofOrganization(tenant.organizationId, tenant.priority);
-    const [, ...rows] = await this.connections.run(claim, tenant.deadline, (lease) => {
-      const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
-      const values = tenantSettings(tenant);
-      const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
-      return runTogether(this.pool, [settings, ...statements.map((statement) => this.prepare(statement))], lease);
-    });
+    const prepared = statements.map((statement) => this.prepare(statement));
+    const lease = await this.connections.lease(claim, tenant.deadline);
+    const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
+    const values = tenantSettings(tenant);
+    const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
+    const [, ...rows] = await runTogether(this.pool, [settings, ...prepared], lease);
     return rows as never;
   }
 
   /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
   async lookUp<Row extends QueryResultRow>(statement: Sql, lane: Lane = 'rest', deadline?: Deadline): Promise<Row[]> {
-    const [rows] = await this.connections.run(this.connections.ofLane(lane), deadline, (lease) =>
-      runTogether(this.pool, [this.prepare(statement)], lease),
-    );
+    const prepared = this.prepare(statement);
+    const lease = await this.connections.lease(this.connections.ofLane(lane), deadline);
+    const [rows] = await runTogether(this.pool, [prepared], lease);
     return rows as Row[];
   }
 
@@ -99,7 +99,8 @@ export class Database {
   async transaction<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
     const claim = this.connections.ofOrganization(tenant.organizationId);
-    return this.connections.run(claim, tenant.deadline, async (lease) => {
+    const lease = await this.connections.lease(claim, tenant.deadline);
+    return lease.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
           return await this.attempt(tenant, claim, lease, work);
@@ -185,7 +186,7 @@ export class Database {
       statement = { name: `s${this.statements.size + 1}`, text };
       this.statements.set(text, statement);
     }
-    return { ...statement, values };
+    return { name: statement.name, text, values: sendable(values) };
   }
 }
 

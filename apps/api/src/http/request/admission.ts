@@ -13,9 +13,12 @@ import { requestId } from './request-id.js';
 declare module 'express-serve-static-core' {
   interface Request {
     deadline: Deadline;
-    slot: Slot;
+    slot?: Slot;
   }
 }
+
+/** Of a request that was let in. */
+type Admitted = IncomingMessage & { slot?: Slot };
 
 const URGENT = new Set(['/v1/ping', '/health/live', '/health/ready', '/metrics']);
 const MOST_URGENT = 64;
@@ -79,7 +82,7 @@ class Places {
 }
 
 /** The place of one request. It is given up while the client is waited for: a slow one must not keep others out. */
-export class Slot {
+class Slot {
   private held = true;
 
   constructor(
@@ -137,34 +140,18 @@ export class Admission implements OnApplicationShutdown {
   }
 
   /**
-   * Whether there is no place for a request. Asked before Express has seen it, which would cost more than the refusal; not
-   * of pages of other origins, whose browsers need headers that depend on the page.
+   * Whether a request may come in. Asked before Express has seen it, which would cost more than the refusal; those of pages
+   * of other origins, whose browsers need headers that depend on the page, are let in as far as {@link admit}.
    */
-  readonly refuses = (request: IncomingMessage): boolean =>
-    request.headers.origin === undefined && !this.placesFor(request, request.headers.authorization ?? '');
+  readonly admits = (request: IncomingMessage, response: ServerResponse): boolean =>
+    request.headers.origin !== undefined || this.takePlace(request, response);
 
-  /** Lets a request in, or answers it. */
+  /** Lets in a request that was not yet, or refuses it. */
   readonly admit = (request: Request, response: Response, next: NextFunction): void => {
     // It waited behind another request of its connection, which was cut meanwhile.
     if (request.socket.destroyed) return;
-    const key = request.headers.authorization ?? '';
-    const places = this.placesFor(request, key);
-    if (!places) {
-      this.refuse(request, response);
-      return;
-    }
-    places.add(key);
-    const slot = (request.slot = new Slot(places, key));
-    onceClosed(response, () => {
-      slot.release();
-    });
-    // An answer that begins is ready, or waits for its client between its parts.
-    const writeHead = response.writeHead.bind(response);
-    response.writeHead = ((...args: Parameters<typeof writeHead>) => {
-      slot.release();
-      return writeHead(...args);
-    }) as typeof response.writeHead;
-    next();
+    if (request.slot || this.takePlace(request, response)) next();
+    else this.refuse(request, response);
   };
 
   /** 503, as cheap as an answer can be. */
@@ -177,21 +164,38 @@ export class Admission implements OnApplicationShutdown {
     response.writeHead(REFUSAL.status, { ...this.usualHeaders, ...REFUSAL_HEADERS, ...headers }).end(REFUSAL_BODY);
   };
 
+  private takePlace(request: Admitted, response: ServerResponse): boolean {
+    const key = request.headers.authorization ?? '';
+    const places = this.placesFor(request, key);
+    if (!places) return false;
+    places.add(key);
+    const slot = (request.slot = new Slot(places, key));
+    onceClosed(response, () => {
+      slot.release();
+    });
+    return true;
+  }
+
   private placesFor(request: IncomingMessage, key: string): Places | null {
     if (this.usual.hasRoom(key, this.part)) return this.usual;
     return isUrgent(request) && this.urgent.hasRoom(key) ? this.urgent : null;
   }
 }
 
+/** An answer that begins is ready, or waits for its client between its parts: its place is free. */
+export function releasePlace({ slot }: Admitted): void {
+  slot?.release();
+}
+
 /** Runs what waits for the client to send. Its time is not ours: neither a place nor the deadline is used up meanwhile. */
 export async function whileClientSends<T>(request: Request, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
-  request.slot.release();
+  releasePlace(request);
   try {
     return await work();
   } finally {
     // The place of a request that is over would never be given back.
-    if (!request.socket.destroyed) request.slot.retake();
+    if (!request.socket.destroyed) request.slot?.retake();
     request.deadline.extend(performance.now() - began);
   }
 }

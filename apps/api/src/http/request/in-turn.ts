@@ -18,12 +18,12 @@ interface Line {
  * Requests of one connection, one after the other. Node alone begins all that a client has pipelined at once, thousands of
  * them, and everybody else waits behind them; their answers go out in order anyway.
  *
- * @param refuses whether a request is refused when its turn comes
- * @param refuse answers it; also one that is too many for its connection, which ends with it
+ * @param admits whether a request is let in when its turn comes
+ * @param refuse answers it otherwise; also one that is too many for its connection, which ends with it
  */
 export function serveInTurn(
   server: Server,
-  refuses: (request: IncomingMessage) => boolean,
+  admits: (request: IncomingMessage, response: ServerResponse) => boolean,
   refuse: RequestListener,
 ): void {
   const lines = new WeakMap<Socket, Line>();
@@ -44,8 +44,8 @@ export function serveInTurn(
         socket.resume();
       }
     });
-    if (refuses(request)) refuse(request, response);
-    else for (const listener of listeners) listener.call(server, request, response);
+    if (admits(request, response)) for (const listener of listeners) listener.call(server, request, response);
+    else refuse(request, response);
   };
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -1,0 +1,56 @@
+import type { ClientBase } from 'pg';
+import { type Deadline, DeadlineExceeded } from './deadline.js';
+
+/** What the driver's type leaves out. */
+type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
+
+/** The right to a connection until a deadline. Whoever got it ends it, when the work has really ended. */
+export class Lease {
+  private client: Connected | undefined;
+  private isOver = false;
+  private giveUp: ((error: Error) => void) | undefined;
+
+  /** @param ended is called by {@link end} */
+  constructor(
+    readonly deadline: Deadline,
+    private readonly ended: () => void,
+  ) {}
+
+  get left(): number {
+    return this.deadline.left;
+  }
+
+  /** Whom to tell at the deadline: its caller is answered then, though the work may end later. */
+  onExpiry(giveUp: (error: Error) => void): void {
+    this.giveUp = giveUp;
+  }
+
+  /** @returns false when the connection comes too late */
+  take(client: ClientBase): boolean {
+    if (!this.isOver) this.client = client as Connected;
+    return !this.isOver;
+  }
+
+  end(): void {
+    this.ended();
+  }
+
+  /** Nobody waits for the work any longer. Its connection is cut: nothing else ends the wait for a server that hangs. */
+  expire(): void {
+    this.isOver = true;
+    this.giveUp?.(new DeadlineExceeded());
+    this.client?.connection.stream.destroy();
+  }
+
+  /** Does the work, and ends the lease with it. @throws DeadlineExceeded at the deadline */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.onExpiry(reject);
+      void work()
+        .finally(() => {
+          this.end();
+        })
+        .then(resolve, reject);
+    });
+  }
+}
