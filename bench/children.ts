@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 import type { Load, LoadResult } from './load.js';
 import type { Usage } from './probe.js';
 
-/** Longer than any one answer takes: starting Nest, or a round of load. */
+/** Longer than any single answer takes, such as starting Nest or a round of load. */
 const PATIENCE_MS = 60_000;
 
-/** Longer than all mails take to go out. */
+/** Longer than it takes to send all mails. */
 const DRAIN_PATIENCE_MS = 300_000;
 
-/** A process of this run: one of the servers that are measured, or the load generator. */
+/** A process of this run: a server under measurement or the load generator. */
 export class Child {
   private readonly process: ChildProcess;
 
   /**
-   * @param module path of its entry file, from here
-   * @param log file that takes everything it prints
-   * @param measured whether it is asked for its {@link usage}
-   * @param flags of Node
+   * @param module path of its entry file, relative to this one
+   * @param log file for its output
+   * @param measured whether it must report its {@link usage}
+   * @param flags Node's command-line flags
    */
   constructor(
     readonly module: string,
@@ -33,7 +33,7 @@ export class Child {
   ) {
     const output = openSync(log, 'a');
     this.process = fork(fileURLToPath(new URL(module, import.meta.url)), args, {
-      // Nothing of the caller's own settings: they would be part of what is measured.
+      // Inherits no settings, which would affect the measurement.
       env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
       execArgv: [...flags, ...(measured ? ['--import', new URL('./probe.js', import.meta.url).href] : [])],
       stdio: ['ignore', output, output, 'ipc'],
@@ -45,12 +45,12 @@ export class Child {
     return this.process.pid!;
   }
 
-  /** Where a server listens, once it does. */
+  /** Waits until the server listens. @returns its base URL */
   async listening(scheme = 'http'): Promise<string> {
     return `${scheme}://127.0.0.1:${await this.answer<number>('listening')}`;
   }
 
-  /** Until the worker does. */
+  /** Waits until the worker has started. */
   async working(): Promise<void> {
     await this.answer('working');
   }
@@ -60,7 +60,7 @@ export class Child {
     return this.answer('usage');
   }
 
-  /** When the sink has taken so many mails since it was last asked: by the clock of this machine (ms). */
+  /** Waits until the sink has accepted this many mails since the last call. @returns the time (ms since 1970) */
   taken(mails: number): Promise<number> {
     this.process.send({ mails });
     return this.answer('takenAt', DRAIN_PATIENCE_MS);
@@ -78,7 +78,7 @@ export class Child {
     await exited;
   }
 
-  /** The next message that has this field. */
+  /** Waits for the next message with this field. */
   private answer<T>(field: string, patienceMs = PATIENCE_MS): Promise<T> {
     return new Promise((resolve, reject) => {
       const fail = (what: string) => {
@@ -86,14 +86,14 @@ export class Child {
         reject(new Error(`${this.module} ${what}. ${readFileSync(this.log, 'utf8').slice(-2000)}`));
       };
       const onExit = () => {
-        fail('ended');
+        fail('exited');
       };
       const onMessage = (message: Record<string, T>) => {
         if (!(field in message)) return;
         settle();
         resolve(message[field]!);
       };
-      const timer = setTimeout(fail, patienceMs, `did not tell "${field}" in time`);
+      const timer = setTimeout(fail, patienceMs, `did not report "${field}" in time`);
       const settle = () => {
         clearTimeout(timer);
         this.process.off('exit', onExit).off('message', onMessage);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { BOMBS } from '../support/bombs.js';
-import { imageProcesses, isAlive } from '../support/image-processes.js';
+import { imageProcesses, isAlive } from '../support/processes.js';
 import { FORMATS, image, longGif, photo } from '../support/images.js';
 import { type UploadAnswer, Uploads } from '../support/uploads.js';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { imageProcesses, isAlive } from '../support/image-processes.js';
+import { imageProcesses, isAlive } from '../support/processes.js';
 import { image } from '../support/images.js';
 import { MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
 

@@ -1,6 +1,5 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { TestApi } from '../support/api.js';
+import { DocumentSchemas } from '../support/document-schemas.js';
 import {
   type Answer,
   type ApiDocument,
@@ -15,22 +14,19 @@ import {
   type Route,
   type Schema,
   send,
-  templateOf,
 } from '../support/routes.js';
 import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
 
 let api: TestApi;
 let world: World;
 let document: ApiDocument;
-let ajv: Ajv2020;
+let schemas: DocumentSchemas;
 
 beforeAll(async () => {
   api = await TestApi.start();
   world = await createWorld(api);
   document = await documentOf(api);
-  ajv = new Ajv2020({ strict: false, allErrors: true });
-  formats.default(ajv);
-  ajv.addSchema(document, 'openapi.json');
+  schemas = new DocumentSchemas(document);
 });
 
 afterAll(async () => {
@@ -38,28 +34,11 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** The document's own schema of the answer with this status. */
-function schemaOf(route: Route, status: number): ValidateFunction {
-  const response = operationAt(document, route).responses[status];
-  if (!response) throw new Error(`${nameOf(route)} does not document ${status}`);
-  if (response.$ref) return ajv.getSchema(`openapi.json${response.$ref}/content/application~1json/schema`)!;
-  const path = [
-    templateOf(route),
-    route.method.toLowerCase(),
-    'responses',
-    String(status),
-    'content',
-    'application/json',
-  ];
-  const pointer = path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
-  return ajv.getSchema(`openapi.json#/paths/${pointer}/schema`)!;
-}
-
 function faults(route: Route, { status, headers, text }: Answer, query = ''): string[] {
   const name = `${nameOf(route)}${query} ${status}`;
   if (headers['content-type'] !== 'application/json; charset=utf-8') return [`${name} ${headers['content-type']}`];
-  const fits = schemaOf(route, status);
-  return fits(JSON.parse(text)) ? [] : [`${name} ${ajv.errorsText(fits.errors)}: ${text}`];
+  const fits = schemas.ofAnswer(route, status);
+  return fits(JSON.parse(text)) ? [] : [`${name} ${schemas.ajv.errorsText(fits.errors)}: ${text}`];
 }
 
 /** Every filter with every kind of value that it takes, and both ways to page. */
@@ -131,7 +110,7 @@ describe('every answer', () => {
     let mutants = 0;
     for (const route of keyedReads(api)) {
       const { text } = await call(api, route, world.a, { key: world.a.platformKey });
-      const fits = schemaOf(route, 200);
+      const fits = schemas.ofAnswer(route, 200);
       const original = JSON.stringify(JSON.parse(text));
       const record = (body: unknown): Record<string, unknown> =>
         (
@@ -237,9 +216,7 @@ describe('every refusal', () => {
 
   function errorShapes({ text }: Answer): string[] {
     const shapes = ['ErrorResponse', 'ExpiredKeyError', 'ValidationError'];
-    return shapes.filter(
-      (name) => ajv.getSchema(`openapi.json#/components/schemas/${name}`)!(JSON.parse(text)) === true,
-    );
+    return shapes.filter((name) => schemas.ofComponent(name)(JSON.parse(text)));
   }
 });
 

@@ -6,13 +6,23 @@ import { join } from 'node:path';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { allCommands, runHere } from '../support/commands.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { changingProxy } from '../support/proxy.js';
+import { type Link, PostgresProxy } from '../support/proxy.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
 const SECRET = 'never-to-be-shown';
 
 /** Lines that a stack would have, or a name of the program's own. */
 const STACK = /\n\s+at |Error:|node_modules/;
+
+/** A PostgreSQL that reports version 14. */
+class OldServer extends PostgresProxy {
+  protected override carry({ client, upstream }: Link): void {
+    client.pipe(upstream);
+    upstream.on('data', (bytes) => {
+      client.write(bytes.toString('latin1').replace(/1[5-9](00\d\d)/, '14$1'), 'latin1');
+    });
+  }
+}
 
 describe('a database that cannot be used', () => {
   let database: TestDatabase;
@@ -106,16 +116,14 @@ describe('a database that cannot be used', () => {
   });
 
   it('a server that is too old is refused before anything is asked of it', async () => {
-    const proxy = await changingProxy(database.ownerUrl, (bytes) =>
-      Buffer.from(bytes.toString('latin1').replace(/1[5-9](00\d\d)/, '14$1'), 'latin1'),
-    );
+    const proxy = await OldServer.open(database.ownerUrl);
     try {
       const settings = { ...all((url) => url), MIGRATION_DATABASE_URL: proxy.url };
       const { code, stderr } = await runHere(['migrate'], settings);
       expect(code).toBe(1);
       expect(stderr).toBe('MIGRATION_DATABASE_URL: the database is PostgreSQL 14: use PostgreSQL 15 or later\n');
     } finally {
-      proxy.close();
+      await proxy.close();
     }
   });
 

@@ -1,17 +1,16 @@
-import pg from 'pg';
 import { runHere } from '../support/commands.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { Factories } from '../support/factories.js';
 
 describe('demo --reset', { timeout: 120_000 }, () => {
   let database: TestDatabase;
-  let admin: pg.Client;
+  let make: Factories;
   beforeAll(async () => {
     database = await createTestDatabase();
-    admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
+    make = await Factories.connect(database);
   });
   afterAll(async () => {
-    await admin.end();
+    await make.close();
     await database.drop();
   });
 
@@ -24,15 +23,15 @@ describe('demo --reset', { timeout: 120_000 }, () => {
 
   /** Rows of every table, whosever they are. */
   async function counts(): Promise<Record<string, number>> {
-    const tables = await admin.query<{ name: string }>(
+    const tables = await make.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
     );
     const found: Record<string, number> = {};
-    for (const { name } of tables.rows) {
+    for (const { name } of tables) {
       // Their sums, not their rows, are what list_counts holds.
       if (name === 'list_counts') continue;
-      const { rows } = await admin.query<{ count: number }>(`SELECT count(*)::integer AS count FROM "${name}"`);
-      found[name] = rows[0]!.count;
+      const [row] = await make.query<{ count: number }>(`SELECT count(*)::integer AS count FROM "${name}"`);
+      found[name] = row!.count;
     }
     return found;
   }

@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaults, TABLE_GRANTS } from '@app/database';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { Factories } from '../support/factories.js';
 
 const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker' } as const;
 
@@ -22,23 +22,19 @@ const GRANTED = `
 
 describe('the rights of the roles', () => {
   let database: TestDatabase;
-  let admin: pg.Client;
+  let make: Factories;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
+    make = await Factories.connect(database);
   });
   afterAll(async () => {
-    await admin.end();
+    await make.close();
     await database.drop();
   });
 
-  const rows = async <Row>(sql: string, values: unknown[] = []): Promise<Row[]> =>
-    (await admin.query(sql, values)).rows as Row[];
-
   async function granted(): Promise<string[]> {
-    const all = await rows<{ grantee: string; object: string; privilege: string; grantable: boolean }>(GRANTED);
+    const all = await make.query<{ grantee: string; object: string; privilege: string; grantable: boolean }>(GRANTED);
     return all
       .map((one) => `${one.grantee}: ${one.privilege} ${one.object}${one.grantable ? ' with grant option' : ''}`)
       .sort();
@@ -65,12 +61,12 @@ describe('the rights of the roles', () => {
   };
 
   it('are listed for every table and function there is, and for no others', async () => {
-    const tables = await rows<{ name: string }>(
+    const tables = await make.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
     );
     expect(Object.keys(TABLE_GRANTS).sort()).toEqual(tables.map(({ name }) => name).sort());
     // Overloads would share a grant.
-    const functions = await rows<{ name: string }>(
+    const functions = await make.query<{ name: string }>(
       `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prorettype <> 'trigger'::regtype`,
     );
     expect(Object.keys(FUNCTION_GRANTS).sort()).toEqual(functions.map(({ name }) => name).sort());
@@ -113,7 +109,7 @@ describe('the rights of the roles', () => {
     ['GRANT EXECUTE ON FUNCTION list_outbox TO PUBLIC', 'worker', 'EXECUTE on list_outbox'],
     ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks rights'],
   ])('%s is noticed, and taken back by migrate', async (statement, role, named) => {
-    await admin.query(statement);
+    await make.query(statement);
     expect(await granted()).not.toEqual(expected());
     expect((await faults(role)).join()).toContain(named);
     await migrate(database.ownerUrl, { api: database.applicationUrl, worker: database.workerUrl });
@@ -131,27 +127,25 @@ describe('the rights of the roles', () => {
 
 describe('a role that can do more than it should', () => {
   let database: TestDatabase;
-  let admin: pg.Client;
+  let make: Factories;
   const made: string[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
+    make = await Factories.connect(database);
   });
   afterEach(async () => {
-    await admin.query('RESET ROLE');
-    for (const role of made.splice(0).reverse()) await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    for (const role of made.splice(0).reverse()) await make.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   });
   afterAll(async () => {
-    await admin.end();
+    await make.close();
     await database.drop();
   });
 
   let count = 0;
   async function role(attributes = ''): Promise<string> {
     const name = `spec_role_${process.pid}_${++count}`;
-    await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD 'spec' ${attributes}`);
+    await make.query(`CREATE ROLE ${name} LOGIN PASSWORD 'spec' ${attributes}`);
     made.push(name);
     return name;
   }
@@ -194,8 +188,8 @@ describe('a role that can do more than it should', () => {
   ])('reaches %s through two memberships, inherited or not', async (_name, attribute, message) => {
     for (const inherit of ['TRUE', 'FALSE']) {
       const [own, between, far] = [await likeTheApi(), await role('NOINHERIT'), await role(attribute)];
-      await admin.query(`GRANT ${far} TO ${between} WITH INHERIT ${inherit}, SET TRUE`);
-      await admin.query(`GRANT ${between} TO ${own} WITH INHERIT ${inherit}, SET TRUE`);
+      await make.query(`GRANT ${far} TO ${between} WITH INHERIT ${inherit}, SET TRUE`);
+      await make.query(`GRANT ${between} TO ${own} WITH INHERIT ${inherit}, SET TRUE`);
       const faults = await faultsOf(own);
       expect(faults).toHaveLength(1);
       expect(faults[0]).toMatch(message);
@@ -208,14 +202,14 @@ describe('a role that can do more than it should', () => {
     'reaches %s',
     async (predefined) => {
       const own = await likeTheApi();
-      await admin.query(`GRANT ${predefined} TO ${own} WITH INHERIT FALSE`);
+      await make.query(`GRANT ${predefined} TO ${own} WITH INHERIT FALSE`);
       expect((await faultsOf(own)).join()).toContain(`can become "${predefined}"`);
     },
   );
 
   it('reaches the owner', async () => {
     const own = await likeTheApi();
-    await admin.query(`GRANT tutoring_owner TO ${own} WITH INHERIT FALSE`);
+    await make.query(`GRANT tutoring_owner TO ${own} WITH INHERIT FALSE`);
     const faults = (await faultsOf(own)).join();
     expect(faults).toMatch(/can become "tutoring_owner", which owns the database/);
     expect(faults).toMatch(/which owns the schema, tables or functions/);
@@ -223,13 +217,13 @@ describe('a role that can do more than it should', () => {
 
   it('reaches a right through a group that does not pass it on', async () => {
     const [own, group] = [await likeTheApi(), await role()];
-    await admin.query(`GRANT DELETE ON payments TO ${group}; GRANT ${group} TO ${own} WITH INHERIT FALSE`);
+    await make.query(`GRANT DELETE ON payments TO ${group}; GRANT ${group} TO ${own} WITH INHERIT FALSE`);
     expect((await faultsOf(own)).join()).toContain('DELETE');
   });
 
   it('is the session’s, whatever role it has set', async () => {
     const [own, harmless] = [await role('BYPASSRLS'), await likeTheApi()];
-    await admin.query(`GRANT ${harmless} TO ${own}; ALTER ROLE ${own} SET role = ${harmless}`);
+    await make.query(`GRANT ${harmless} TO ${own}; ALTER ROLE ${own} SET role = ${harmless}`);
     expect((await faultsOf(own)).join()).toMatch(/BYPASSRLS/);
   });
 
@@ -239,7 +233,7 @@ describe('a role that can do more than it should', () => {
   ])('may %s', async (right, message) => {
     const own = await likeTheApi();
     const object = right.endsWith('DATABASE') ? `${right} ${new URL(database.ownerUrl).pathname.slice(1)}` : right;
-    await admin.query(`GRANT ${object} TO ${own}`);
+    await make.query(`GRANT ${object} TO ${own}`);
     expect((await faultsOf(own)).join()).toMatch(message);
   });
 });

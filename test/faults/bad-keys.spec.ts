@@ -4,24 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { percentile } from '../support/percentile.js';
 import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 
 /**
- * Promise 21: bad keys cost little and say little. 5,000 requests of each kind, each kind from an address of its own,
- * while valid keys work from others. PostgreSQL counts the look-ups and the writes. Takes about three minutes.
+ * Promise 21: bad keys cost little and reveal little. Sends 5,000 requests of each kind, each kind from its own address,
+ * while valid keys work from other addresses. PostgreSQL counts look-ups and writes. Takes about three minutes.
  */
 const REQUESTS = Number(process.env.REQUESTS ?? 5_000);
 const FAILURES = 30;
-/** Requests of one kind under way at a time. */
+/** Concurrent requests of each kind. */
 const AT_ONCE = 10;
-/** Bad requests a second, all kinds together: more would measure how two cores are shared, not what a bad key costs. */
+/** Bad requests per second, over all kinds. More would measure contention for two cores, not the cost of a bad key. */
 const PER_SECOND = 200;
-/** Look-ups a second that an address over its limit, or a key over its limit, may still cost; and how many at once. */
+/** Look-ups per second that an address or a key over its limit may still cost, and the burst allowed. */
 const PER_ADDRESS = 1;
 const PER_KEY = 10;
 const BURST = 10;
-/** p99 of valid keys: less than this much slower, or as many milliseconds (the noise of a busy machine). */
+/** The p99 of valid keys may grow by this share, or by this many milliseconds: the noise of a busy machine. */
 const SLOWER = 0.1;
 const SLOWER_MS = 2;
 const VALID_KEYS = 5;
@@ -81,7 +82,7 @@ describe('bad keys', () => {
     });
   }
 
-  /** So many requests a second, `AT_ONCE` under way at most. */
+  /** Sends at a fixed rate, with at most `AT_ONCE` requests in flight. */
   async function flood(count: number, perSecond: number, one: () => Promise<Answer>): Promise<Answer[]> {
     const answers: Answer[] = [];
     const began = performance.now();
@@ -96,7 +97,7 @@ describe('bad keys', () => {
     return answers;
   }
 
-  /** Backends tell their counts within a second or so of their last work: asked until they stay. */
+  /** Backends report their counts about a second after their last work: polls until the count stops changing. */
   async function settled(query: string): Promise<number> {
     for (let before = -1; ;) {
       await sleep(2_500);
@@ -111,15 +112,14 @@ describe('bad keys', () => {
   const writes = () => settled(`SELECT n_tup_upd AS count FROM pg_stat_user_tables WHERE relname = 'api_keys'`);
 
   const unknown = () => `Token token=tk_live_${randomBytes(32).toString('hex')}`;
-  const percentile99 = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
 
-  /** What all answers of a kind have in common; only these may differ. */
+  /** The parts of an answer that must be the same for all requests of a kind. */
   const telling = ({ status, headers, body }: Answer) => {
     const { date: _, 'x-request-id': __, ...rest } = headers;
     return JSON.stringify([status, rest, body]);
   };
 
-  it('are refused alike, with 429 beyond the limit, cost no look-up then, and slow nobody else', async () => {
+  it('get identical refusals, then 429 without a look-up, and slow nobody else down', async () => {
     const keys = api.keys;
     const revoked = await keys.create(organizationId, { name: 'revoked' });
     await keys.revoke(revoked.id);
@@ -142,10 +142,10 @@ describe('bad keys', () => {
       if (answer.status !== 200) failing++;
       return answer;
     };
-    // Warm, and every valid key known.
+    // Warm up, and cache every valid key.
     await flood(400, PER_SECOND, () => ask('198.51.100.1'));
 
-    // In turns, a second each: what the machine does besides meets both alike.
+    // Alternates every second, so that other load on the machine affects both alike.
     for (let left = REQUESTS; left > 0; left -= PER_SECOND / 4) {
       for (const what of ['alone', 'beside'] as const) {
         const bad =
@@ -160,7 +160,7 @@ describe('bad keys', () => {
           await sleep(10);
         }
         await Promise.all(bad);
-        // Behind a failing address too.
+        // A valid key works from a failing address, too.
         if (what === 'beside') await ask('203.0.113.3');
       }
     }
@@ -171,8 +171,8 @@ describe('bad keys', () => {
       const counts = [401, 429].map((status) => all.filter((answer) => answer.status === status).length);
       return { kind, all: all.length, bodies: bodies.size, failed: counts[0]!, limited: counts[1]! };
     });
-    const [alone, beside] = [percentile99(times.alone), percentile99(times.beside)];
-    // New failures are let in as old ones leave the window: so many minutes have begun.
+    const [alone, beside] = [percentile(times.alone, 0.99), percentile(times.beside, 0.99)];
+    // The window slides: each minute that has begun allows another set of failures.
     const minutes = Math.ceil(seconds / 61);
     const most = 2 * (FAILURES * minutes + AT_ONCE + BURST + PER_ADDRESS * seconds);
     reached(
@@ -192,7 +192,7 @@ describe('bad keys', () => {
     expect((await send('203.0.113.4', `Token token=${await api.key(organizationId)}`)).status).toBe(200);
   }, 900_000);
 
-  it('that are looked up before the local refusal are found', async () => {
+  it('are caught when they are looked up before the local refusal', async () => {
     await start(
       plantedBug(
         'http/auth/key-look-ups.js',
@@ -206,12 +206,12 @@ describe('bad keys', () => {
     expect(cost).toBeGreaterThan(5 * (FAILURES + AT_ONCE + BURST));
   }, 300_000);
 
-  it('cost no look-up either when the key is valid and over its limit', async () => {
+  it('valid but over the limit cost no look-up either', async () => {
     await start({ RATE_LIMIT_PER_MINUTE: '100' });
     const key = `Token token=${await api.key(organizationId)}`;
     const began = performance.now();
     const before = await lookUps();
-    // Twenty times its limit.
+    // Twenty times the limit.
     const answers = await flood(2_000, 2_000 / 10, () => send('198.51.100.2', key));
     const seconds = (performance.now() - began) / 1_000;
     const cost = (await lookUps()) - before;

@@ -21,7 +21,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Code points that stores and parsers treat each in its own way. */
+/** Code points that databases and parsers treat differently. */
 const POINTS = ['a', 'Z', '0', ' ', '\t', '\n', '"', '\\', '/', '<', '&', '\u007f', '\u0080', 'é', 'ß', '\u200b', '\u200d', '\ufe0f',
   '\u202e', '\u2028', '\ufeff', '\ufffd', '\uffff', '图', '🎓', '👩', '\u{10ffff}', 'e\u0301'.slice(1)]; // prettier-ignore
 
@@ -33,13 +33,13 @@ function text(random: Random, min: number, max: number): string {
 
 let count = 0;
 
-/** Slugs are unique: the end of each is its number. */
+/** Ends in a counter, which makes it unique. */
 function slug(random: Random): string {
   const end = `-${(count++).toString(36)}`;
   return `${'a'.repeat(1 + random.pick([0, 10, 199 - end.length]))}${end}`;
 }
 
-/** A value that is valid, for every field that may be written. */
+/** A valid value for every writable field. */
 function fields(random: Random): Record<string, (random: Random) => unknown> {
   const orNull = (value: unknown) => (random.chance(0.15) ? null : value);
   const day = `20${10 + random.integer(90)}-0${1 + random.integer(9)}-${10 + random.integer(19)}`;
@@ -58,7 +58,7 @@ function fields(random: Random): Record<string, (random: Random) => unknown> {
   };
 }
 
-/** The same JSON, written as clients write it. */
+/** The same JSON in one of the ways clients write it. */
 function written(random: Random, body: object): string {
   const json = JSON.stringify(body);
   const unit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -70,7 +70,7 @@ function written(random: Random, body: object): string {
   ])();
 }
 
-it(`${BODIES} valid bodies: every one is accepted, and reads back as it was sent`, async () => {
+it(`${BODIES} valid bodies: each is accepted and reads back as sent`, async () => {
   const random = new Random(seed);
   const post = await blog.make.post(blog.school);
   const lengths: Record<string, number> = {};

@@ -4,15 +4,15 @@ import { reached } from '../support/promise.js';
 import { WorkerBoundaries } from '../support/worker-boundaries.js';
 
 /**
- * Promise 46: faults at every boundary, not at random ones. Takes about nine minutes; ONLY names a write, EVERY leaves out
- * messages.
+ * Promise 46: connections end at every protocol message, not at random ones. Takes about nine minutes. ONLY selects writes
+ * by name; EVERY=n tries every nth message.
  */
 const EVERY = Number(process.env.EVERY ?? 1);
 const ONLY = process.env.ONLY ?? '';
-/** Shown of what was found. */
+/** Findings shown on failure. */
 const FIRST = 20;
 
-describe('a connection of the API that ends at any message', () => {
+describe('an API connection cut at any message', () => {
   let boundaries: Boundaries;
 
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('a connection of the API that ends at any message', () => {
   });
   afterAll(() => boundaries.close());
 
-  it('of any write costs nothing, doubles nothing and changes no answer', async () => {
+  it('of any write loses nothing, duplicates nothing and changes no answer', async () => {
     const writes = boundaries.writes.filter(({ name }) => name.includes(ONLY));
     const walks: Walk[] = [];
     for (const write of writes) {
@@ -38,14 +38,14 @@ describe('a connection of the API that ends at any message', () => {
         `${sum(({ recorded }) => recorded)} messages of ${writes.length} writes, ${sum(({ untold }) => untold)} done untold`,
     );
     expect(findings.slice(0, FIRST)).toEqual([]);
-    // Without a cut between the commit and the answer nothing was tried.
+    // Proves that some cuts fell between the commit and the answer.
     for (const [index, { untold }] of walks.entries()) {
       const { keyed, replay, name } = writes[index]!;
       if (keyed && !replay) expect(untold, name).toBeGreaterThan(0);
     }
   });
 
-  it('finds a key guilty that is kept in another transaction than its effect', async () => {
+  it('catches a key stored in a different transaction from its effect', async () => {
     const write = boundaries.writes.find(({ name }) => name === 'POST /v1/students')!;
     const takeOut = await boundaries.keepKeysApart();
     try {
@@ -57,7 +57,7 @@ describe('a connection of the API that ends at any message', () => {
   });
 });
 
-describe('a connection of the worker that ends at any message', () => {
+describe('a worker connection cut at any message', () => {
   let boundaries: WorkerBoundaries;
 
   beforeAll(async () => {
@@ -75,11 +75,11 @@ describe('a connection of the worker that ends at any message', () => {
     reached(46, `worker, ${name}: ${lost} lost, ${doubled} doubled in ${cuts} cuts at ${recorded} messages`);
     expect({ lost, findings }).toEqual({ lost: 0, findings: [] });
     expect(cuts * EVERY).toBeGreaterThan(1.8 * recorded);
-    // Only a worker that dies between the server's word and its own commit sends twice.
+    // Only a worker that dies between the server's acceptance and its own commit sends twice.
     expect(doubled > 0).toBe('forGood' in plan && !('refused' in plan));
   });
 
-  it('finds a worker guilty that calls a mail sent before it is', async () => {
+  it('catches a worker that marks a mail as sent before sending it', async () => {
     const { lost } = await boundaries.walk({
       forGood: true,
       plant: (worker) => {

@@ -18,14 +18,14 @@ const MOST_ROWS = 100;
 const BATCHES_OF_ONE_OFFICE = 50;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-/** A row, and what is to become of it. */
+/** A row and its expected result. */
 interface Case {
   row: RowWish;
   expected: 'ok' | 'exists' | 'error';
   created: boolean | null;
 }
 
-/** People who are there before the batches: what makes rows go wrong that are well formed. */
+/** People who exist before the batches: well-formed rows fail because of them. */
 interface Known {
   tutor: string;
   student: string;
@@ -65,14 +65,14 @@ const MALFORMED = [
   'a@example.org\r\nBcc: b@example.org',
 ];
 
-/** A row that can be provisioned, whatever comes before it. */
+/** A row that succeeds whatever precedes it. */
 function goodRow(random: Random): Case {
   const row = random.pick([studentRow, tutorRow, parentRow])(random.chance(0.2) ? { email: null } : {});
   if (row.type === 'student' && random.chance(0.4)) row.parent = ana(random.chance(0.5) ? newAddress() : undefined);
   return { row, expected: 'ok', created: true };
 }
 
-/** A row that cannot be, by itself or after those before it. */
+/** A row that fails, by itself or because of the rows before it. */
 function badRow(random: Random, known: Known, before: Case[]): Case {
   const taken = before.filter(({ row, expected }) => expected === 'ok' && typeof row.email === 'string');
   const rows: (() => RowWish)[] = [
@@ -96,7 +96,7 @@ function badRow(random: Random, known: Known, before: Case[]): Case {
   return { row: random.pick(rows)(), expected: 'error', created: null };
 }
 
-/** Each known person once at most: a second time would be the same address twice. */
+/** Each known person at most once: repeating one would repeat an address. */
 function knownRows(random: Random, known: Known): Case[] {
   const cases: Case[] = [
     { row: tutorRow({ email: known.tutor }), expected: 'exists', created: false },
@@ -111,7 +111,7 @@ function batch(random: Random, known: Known): Case[] {
   const size = 1 + random.integer(MOST_ROWS);
   const bad = random.next();
   const cases: Case[] = [];
-  // What is known comes last: rows that go wrong because of it must not take its address first.
+  // Known people come last, so that failing rows with their addresses come first.
   const last = knownRows(random, known).slice(0, size);
   while (cases.length < size - last.length) {
     cases.push(random.chance(bad) ? badRow(random, known, cases) : goodRow(random));
@@ -119,7 +119,7 @@ function batch(random: Random, known: Known): Case[] {
   return [...cases, ...last];
 }
 
-/** Who of these is tied to the organization, and which addresses have a login. */
+/** Which of the ids belong to the organization, and which of the addresses have a login. */
 async function stored(office: Office, ids: string[], addresses: string[]) {
   const people = await make.query<{ id: string }>(
     `SELECT user_id AS id FROM members WHERE organization_id = $1 AND user_id = ANY ($2)
@@ -133,7 +133,7 @@ async function stored(office: Office, ids: string[], addresses: string[]) {
   return { people: new Set(people.map(({ id }) => id)), logins: new Set(logins.map(({ email }) => email)) };
 }
 
-it(`keeps every good row of ${BATCHES} batches, whatever is wrong with the others`, async () => {
+it(`keeps every good row of ${BATCHES} batches, whatever is wrong with the other rows`, async () => {
   const random = new Random(SEED);
   const elsewhere = await Office.open(api, make);
   const landed = { batches: 0, rows: 0, bad: 0, mixed: 0 };
@@ -159,7 +159,7 @@ it(`keeps every good row of ${BATCHES} batches, whatever is wrong with the other
     });
 
     const good = results.filter(({ status }) => status !== 'error');
-    // The addresses that only rows in error have.
+    // Addresses that occur only in failed rows must have no login.
     const theirs = new Set(cases.filter(({ expected }) => expected !== 'error').flatMap(({ row }) => addressesOf(row)));
     const knownAddresses = new Set(Object.values(known));
     const lost = cases.filter(({ expected }) => expected === 'error').flatMap(({ row }) => addressesOf(row));

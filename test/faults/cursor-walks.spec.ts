@@ -33,13 +33,13 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Asks with the cursor changed, cut short, of another organization, and with another filter. */
+/** Tries the cursor altered, truncated, and with another organization's key. */
 const forge: Probe = async (walk, cursor, random) => {
   const at = random.integer(cursor.length);
   const forged = cursor.slice(0, at) + otherLetter(cursor[at]!, random) + cursor.slice(at + 1);
   for (const wrong of [forged, cursor.slice(0, random.integer(cursor.length - 1) + 1)])
     await ask(walk, wrong, walk.key);
-  // A tutor of another organization is not found, whatever the cursor.
+  // Another organization's tutor is a 404, whatever the cursor.
   if (!walk.path.includes('/tutors/')) await ask(walk, cursor, strangers);
 };
 
@@ -54,7 +54,7 @@ function otherLetter(letter: string, random: Random): string {
   return random.pick(LETTERS.split('').filter((other) => other !== letter));
 }
 
-it(`shows every row of ${HISTORIES} histories of each list once, and refuses every cursor that is not its own`, async () => {
+it(`shows every row of ${HISTORIES} histories of each list once, and refuses every forged or foreign cursor`, async () => {
   const lists = await walkedLists(api);
   const total = { pages: 0, inserted: 0 };
   for (const [index, list] of lists.entries()) {
@@ -75,7 +75,7 @@ it(`shows every row of ${HISTORIES} histories of each list once, and refuses eve
   expect(refused).toBeGreaterThan(total.pages);
 });
 
-it('finds cursors guilty that know no id, and cursors that are not signed', async () => {
+it('catches cursors without an id and cursors without a signature', async () => {
   const [list] = await walkedLists(api);
   const on = { api, make, list: list! };
   const cursors = api.app.get(Cursors);

@@ -4,13 +4,13 @@ import { Factories } from '../support/factories.js';
 import { findBreach, runAll } from '../support/identity-runs.js';
 import { reached } from '../support/promise.js';
 
-// As in test/api/identity-model.spec.ts.
+// Real hashing would take most of the time, as in test/api/identity-model.spec.ts.
 vi.mock('@node-rs/argon2', () => ({
   hash: (password: string) => Promise.resolve(`hash of ${password}`),
   verify: (stored: string, password: string) => Promise.resolve(stored === `hash of ${password}`),
 }));
 
-/** Each batch has a database of its own: no sequence gets slower by those before it. */
+/** Each batch has its own database, so that sequences do not slow down later ones. */
 const BATCH = 1_000;
 const SEQUENCES = 20_000;
 
@@ -30,7 +30,7 @@ async function withApi<T>(work: (api: TestApi, make: Factories) => Promise<T>): 
 describe(`nobody becomes, or sees, somebody else (seed ${seed})`, () => {
   it('in all sequences of up to 4 commands', async () => {
     const runs = await withApi((api, make) => runAll(api, make, 4));
-    reached(45, `${runs} sequences of up to 4 commands, those that lead to the same state continued once`);
+    reached(45, `${runs} sequences of up to 4 commands, equal states continued once`);
     expect(runs).toBeGreaterThan(1_000);
   });
 

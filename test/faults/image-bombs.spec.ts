@@ -1,31 +1,32 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { type Bomb, BOMBS, flat } from '../support/bombs.js';
-import { imageProcesses } from '../support/image-processes.js';
 import { FORMATS, image } from '../support/images.js';
+import { percentile } from '../support/percentile.js';
 import { plantedBug } from '../support/planted-bug.js';
+import { forgetPeak, imageProcesses, memoryOf } from '../support/processes.js';
 import { reached } from '../support/promise.js';
 import { Uploads } from '../support/uploads.js';
 
-/** What is promised: of the API's memory, of the image process's, and of the time until the answer. */
+/** The promised limits: growth of the API's memory, size of the image process, time to the answer. */
 const MAX_API_MB = 200;
 const MAX_PROCESS_MB = 512;
 const MAX_SECONDS = 20;
 
-/** What a decoder may take between two looks at it; and what a machine with other work adds to a deadline. */
+/** What a decoder may allocate between two checks of its size, and what a busy machine adds to a deadline. */
 const OVERSHOOT_MB = 150;
 const OVERSHOOT_SECONDS = 5;
 
-/** How much slower another organization's reads may be than alone: the image process shares the cores. */
+/** How much another organization's reads may slow down: the image process shares the cores. */
 const MAX_SLOWDOWN = 3;
 const NOISE_MS = 50;
 
 let uploads: Uploads;
 let folder: string;
-/** Of another organization. */
+/** A key of another organization. */
 let otherKey: string;
 
 beforeAll(async () => {
@@ -49,15 +50,15 @@ async function serve(settings: Record<string, string> = {}): Promise<ApiProcess>
     ...settings,
   });
   uploads.port = api.port;
-  // Warm: what is loaded once is not what an upload costs.
+  // Warm up: modules loaded once are not the cost of an upload.
   for (const { format } of FORMATS) expect((await uploads.send(await image(format))).status).toBe(201);
   return api;
 }
 
-/** In megabytes; 0 for a process that has ended. */
-function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+/** MB; 0 for a process that has ended. */
+function residentOf(pid: number): number {
   try {
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+    return memoryOf(pid, 'VmRSS');
   } catch {
     return 0;
   }
@@ -68,11 +69,11 @@ interface Outcome {
   seconds: number;
   apiMb: number;
   processMb: number;
-  /** How long reads of another organization took meanwhile, in milliseconds. */
+  /** Times of another organization's reads meanwhile (ms). */
   reads: number[];
 }
 
-/** Reads as another organization until `over` says so. @returns milliseconds of each */
+/** Reads as another organization until `over` returns true. @returns the time of each read (ms) */
 async function readMeanwhile(api: ApiProcess, over: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!over()) {
@@ -88,20 +89,20 @@ async function readMeanwhile(api: ApiProcess, over: () => boolean): Promise<numb
   return times;
 }
 
-/** What the same reads take while nobody uploads. */
+/** The same reads without uploads. */
 async function readAlone(api: ApiProcess): Promise<number[]> {
   const end = performance.now() + 3_000;
   return readMeanwhile(api, () => performance.now() > end);
 }
 
 async function measure(api: ApiProcess, file: Buffer): Promise<Outcome> {
-  writeFileSync(`/proc/${api.pid}/clear_refs`, '5');
+  forgetPeak(api.pid);
   const resting = memoryOf(api.pid, 'VmRSS');
   let processMb = 0;
   let over = false;
   const watch = async () => {
     while (!over) {
-      for (const pid of imageProcesses(api.pid)) processMb = Math.max(processMb, memoryOf(pid, 'VmRSS'));
+      for (const pid of imageProcesses(api.pid)) processMb = Math.max(processMb, residentOf(pid));
       await sleep(5);
     }
   };
@@ -114,7 +115,7 @@ async function measure(api: ApiProcess, file: Buffer): Promise<Outcome> {
   return { status, seconds, apiMb: memoryOf(api.pid, 'VmHWM') - resting, processMb, reads };
 }
 
-/** What is wrong with an outcome; nothing, as promised. */
+/** The promises that an outcome breaks. */
 function breaches({ statuses = [422] }: Pick<Bomb, 'statuses'>, { status, seconds, apiMb, processMb }: Outcome) {
   return [
     !statuses.includes(status) && `status ${status}`,
@@ -124,10 +125,10 @@ function breaches({ statuses = [422] }: Pick<Bomb, 'statuses'>, { status, second
   ].filter(Boolean);
 }
 
-/** Whether the others' reads were slower than alone, by more than a busy machine is to blame for. */
+/** Whether the other organization's reads slowed down by more than noise. */
 const starved = (alone: number[], beside: number[]) => p99(beside) > MAX_SLOWDOWN * p99(alone) + NOISE_MS;
 
-const p99 = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
+const p99 = (values: number[]) => percentile(values, 0.99);
 
 describe('bombs of every accepted type', () => {
   let api: ApiProcess;
@@ -158,17 +159,17 @@ describe('bombs of every accepted type', () => {
     expect(wrong).toEqual([]);
     expect(api.ended).toBeNull();
     expect(api.stderr).toBe('');
-    // Nothing is left, and the next image is stored.
+    // No temporary file remains, and the next image is stored.
     expect(readdirSync(folder)).toEqual([]);
     expect((await uploads.send(await image('png'))).status).toBe(201);
   });
 });
 
-it('the oracle finds a build without limits guilty', async () => {
+it('catches a build without limits', async () => {
   const [program, formats] = ['child.js', 'formats.js'].map(
     (name) => new URL(`../../dist/apps/api/src/media/images/${name}`, import.meta.url).href,
   );
-  // imageProcesses() knows them by this name.
+  // imageProcesses() finds them by this name.
   const plant = join(folder, 'media/images/child.js');
   mkdirSync(dirname(plant), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

@@ -1,24 +1,25 @@
-import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { TestApi } from '../support/api.js';
 import { Factories } from '../support/factories.js';
 import { LargestLists } from '../support/largest-lists.js';
+import { percentile } from '../support/percentile.js';
+import { memoryOf } from '../support/processes.js';
 import { reached } from '../support/promise.js';
 
-/** Row 42: so many of the largest pages at a time, of every list in turn. */
+/** Promise 42: fetches the largest pages of every list, this many at a time. */
 const AT_ONCE = 20;
 const ROWS = 200;
 const MOST_GROWTH_MB = 150;
 const MOST_SLOWDOWN = 2;
 
-/** As production runs it. */
+/** As in production. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 const BLOG_VIEW = pathToFileURL(
   fileURLToPath(new URL('../../dist/apps/api/src/resources/blog/blog.view.js', import.meta.url)),
 ).href;
-/** The budget switched off for one list. */
+/** Removes the size limit of one list. */
 const PLANTED = `data:text/javascript,import { blogPostView } from '${BLOG_VIEW}'; blogPostView.size = null;`;
 
 let api: TestApi;
@@ -30,13 +31,13 @@ beforeAll(async () => {
   await buildOnce();
   api = await TestApi.start();
   make = await Factories.connect(api.database);
-  // Four bytes each, on the wire and in memory: no character takes more.
+  // Four bytes on the wire and in memory: the most a character takes.
   lists = await LargestLists.create(api, make, {
     rows: ROWS,
     people: 5_000,
     text: { length: 200_000, character: '🎓' },
   });
-  // 20,000 is what other texts have at most; posts may have more.
+  // Posts may be longer than other texts, whose limit is 20,000 characters.
   const { id: school } = await make.organization();
   const { id: tutor } = await make.tutor(school);
   for (let n = 0; n < 50; n++) await make.homework(tutor, {}, school);
@@ -56,7 +57,7 @@ interface Fetched {
   whole: boolean;
 }
 
-/** Takes an answer as fast as it comes, and keeps nothing of it. */
+/** Reads an answer as fast as it comes and discards it. */
 function fetchAway(port: number, path: string, key: string): Promise<Fetched> {
   const began = performance.now();
   return new Promise((resolve) => {
@@ -77,13 +78,7 @@ function fetchAway(port: number, path: string, key: string): Promise<Fetched> {
   });
 }
 
-/** Megabytes that the process has, or had at most. */
-function memory(target: ApiProcess, what: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${target.pid}/status`, 'utf8');
-  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)![1]) / 1024;
-}
-
-/** Another organization's first page, again and again, until `over`. */
+/** Fetches another organization's first page in a loop until `over` returns true. */
 async function usual(target: ApiProcess, over: () => boolean): Promise<{ times: number[]; errors: number }> {
   const times: number[] = [];
   let errors = 0;
@@ -92,10 +87,8 @@ async function usual(target: ApiProcess, over: () => boolean): Promise<{ times: 
     times.push(took);
     if (status !== 200) errors++;
   }
-  return { times: times.sort((a, b) => a - b), errors };
+  return { times, errors };
 }
-
-const percentile = (times: number[], share: number) => times[Math.floor((times.length - 1) * share)]!;
 
 async function warm(target: ApiProcess): Promise<{ alone: number[]; rss: number }> {
   const blog = lists.routes().find((route) => lists.idOf(route) === 'list_blog_posts')!;
@@ -105,10 +98,10 @@ async function warm(target: ApiProcess): Promise<{ alone: number[]; rss: number 
   await usual(target, () => left-- === 0);
   left = 1_000;
   const { times } = await usual(target, () => left-- === 0);
-  return { alone: times, rss: memory(target, 'VmRSS') };
+  return { alone: times, rss: memoryOf(target.pid, 'VmRSS') };
 }
 
-it('the largest pages of every list, twenty at once, cost the process little and others little', async () => {
+it('twenty of the largest pages of every list at once take little memory and hardly slow others down', async () => {
   const target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error' }, FLAGS);
   try {
     const { alone, rss } = await warm(target);
@@ -131,8 +124,7 @@ it('the largest pages of every list, twenty at once, cost the process little and
           if (status !== 200 || !whole) wrong.push(`${path}: ${status} ${whole}`);
       }
     }
-    beside.sort((a, b) => a - b);
-    const growth = memory(target, 'VmHWM') - rss;
+    const growth = memoryOf(target.pid, 'VmHWM') - rss;
     const slowdown = percentile(beside, 0.99) / percentile(alone, 0.99);
     reached(
       42,
@@ -150,16 +142,16 @@ it('the largest pages of every list, twenty at once, cost the process little and
   }
 });
 
-it('without their budget they end the process or fill its memory: the test can fail', async () => {
+it('catches a process without the limit, which runs out of memory', async () => {
   const flags = [...FLAGS, '--import', PLANTED];
   const target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error' }, flags);
   try {
-    const rss = memory(target, 'VmRSS');
+    const rss = memoryOf(target.pid, 'VmRSS');
     const blog = lists.routes().find((route) => lists.idOf(route) === 'list_blog_posts')!;
     const { path, key } = lists.target(blog, `limit=${ROWS}`);
     const ask = () => fetchAway(target.port, path, key);
     await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, ask)), target.exit]);
-    const growth = target.ended === null ? memory(target, 'VmHWM') - rss : Infinity;
+    const growth = target.ended === null ? memoryOf(target.pid, 'VmHWM') - rss : Infinity;
     reached(42, `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB`);
     expect(growth).toBeGreaterThan(MOST_GROWTH_MB);
   } finally {

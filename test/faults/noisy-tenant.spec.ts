@@ -6,12 +6,12 @@ import { requestOf } from '../support/load.js';
 import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 
-/** Row 31: one tenant at twenty times its limit. */
+/** Promise 31: one tenant sends twenty times its limit. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const LIMIT = 600;
 const TIMES = 20;
 const MOST_SLOWDOWN = 1.5;
-/** Of the other tenant, a second: within its limit. */
+/** The other tenant's requests per second and key, within its limit. */
 const USUAL_RATE = 9;
 
 let api: TestApi;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   };
   noisy = await api.key(await school());
   const other = await school();
-  // The limit is a key's: several have enough requests for a p99.
+  // Limits are per key: one key could not send enough requests for a p99.
   usual = await Promise.all(Array.from({ length: 6 }, () => api.key(other)));
 }, 300_000);
 
@@ -65,7 +65,7 @@ it('a tenant at twenty times its limit does not slow another one down', async ()
   expect(result.slowdown).toBeLessThanOrEqual(MOST_SLOWDOWN);
 });
 
-it('finds a process that does not limit it', async () => {
+it('catches a process that does not limit it', async () => {
   const result = await measure(
     plantedBug(
       'http/rate-limit/rate-limit.guard.js',

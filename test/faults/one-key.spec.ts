@@ -14,18 +14,18 @@ import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 import { MULTIPART, multipart, part } from '../support/uploads.js';
 
-/** Row 43: what one key can do at worst, for a minute each, against what another organization notices of it. */
+/** Promise 43: the worst that one key can do, one minute per kind, and what another organization notices. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const MOST_SLOWDOWN = 2;
 const REFUSED_MS = 50;
 
-/** As production runs it. */
+/** As in production. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 type Abuse = Omit<Lane, 'seconds'> & {
   name: string;
-  /** Statuses that the abuser may get. 0: it was cut off, or gave up. */
+  /** Statuses the abuser may get. 0: it was cut off or gave up. */
   statuses: number[];
 };
 
@@ -91,7 +91,7 @@ async function beside(
   seconds = SECONDS,
 ) {
   const target = await ApiProcess.start(
-    // The address is the abuser's and the other's: its failures count, and a valid key works all the same.
+    // Both share one address: failures count against it, but a valid key still works.
     { DATABASE_URL: api.database.applicationUrl, DATA_DIR: dataDir, LOG_LEVEL: 'error', AUTH_FAILURES_PER_MINUTE: '60', ...more },
     FLAGS,
   ); // prettier-ignore
@@ -117,7 +117,7 @@ it.each(['offsets', 'pages', 'images', 'bodies', 'keys'])('another organization 
   expect(result.slowdown).toBeLessThanOrEqual(MOST_SLOWDOWN);
 });
 
-it('finds a process that serves whoever comes first', async () => {
+it('catches a process that serves first come, first served', async () => {
   const result = await beside(
     abuses.offsets!,
     plantedBug(

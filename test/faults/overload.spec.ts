@@ -1,17 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
 import { Factories } from '../support/factories.js';
 import { type Lane, load, type Outcome, requestOf } from '../support/load.js';
 import { plantedBug } from '../support/planted-bug.js';
+import { memoryOf } from '../support/processes.js';
 import { reached } from '../support/promise.js';
 
-/** Row 30: three times what a process can do, for a minute. What it does then is nearly as much as it can do at best. */
+/** Promise 30: under three times its capacity for a minute, a process still does nearly as much as at its peak. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const TIMES = 3;
 const ORGANIZATIONS = 8;
-/** Enough for the peak, and all that a client needs to keep its rate however slow the answers are. */
+/** Enough to reach the peak, and enough to keep up the rate when answers are slow. */
 const USUAL_CONNECTIONS = 32;
 const MOST_CONNECTIONS = 400;
 const LEAST_GOODPUT = 0.8;
@@ -21,7 +21,7 @@ const PING_MS = 100;
 const BACK_SECONDS = 5;
 const MOST_GROWTH_MB = 100;
 
-/** As production runs it. */
+/** As in production. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 let api: TestApi;
@@ -50,17 +50,12 @@ const start = (more: Record<string, string> = {}) =>
   ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...more }, FLAGS);
 const reads = () => keys.map((key) => requestOf('/v1/homework', key));
 
-/** Megabytes. */
-function rss(target: ApiProcess): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${target.pid}/status`, 'utf8'))![1]) / 1024;
-}
-
-/** Under three times its capacity. */
+/** Sends three times the capacity that it measures first. */
 async function overload(target: ApiProcess, seconds: number) {
   const usual = { requests: reads(), connections: USUAL_CONNECTIONS };
   await load(target.port, { ...usual, seconds: 5 });
   const [peak] = (await load(target.port, { ...usual, seconds: 8 })) as [Outcome];
-  const before = rss(target);
+  const before = memoryOf(target.pid, 'VmRSS');
   const rate = Math.round(TIMES * peak.with(200).perSecond);
   const lanes: Lane[] = [
     { requests: reads(), connections: MOST_CONNECTIONS, rate, seconds },
@@ -71,14 +66,15 @@ async function overload(target: ApiProcess, seconds: number) {
   const refused = all.with(429, 503);
   const unanswered = all.unsent / (all.unsent + all.count);
   const goodput = all.with(200).perSecond / peak.with(200).perSecond;
+  const growth = memoryOf(target.pid, 'VmRSS') - before;
   const figures =
     `${peak.with(200).perSecond.toFixed(0)}/s at best; of ${rate}/s ${(goodput * 100).toFixed(0)} % of that (${all.statuses}), ` +
     `${(unanswered * 100).toFixed(0)} % found every connection waiting, refusals p95 ${refused.percentile(0.95)} ms, ping p99 ${pings.percentile(0.99)} ms (${pings.statuses}), ` +
-    `after it ${after.statuses}, RSS +${(rss(target) - before).toFixed(0)} MB`;
-  return { all, pings, after, refused, goodput, unanswered, figures, growth: rss(target) - before };
+    `after it ${after.statuses}, RSS +${growth.toFixed(0)} MB`;
+  return { all, pings, after, refused, goodput, unanswered, figures, growth };
 }
 
-it('what is more than a process can do is refused, and it does the rest as fast as ever', async () => {
+it('a process refuses requests beyond its capacity and serves the rest at full speed', async () => {
   const target = await start();
   try {
     const { all, pings, after, refused, goodput, unanswered, figures, growth } = await overload(target, SECONDS);
@@ -96,7 +92,7 @@ it('what is more than a process can do is refused, and it does the rest as fast 
   }
 });
 
-it('finds a process that takes on whatever comes', async () => {
+it('catches a process that admits everything', async () => {
   const target = await start(
     plantedBug(
       'http/request/admission.js',

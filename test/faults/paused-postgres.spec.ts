@@ -10,7 +10,7 @@ import { OwnPostgres } from '../support/own-postgres.js';
 import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 
-/** Row 47: PostgreSQL stands still under traffic, as a machine does whose disk hangs. Takes about two minutes. */
+/** Promise 47: PostgreSQL freezes under traffic, as when a disk hangs. Takes about two minutes. */
 const PAUSED_MS = 1_000 * Number(process.env.SECONDS ?? 60);
 const LIMIT_MS = 7_000;
 const BACK_MS = 2_000;
@@ -43,7 +43,7 @@ const start = async (more: Record<string, string> = {}) => {
   await load(target.port, { requests: [requestOf('/v1/homework', key)], connections: 20, seconds: 1 });
 };
 
-/** To the server and all its backends. */
+/** Signals the server and all its backends. */
 function signal(name: NodeJS.Signals): void {
   const server = Number(readFileSync(join(postgres.urls.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const parentOf = (pid: number) =>
@@ -52,14 +52,14 @@ function signal(name: NodeJS.Signals): void {
     try {
       return pid > 0 && parentOf(pid) === server;
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
       return false;
     }
   }); // prettier-ignore
   for (const pid of [server, ...children]) process.kill(pid, name);
 }
 
-/** Reads and writes before, during and after the pause. */
+/** Sends reads and writes before, during and after the pause. */
 async function run(): Promise<{ outcome: Outcome; late: number; cut: number; wellAfter: number }> {
   const before = 3_000;
   const body = (n: number) => JSON.stringify({ first_name: 'A', last_name: 'B', email: `p${n}@paused.example` });
@@ -90,7 +90,7 @@ async function run(): Promise<{ outcome: Outcome; late: number; cut: number; wel
   };
 }
 
-it('every request is answered while PostgreSQL is paused, and all is well soon after', async () => {
+it('every request is answered while PostgreSQL is paused, and service recovers soon after', async () => {
   await start();
   const { outcome, late, cut, wellAfter } = await run();
   reached(47, `${outcome.count} answers (${outcome.statuses}) around a pause of ${PAUSED_MS / 1_000} s, the longest ${(outcome.percentile(1) / 1_000).toFixed(1)} s, ${late} late, ${cut} cut off; well ${(wellAfter / 1_000).toFixed(1)} s after`); // prettier-ignore
@@ -100,7 +100,7 @@ it('every request is answered while PostgreSQL is paused, and all is well soon a
   expect([target.ended, target.stderr]).toEqual([null, '']);
 });
 
-it('finds a process that waits for the database as long as it takes', async () => {
+it('catches a process that waits for the database without a deadline', async () => {
   await start(
     plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
   );

@@ -12,16 +12,16 @@ import { ACCOUNTS, MAILS } from '../support/victims.js';
 import { type Account, judge, type Mail, type Verdict } from '../support/wanted-people.js';
 import { reached } from '../support/promise.js';
 
-/** Promise 2: PostgreSQL may crash during writes. Takes about four minutes. */
+/** Promise 2: PostgreSQL crashes during writes. Takes about four minutes. */
 const CRASHES = Number(process.env.CRASHES ?? 50);
-/** Crashes that have to hit a write, or the run shows nothing. */
+/** Share of the crashes that must hit a write for the run to prove anything. */
 const LANDED = 0.8;
-/** Organizations do not wait for each other: commits of several are under way at once. */
+/** Several organizations, so that commits overlap: writes of different organizations do not wait for each other. */
 const ORGANIZATIONS = 4;
 const CLIENTS_OF_EACH = 2;
-/** So many writes are done between two crashes, at least. */
+/** Minimum writes between two crashes. */
 const WRITES_BETWEEN = 10;
-/** Share of the crashes that come just after a commit. */
+/** Share of the crashes that come right after a commit, before the client hears of it. */
 const UNTOLD = 0.3;
 const DURABLE = { synchronous_commit: 'on', fsync: 'on' };
 const BACK_WITHIN_MS = 2_000;
@@ -30,7 +30,7 @@ const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 interface Report extends Verdict {
   landed: number;
   doneUntold: number;
-  /** From PostgreSQL's readiness to the first write that is done (ms), of each crash. */
+  /** Time from PostgreSQL's restart to the first successful write (ms), per crash. */
   back: number[];
   unexpected: string[];
   differing: string[];
@@ -39,15 +39,15 @@ interface Report extends Verdict {
 
 interface Plan {
   times: number;
-  /** Of PostgreSQL. */
+  /** PostgreSQL settings. */
   settings: Record<string, string>;
-  /** Share of the crashes that come when a write is committed and its client does not know; the others come at random. */
+  /** Share of the crashes that come when a write is committed but its client does not know; the rest are random. */
   untold: number;
-  /** Whether clients try again with other idempotency keys. */
+  /** Makes clients retry with new idempotency keys. */
   forgetful?: boolean;
 }
 
-/** Crashes a PostgreSQL under clients that write, and counts what is there afterwards. */
+/** Crashes PostgreSQL while clients write, then compares what is stored with what they were told. */
 async function crash({ times, settings, untold, forgetful = false }: Plan): Promise<Report> {
   const random = new Random(SEED);
   const postgres = await OwnPostgres.start(settings);
@@ -105,7 +105,7 @@ async function crash({ times, settings, untold, forgetful = false }: Plan): Prom
   }
 }
 
-/** On connections that no crash finds open. */
+/** Opens connections only for `work`, so that no crash breaks them. */
 async function atDatabase<T>({ adminUrl }: OwnPostgres, work: (make: Factories) => Promise<T>): Promise<T> {
   const make = await Factories.connect({ adminUrl });
   try {
@@ -123,14 +123,14 @@ async function makeKeys(make: Factories): Promise<string[]> {
     const { key } = await apiKeys.create(id, { name: 'crashes', scopes: Object.keys(SCOPES) as Scope[] });
     for (let client = 0; client < CLIENTS_OF_EACH; client++) keys.push(key);
   }
-  // The planted bug is about what comes from now on.
+  // A crash with the planted bug then loses only later writes.
   await make.query('CHECKPOINT');
   return keys;
 }
 
 beforeAll(() => buildOnce());
 
-it(`${CRASHES} crashes of PostgreSQL during writes lose nothing, double nothing, and are over at once`, async () => {
+it(`${CRASHES} crashes of PostgreSQL during writes lose nothing, duplicate nothing, and recovery is quick`, async () => {
   const report = await crash({ times: CRASHES, settings: DURABLE, untold: UNTOLD });
   reached(
     2,
@@ -153,12 +153,12 @@ it(`${CRASHES} crashes of PostgreSQL during writes lose nothing, double nothing,
   expect(report.api.stderr).toBe('');
 });
 
-it('finds a PostgreSQL guilty that says "committed" before it is', async () => {
+it('catches a PostgreSQL that confirms commits before they are durable', async () => {
   const { losses } = await crash({ times: 5, settings: { synchronous_commit: 'off' }, untold: 0 });
   expect(losses).toBeGreaterThan(0);
 });
 
-it('finds clients guilty that try again with another key', async () => {
+it('catches clients that retry with another key', async () => {
   const { duplicates } = await crash({ times: 20, settings: DURABLE, untold: 1, forgetful: true });
   expect(duplicates).toBeGreaterThan(0);
 });

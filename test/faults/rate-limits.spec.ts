@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { percentile } from '../support/percentile.js';
 import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 import { Random } from '../support/random.js';
 import { TestRedis } from '../support/redis.js';
 
 /**
- * Promise 34: limits are right, and survive Redis. Four processes, five times the limit; Redis answers, stalls again and
- * again, is killed and comes back. Takes about six minutes.
+ * Promise 34: rate limits are exact and survive Redis failures. Four processes get five times the limit while Redis works,
+ * stalls repeatedly, or is killed and restarted. Takes about six minutes.
  */
 const PROCESSES = 4;
 const LIMIT = 1_000;
@@ -19,7 +20,7 @@ const WITHIN = 0.02;
 const STALL_MS = 120;
 const STALL_EVERY_MS = 5_000;
 const FREQUENT_STALL_MS = 400;
-/** Keys that are over their limit, wait as long as they are told, and try again. */
+/** Keys over their limit that wait as long as Retry-After says, then retry. */
 const WAITERS = 60;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -59,18 +60,18 @@ describe('limits shared by four processes', () => {
       ...more,
     };
     processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
-    // A heartbeat, so that each process knows of the others.
+    // One heartbeat, so that the processes know of each other.
     await sleep(1_500);
   }
 
-  /** Status 0: no answer, or one whose headers are wrong. */
+  /** Status 0 means no answer, or wrong rate-limit headers. */
   async function ping(process: ApiProcess, key: string): Promise<Sent & { retryAfter: number }> {
     const sentAt = performance.now();
     const url = `http://127.0.0.1:${process.port}/v1/ping`;
     const response = await fetch(url, { headers: { Authorization: `Token token=${key}` } }).catch(() => null);
     await response?.arrayBuffer();
     const header = (name: string) => response?.headers.get(name) ?? '';
-    // Structured fields (RFC 9651): a string with integers for parameters.
+    // Structured fields (RFC 9651): a string with integer parameters.
     const policy = `"default";q=${LIMIT};w=60`;
     const stated = header('RateLimit-Policy') === policy && /^"default";r=\d+;t=\d+$/.test(header('RateLimit'));
     return {
@@ -81,7 +82,7 @@ describe('limits shared by four processes', () => {
     };
   }
 
-  /** Requests of one key, evenly over the time, each to some process. */
+  /** Sends one key's requests at an even rate to random processes. */
   async function load(count: number): Promise<Sent[]> {
     const key = await api.key(organizationId);
     const began = performance.now();
@@ -93,7 +94,7 @@ describe('limits shared by four processes', () => {
     return Promise.all(running);
   }
 
-  /** Keys that are at their limit, spent at any time of the last minute. */
+  /** Creates keys that used up their limit at random times in the last minute. */
   async function makeWaiters(): Promise<string[]> {
     const made: { id: string; key: string }[] = [];
     while (made.length < WAITERS) made.push(await api.keys.create(organizationId, { name: 'waits' }));
@@ -109,7 +110,7 @@ describe('limits shared by four processes', () => {
     return made.map(({ key }) => key);
   }
 
-  /** Each key is refused, waits as long as it is told, and tries again. @returns the share that got 200 then */
+  /** Has each key refused, waits for its Retry-After, and retries. @returns the share that then got 200 */
   async function waitAsTold(keys: string[]): Promise<number> {
     const served = await Promise.all(
       keys.map(async (key) => {
@@ -122,7 +123,7 @@ describe('limits shared by four processes', () => {
     return served.filter(Boolean).length / keys.length;
   }
 
-  /** The most requests that were surely let through within one minute, against the limit. */
+  /** The most requests certainly allowed within any one minute, as a share of the limit. */
   function fullestMinute(sent: Sent[]): number {
     const allowed = sent.filter(({ status }) => status === 200).sort((one, other) => one.sentAt - other.sentAt);
     let most = 0;
@@ -136,10 +137,12 @@ describe('limits shared by four processes', () => {
 
   const countOf = (sent: Sent[], ...statuses: number[]) =>
     sent.filter(({ status }) => statuses.includes(status)).length;
-  const p99 = (sent: Sent[]) =>
-    sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt).sort((a, b) => a - b)[Math.floor(sent.length * 0.99)]!;
+  const p99 = (sent: Sent[]) => {
+    const times = sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
+    return percentile(times, 0.99);
+  };
 
-  /** Stops Redis for a moment again and again, until told to end. @returns how often */
+  /** Pauses Redis periodically until the returned function is called, which returns how often. */
   function stall(everyMs = STALL_EVERY_MS): () => number {
     let stalls = 0;
     const timer = setInterval(() => {
@@ -170,7 +173,7 @@ describe('limits shared by four processes', () => {
       const [accepted, fullest] = [countOf(sent, 200) / (windows * LIMIT), fullestMinute(sent)];
       reached(
         34,
-        `Redis ${what} (${stalls} stalls): ${(accepted * 100).toFixed(1)} % of the limit, fullest minute ${(fullest * 100).toFixed(1)} %, waits truthful in ${(told * 100).toFixed(0)} %, p99 ${p99(sent).toFixed(0)} ms`,
+        `Redis ${what} (${stalls} stalls): ${(accepted * 100).toFixed(1)} % of the limit, fullest minute ${(fullest * 100).toFixed(1)} %, Retry-After right in ${(told * 100).toFixed(0)} %, p99 ${p99(sent).toFixed(0)} ms`,
         SEED,
       );
       expect(sent).toHaveLength(REQUESTS);
@@ -183,11 +186,11 @@ describe('limits shared by four processes', () => {
     600_000,
   );
 
-  it('hold while Redis is killed and comes back: no error, no second allowance', async () => {
+  it('hold while Redis is killed and restarted: no error, no second allowance', async () => {
     await startProcesses();
     const waiters = await makeWaiters();
     const running = Promise.all([load(Math.min(REQUESTS, 5_000)), waitAsTold(waiters)]);
-    // In the middle of the first burst, and back while the window still holds it.
+    // Killed in the middle of the first burst, and restarted while the window still counts it.
     await sleep(6_000);
     await redis.kill();
     await sleep(30_000);
@@ -196,18 +199,18 @@ describe('limits shared by four processes', () => {
     const [accepted, fullest] = [countOf(sent, 200) / LIMIT, fullestMinute(sent)];
     reached(
       34,
-      `Redis killed at 6 s, back and empty at 36 s: ${countOf(sent, 500, 502, 503, 504)} 5xx, ${(accepted * 100).toFixed(1)} % of the limit, fullest minute ${(fullest * 100).toFixed(1)} %, waits truthful in ${(told * 100).toFixed(0)} %, p99 ${p99(sent).toFixed(0)} ms`,
+      `Redis killed at 6 s, back and empty at 36 s: ${countOf(sent, 500, 502, 503, 504)} 5xx, ${(accepted * 100).toFixed(1)} % of the limit, fullest minute ${(fullest * 100).toFixed(1)} %, Retry-After right in ${(told * 100).toFixed(0)} %, p99 ${p99(sent).toFixed(0)} ms`,
       SEED,
     );
     expect(countOf(sent, 200, 429)).toBe(sent.length);
     expect(fullest).toBeLessThanOrEqual(1 + WITHIN);
-    // Some process may not be asked for the whole of its share.
+    // A process may get fewer requests than its share.
     expect(accepted).toBeGreaterThan(0.9);
     expect(told).toBeGreaterThanOrEqual(0.99);
     expect(processes.every((process) => process.ended === null && process.stderr === '')).toBe(true);
   }, 600_000);
 
-  it('finds a process that begins a fresh window each time that Redis is late', async () => {
+  it('catches a process that starts a new window whenever Redis is late', async () => {
     await startProcesses(
       plantedBug(
         'http/rate-limit/sliding-window.js',
@@ -218,7 +221,7 @@ describe('limits shared by four processes', () => {
          };`,
       ),
     );
-    // Lateness is noticed while the window has room, which is a fifth of the minute: more stalls, so that some fall there.
+    // Stalls matter only while the window has room, a fifth of each minute: stalls often enough to hit it.
     const end = stall(FREQUENT_STALL_MS);
     const sent = await load(Math.min(REQUESTS, 5_000));
     end();

@@ -10,8 +10,8 @@ import { Mailroom } from '../support/worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
 /**
- * Promise 33: two processes behind nginx, which tries nothing twice, replaced in turns while requests go on. Takes about
- * nine minutes.
+ * Promise 33: two processes behind nginx, which retries nothing, are restarted alternately under traffic. Takes about nine
+ * minutes.
  */
 const RESTARTS = Number(process.env.RESTARTS ?? 50);
 const PER_SECOND = Number(process.env.PER_SECOND ?? 200);
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => api.stop());
 
-/** A port below those that the system gives to outgoing connections: nobody takes it while a process is being replaced. */
+/** A free port below the ephemeral range, so that nothing takes it while a process restarts. */
 async function stablePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -49,7 +49,7 @@ async function restart(count: number, settings: Record<string, string> = {}) {
       PORT: String(port),
       TRUST_PROXY: 'true',
       LOG_LEVEL: 'error',
-      // The default, which these tests otherwise set to 0.
+      // The default; ApiProcess sets 0.
       SHUTDOWN_DELAY_SECONDS: '',
       ...settings,
     });
@@ -92,18 +92,18 @@ it('rolling restarts fail no request', async () => {
   expect(rate).toBeGreaterThan(PER_SECOND / 2);
 });
 
-it('finds a process that closes its port at once', async () => {
+it('catches a process that closes its port at once', async () => {
   const code = 'module.Shutdown.prototype.beforeApplicationShutdown = () => Promise.resolve();';
   const { failures } = await restart(4, plantedBug('http/request/shutdown.js', code));
   console.log(`row 33, planted bug: ${failures.length} requests failed in 4 restarts, ${new Set(failures).size} ways`);
   expect(failures.length).toBeGreaterThan(0);
 });
 
-it('a worker that is told to end finishes what it can and releases the rest', async () => {
+it('a worker told to stop finishes what it can and releases the rest', async () => {
   const smtp = await TestSmtp.start();
   const room = await Mailroom.open({ SMTP_URL: smtp.url });
   try {
-    // Some recipients are never answered, and the others take a moment.
+    // The server stalls on some recipients and is quick with the others.
     smtp.atRecipient = (address) => ({ waitMs: address.startsWith('stuck') ? 60_000 : 50 });
     const names = ['stuck', 'quick'];
     await room.queue(Array.from({ length: 60 }, (_, n) => `${names[n % 20 === 0 ? 0 : 1]}${n}@example.org`));

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { percentile } from '../support/percentile.js';
 import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 import { bytesOf } from '../support/raw-http.js';
@@ -15,15 +16,15 @@ import type { SlowKind, SlowPlan, SlowReport } from '../support/slow-attack.js';
 import { SteadyTraffic } from '../support/steady-traffic.js';
 import { createWorld, type World } from '../support/world.js';
 
-/** Promise 29: slow clients cannot hold the server. Takes about three minutes; Linux only (/proc). */
+/** Promise 29: slow clients cannot exhaust the server. Takes about three minutes; Linux only (/proc). */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const CLIENTS = Number(process.env.CLIENTS ?? 1_000);
 const COUNT: Record<SlowKind, number> = { headers: CLIENTS, body: CLIENTS, reader: CLIENTS / 5 };
-/** When each kind is cut, and how exactly (s). */
+/** When each kind is cut off, and the tolerance (s). */
 const LIMIT: Record<SlowKind, number> = { headers: 10, body: 30, reader: 30 };
 const SLACK = 3;
 const MOST_SLOWDOWN = 2;
-/** Requests a second of those who are not slow, and how long they are alone. */
+/** Rate of the ordinary requests, and how long they run alone. */
 const PER_SECOND = 50;
 const ALONE_SECONDS = 30;
 const ATTACK = fileURLToPath(new URL('../support/slow-attack.ts', import.meta.url));
@@ -37,7 +38,7 @@ beforeAll(async () => {
   await buildOnce();
   api = await TestApi.start();
   world = await createWorld(api);
-  // 16 MB in one page, and a stored image of 12: more than the kernel takes off the server's hands.
+  // A page of 16 MB and an image of 12 MB: more than the kernel's socket buffers hold.
   await world.make.query(
     `INSERT INTO homework (id, assigned_by, title, homework_type, scope, student_id, classroom_id, description, organization_id)
      SELECT gen_random_uuid(), assigned_by, title, homework_type, 'classroom', student_id, classroom_id, repeat('x', 160000), organization_id
@@ -61,7 +62,7 @@ const start = async (more: Record<string, string> = {}) => {
   victim = await ApiProcess.start({ ...settings, ...more });
 };
 
-/** So many slow clients for so long. */
+/** Runs slow clients in a process of their own. */
 async function attack(count: Record<SlowKind, number>, seconds: number): Promise<SlowReport> {
   const key = await api.key(world.a.id, { scopes: ['read', 'accounts:write'] });
   const authorization: [string, string] = ['Authorization', `Token token=${key}`];
@@ -72,7 +73,7 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
     bytes: {
       headers: ['GET /v1/ping HTTP/1.1\r\nHost: a\r\nX-A: '],
       body: [bytesOf('/v1/invites', { method: 'POST', headers: [authorization, ...length], body: '{' })],
-      // No organization gets more than 24 large pages at a time: most readers take images.
+      // An organization gets at most 24 large pages at a time, so most readers fetch images.
       reader: [bytesOf('/v1/homework?limit=100', { headers: [authorization] }), ...Array<string>(19).fill(image)],
     },
     count,
@@ -87,23 +88,21 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
   return report;
 }
 
-const p99 = (times: number[]) => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
-
-it('slow clients are cut in time and slow nobody else', async () => {
+it('slow clients are cut off in time and slow nobody else down', async () => {
   await start();
   const key = await api.key(world.b.id, { scopes: ['read', 'accounts:write'] });
   const traffic = new SteadyTraffic(victim.port, key, PER_SECOND);
-  // Warm.
+  // Warm up.
   await sleep(5_000);
   traffic.reset();
   await sleep(ALONE_SECONDS * 1_000);
-  const alone = p99(traffic.times);
+  const alone = percentile(traffic.times, 0.99);
   const failedAlone = traffic.failures.length;
   traffic.reset();
   const slow = await attack(COUNT, SECONDS);
   await traffic.stop();
   const kinds = Object.keys(LIMIT) as SlowKind[];
-  const beside = p99(traffic.times);
+  const beside = percentile(traffic.times, 0.99);
   const told = kinds.map((kind) => {
     const cuts = slow.cuts[kind].sort((a, b) => a - b);
     return `${cuts.length} ${kind} cut after ${cuts[0]?.toFixed(1)} to ${cuts.at(-1)?.toFixed(1)} s`;
@@ -112,7 +111,7 @@ it('slow clients are cut in time and slow nobody else', async () => {
   expect(failedAlone).toBe(0);
   expect(traffic.failures).toEqual([]);
   for (const kind of kinds) {
-    // Readers and bodies begin within the first half.
+    // Readers and bodies start within the first half.
     expect(slow.cuts[kind].length).toBeGreaterThan(0.8 * COUNT[kind]);
     expect(slow.oldest[kind]).toBeLessThanOrEqual(LIMIT[kind] + SLACK);
     for (const seconds of slow.cuts[kind]) expect(Math.abs(seconds - LIMIT[kind])).toBeLessThanOrEqual(SLACK);
@@ -122,7 +121,7 @@ it('slow clients are cut in time and slow nobody else', async () => {
   expect(beside).toBeLessThanOrEqual(MOST_SLOWDOWN * alone);
 });
 
-it('finds a server with the limits of Node', async () => {
+it("catches a server with Node's default limits", async () => {
   await start(
     plantedBug(
       'http/request/slow-clients.js',

@@ -9,7 +9,7 @@ import { plantedBug } from '../support/planted-bug.js';
 import { reached } from '../support/promise.js';
 import { createWorld, type World } from '../support/world.js';
 
-/** Row 32: a locked table, a slow or broken way to the database. Takes about two minutes. */
+/** Promise 32: a locked table, and a slow or broken network path to the database. Takes about two minutes. */
 const LOCKED_MS = 1_000 * Number(process.env.SECONDS ?? 30);
 const REQUESTS = 200;
 const LIMIT_MS = 7_000;
@@ -53,11 +53,11 @@ const start = async (more: Record<string, string> = {}) => {
   target = await ApiProcess.start({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), LOG_LEVEL: 'error', ...more }); // prettier-ignore
   await load(target.port, { requests: [0, 1, 2].flatMap(() => others()), connections: 60, seconds: 2 });
 };
-/** Of the other two organizations. */
+/** Requests of the other two organizations. */
 const others = () => [world.b, world.c].map(({ key }) => requestOf('/v1/tutors', key));
 const once: Omit<Lane, 'requests'> = { connections: REQUESTS, seconds: 1, rate: REQUESTS };
 
-/** Connections that PostgreSQL has for the process. */
+/** The process's connections, as PostgreSQL counts them. */
 async function backends(): Promise<number> {
   const { rows } = await admin.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tutoring api'
@@ -65,7 +65,7 @@ async function backends(): Promise<number> {
   );
   return rows.length;
 }
-/** Both organizations at once, so that the whole pool is in use; all within a second. */
+/** Both organizations at once, which uses the whole pool, within a second. */
 async function poolIsFull(): Promise<boolean> {
   const [outcome] = await load(target.port, { requests: others(), connections: 2 * POOL, seconds: 1 });
   return outcome!.without(200).count === 0;
@@ -100,7 +100,7 @@ it.each(['homework', 'members', 'audit_log', 'idempotency_keys'])(
   },
 );
 
-it('a database that is 500 ms away is slow, and nothing else', async () => {
+it('500 ms of added latency only slows requests down', async () => {
   await start();
   proxy.delay = 500;
   const [outcome] = await load(target.port, { requests, connections: 20, rate: 10, seconds: 10 });
@@ -108,7 +108,7 @@ it('a database that is 500 ms away is slow, and nothing else', async () => {
   expect(outcome!.without(200, 201, 409, 422, 503).count + late(outcome!) + outcome!.untold).toBe(0);
 });
 
-it.each<Fate>(['drop', 'reset', 'stall'])('connections that fail (%s) are answered for and replaced', async (fate) => {
+it.each<Fate>(['drop', 'reset', 'stall'])('failed connections (%s) are replaced, requests answered', async (fate) => {
   await start();
   const before = await backends();
   setTimeout(() => (proxy.fate = fate), 2_000);
@@ -122,7 +122,7 @@ it.each<Fate>(['drop', 'reset', 'stall'])('connections that fail (%s) are answer
   expect(target.ended).toBeNull();
 });
 
-it('finds a process whose accesses have no deadline', async () => {
+it('catches a process without database deadlines', async () => {
   await start(
     plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
   );

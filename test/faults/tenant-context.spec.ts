@@ -19,7 +19,7 @@ const POOL = 5;
 const AT_ONCE = 20;
 const ABORTED = 0.08;
 const WRITES = 0.1;
-/** A statement is given up after this (ms), and a table locked for twice as long, once for so many requests. */
+/** Statement timeout (ms). Tables are locked for twice as long, once per `LOCK_EVERY` requests. */
 const PATIENCE_MS = 100;
 const LOCK_EVERY = 200;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -34,9 +34,9 @@ interface Report {
   aborted: number;
   timedOut: number;
   statuses: Record<number, number>;
-  /** Answers that name a row of another tenant. */
+  /** Answers with another tenant's row. */
   foreign: string[];
-  /** Connections of the pool that were looked at before they were used, and those that still had a tenant. */
+  /** Checks of pool connections before use, and the tenants still set on them. */
   looks: number;
   left: string[];
 }
@@ -46,7 +46,7 @@ let make: Factories;
 let tenants: Tenant[];
 let routes: Route[];
 let pool: pg.Pool;
-/** By the ids of all rows. */
+/** The organization of each row, by row id. */
 const owners = new Map<string, string>();
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ beforeAll(async () => {
     tenants.push({ ...school, allKey: await api.key(school.id, { scopes: Object.keys(SCOPES) as Scope[] }) });
     for (const id of [school.id, ...school.ids]) owners.set(id, school.id);
   }
-  // What would end others' rows or mix their people is left out; an upload is no statement of its own.
+  // Leaves out writes that would delete rows or link people whom other requests need, and uploads.
   routes = keyedRoutes(api).filter(
     ({ method, path }) => method === 'GET' || (method !== 'DELETE' && BODIES[`${method} ${path}`]),
   );
@@ -70,7 +70,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Sends requests of all tenants side by side, takes some back, and looks at every answer and every connection. */
+/** Sends interleaved requests of all tenants, aborts some, and checks every answer and every connection. */
 async function interleave(requests: number): Promise<Report> {
   const random = new Random(SEED);
   const report: Report = { requests, aborted: 0, timedOut: 0, statuses: {}, foreign: [], looks: 0, left: [] };
@@ -102,7 +102,7 @@ async function interleave(requests: number): Promise<Report> {
   return report;
 }
 
-/** Before whatever a connection is taken for, it says whether the request before left a tenant behind. */
+/** Checks each connection when it is acquired: did the previous request leave a tenant set? */
 function lookAtConnections(report: Report): () => void {
   const look = (connection: pg.PoolClient) => {
     connection
@@ -113,7 +113,7 @@ function lookAtConnections(report: Report): () => void {
         report.looks++;
         if (rows[0]!.left) report.left.push(rows[0]!.left);
       })
-      // A connection that is being replaced.
+      // The connection is being replaced.
       .catch(() => undefined);
   };
   pool.on('acquire', look);
@@ -134,7 +134,7 @@ async function settings(): Promise<(string | null)[]> {
   );
 }
 
-/** Reads and writes of some tables run into their time-outs meanwhile. */
+/** Locks tables, so that reads and writes time out. */
 async function lockForAMoment(): Promise<void> {
   await make.query(`DO $$ BEGIN
     LOCK TABLE homework, members, blog_posts IN ACCESS EXCLUSIVE MODE;
@@ -142,7 +142,7 @@ async function lockForAMoment(): Promise<void> {
   END $$`);
 }
 
-/** @returns null when the client went away before the answer was whole */
+/** @returns null if the client aborted before the answer was complete */
 function send(
   route: Route,
   tenant: Tenant,
@@ -178,7 +178,7 @@ function send(
   });
 }
 
-it(`${REQUESTS} requests of ${TENANTS} tenants over ${POOL} connections show nobody another one’s rows, and leave nothing set`, async () => {
+it(`${REQUESTS} requests of ${TENANTS} tenants over ${POOL} connections show nobody another tenant’s rows and leave no tenant set`, async () => {
   const { aborted, timedOut, foreign, looks, left, statuses } = await interleave(REQUESTS);
   reached(
     17,
@@ -191,12 +191,12 @@ it(`${REQUESTS} requests of ${TENANTS} tenants over ${POOL} connections show nob
   expect(aborted + timedOut).toBeGreaterThanOrEqual(REQUESTS * 0.05);
   expect(timedOut).toBeGreaterThan(0);
   expect(looks).toBeGreaterThan(REQUESTS * 0.8);
-  // Everybody else was served.
+  // Most requests were served.
   expect(statuses[200]!).toBeGreaterThan(REQUESTS * 0.6);
   expect(Object.keys(statuses).filter((status) => status.startsWith('5') && status !== '503')).toEqual([]);
 });
 
-it('finds a tenant guilty that stays set on its connection, and an answer that is another one’s', async () => {
+it('catches a tenant that stays set on its connection, and an answer with another tenant’s rows', async () => {
   const db = api.app.get(Database);
   const read = db.read.bind(db) as (...given: unknown[]) => Promise<unknown[]>;
   const reading = vi.spyOn(db, 'read');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import {
   SECRETS,
   withPngExtent,
 } from '../support/images.js';
+import { forgetPeak, memoryOf } from '../support/processes.js';
 import { reached } from '../support/promise.js';
 import { Random } from '../support/random.js';
 import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
@@ -42,7 +43,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
   });
   uploads.port = process_.port;
-  // Warm: what is loaded once is not what an upload costs.
+  // Warm up: modules loaded once are not the cost of an upload.
   for (const { format } of FORMATS) expect((await uploads.send(await photo(format, 6))).status).toBe(201);
   console.log(`seed ${seed}`);
 }, 120_000);
@@ -53,16 +54,16 @@ afterAll(async () => {
   rmSync(temporary, { recursive: true, force: true });
 });
 
-/** Megabytes of memory that the process had at most since the last call. */
+/** The process's peak memory since the last call (MB). */
 function peak(): number {
-  const text = readFileSync(`/proc/${process_.pid}/status`, 'utf8');
-  writeFileSync(`/proc/${process_.pid}/clear_refs`, '5');
-  return Number(/VmHWM:\s+(\d+)/.exec(text)![1]) / 1024;
+  const mb = memoryOf(process_.pid, 'VmHWM');
+  forgetPeak(process_.pid);
+  return mb;
 }
 
 let waits = 0;
 
-/** Uploads again, after `Retry-After`, while the organization has as many images waiting as it may. */
+/** Retries after `Retry-After` while the organization has too many images waiting. */
 async function sendPatiently(file: Buffer): Promise<UploadAnswer> {
   for (let tries = 1; ; tries++) {
     const answer = await uploads.send(file);
@@ -75,14 +76,14 @@ async function sendPatiently(file: Buffer): Promise<UploadAnswer> {
 
 const descriptors = () => readdirSync(`/proc/${process_.pid}/fd`).length;
 
-/** What a file is, and what may become of it. */
+/** A file and the statuses it may get. */
 interface Specimen {
   what: string;
   make: () => Buffer | Promise<Buffer>;
   statuses: number[];
 }
 
-/** Of each kind in turn, with other dice each time. */
+/** Cycles through the kinds, with random contents. */
 function specimens(random: Random, count: number): Specimen[] {
   const size = () => ({ width: 1 + random.integer(400), height: 1 + random.integer(400), noise: random.chance(0.3) });
   const format = () => random.pick(FORMATS).format;
@@ -143,7 +144,7 @@ async function checkStored(path: string): Promise<void> {
   expect([exif, xmp, iptc, orientation ?? 1]).toEqual([undefined, undefined, undefined, 1]);
 }
 
-it(`${FILES} files, 20 at once: each is answered as it should be, in less than 250 MB more`, async () => {
+it(`${FILES} files, 20 at once: each gets the right answer, in less than 250 MB of extra memory`, async () => {
   const random = new Random(seed);
   const queue = specimens(random, FILES);
   const counts: Record<string, number> = {};
@@ -169,7 +170,7 @@ it(`${FILES} files, 20 at once: each is answered as it should be, in less than 2
   expect(process_.ended).toBeNull();
 }, 600_000);
 
-it('20 at once of the largest pictures on their side: in less than 250 MB more', async () => {
+it('20 of the largest pictures at once, some rotated, take less than 250 MB of extra memory', async () => {
   const [jpeg, small] = [await photo('jpeg', 6, { width: 7000, height: 5500 }), await image('jpeg', { width: 3400, height: 2600, noise: true })]; // prettier-ignore
   expect(jpeg.length).toBeLessThan(LIMIT);
   peak();
@@ -183,7 +184,7 @@ it('20 at once of the largest pictures on their side: in less than 250 MB more',
   expect(more).toBeLessThan(250);
 }, 300_000);
 
-it(`${NAMES} names: every stored path fits one pattern`, async () => {
+it(`${NAMES} names: every stored path matches one pattern`, async () => {
   const random = new Random(seed);
   const file = await image('png');
   const bits = ['..', '/', '\\', '%2e', '%00', '\u202e', 'é', '图', '🎓', ' ', '.', '-', '_', 'CON', 'nul', 'a', 'Z', '9',
@@ -197,18 +198,18 @@ it(`${NAMES} names: every stored path fits one pattern`, async () => {
     expect([name, [201, 422].includes(status)]).toEqual([name, true]);
     if (status === 201) expect(body.path).toMatch(PATH);
   }
-  // In a header there is no NUL, and no line's end.
+  // Headers cannot contain NUL or line breaks.
   for (const name of ['a\0b.png', 'a\r\nb.png', 'a\nX-Evil: 1\n\nb.png']) {
     const { status, body } = await uploads.send(file, { name });
     if (status === 201) expect(body.path).toMatch(PATH);
     else expect(status).toBe(422);
   }
-  reached(35, `${NAMES} names, ${statuses[201]} stored under one pattern, ${statuses[422] ?? 0} refused`, seed);
+  reached(35, `${NAMES} names, ${statuses[201]} stored, all matching one pattern, ${statuses[422] ?? 0} refused`, seed);
   expect(statuses[201]).toBeGreaterThan(NAMES / 2);
 }, 300_000);
 
 describe(`${BODIES} mutated multipart bodies`, () => {
-  // As many at once as an organization may have waiting.
+  // The most an organization may have waiting.
   const agent = new Agent({ keepAlive: true, maxSockets: 6 });
   afterAll(() => agent.destroy());
 
@@ -234,7 +235,7 @@ describe(`${BODIES} mutated multipart bodies`, () => {
     });
   }
 
-  /** Fragments that parsers of multipart stumble over. */
+  /** Fragments that trip multipart parsers. */
   const FRAGMENTS = ['--a-boundary-of-the-tests', '--a-boundary-of-the-tests--', '\r\n', '\r', '\n', '\r\n\r\n', '\0', '--', ':',
     '"', '\\"', ';', '=', 'Content-Disposition: form-data; name="file"; filename="x.png"\r\n', 'Content-Disposition: ',
     'filename*=utf-8\'\'%ff%00', 'name="__proto__"', 'name="a[9999999]"', 'Content-Transfer-Encoding: base64\r\n',
@@ -259,7 +260,7 @@ describe(`${BODIES} mutated multipart bodies`, () => {
     return mutated;
   }
 
-  it('0 exits, 0 5xx, no temporary file, no descriptor left, and as many images as were answered for', async () => {
+  it('cause no exit and no 5xx, leave no temporary file and no descriptor, and store one image per 201', async () => {
     const random = new Random(seed);
     const png = await image('png', { width: 4, height: 4 });
     const seeds = [
@@ -272,7 +273,7 @@ describe(`${BODIES} mutated multipart bodies`, () => {
     const types = [MULTIPART, MULTIPART, MULTIPART, MULTIPART, 'multipart/form-data', `${MULTIPART}; charset=utf-16`,
       'multipart/form-data; boundary=""', `multipart/form-data; boundary=${'b'.repeat(200)}`]; // prettier-ignore
     const statuses: Record<number, number> = {};
-    // As many at once as there will be: the connections to PostgreSQL that they need are kept.
+    // Opens all the PostgreSQL connections that the run needs, so that they do not count as leaked descriptors.
     await Promise.all(Array.from({ length: 6 }, () => post(seeds[0]!, MULTIPART)));
     const [stored, open] = [uploads.files().length, descriptors()];
     let left = BODIES;
@@ -289,7 +290,7 @@ describe(`${BODIES} mutated multipart bodies`, () => {
     expect(process_.ended).toBeNull();
     expect(process_.stderr).toBe('');
     expect(Object.keys(statuses).filter((status) => !['201', '413', '415', '422'].includes(status))).toEqual([]);
-    // The mutations landed on both sides of what is right.
+    // The mutations produced valid and invalid bodies.
     expect(statuses[201]).toBeGreaterThan(BODIES / 100);
     expect(statuses[422]).toBeGreaterThan(BODIES / 4);
     agent.destroy();

@@ -4,7 +4,7 @@ import { PROMISES } from '../support/promises.js';
 
 const report = process.env.PROMISES_REPORT !== undefined;
 
-/** What takes too long for every run: one file after the other, since they measure time and kill processes. */
+/** Specs that take too long for every run. They run one at a time because they measure time and kill processes. */
 export default defineConfig({
   ...ordinary,
   test: {

@@ -16,18 +16,19 @@ import { Mailroom } from '../support/worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
 /**
- * Promise 8: no email is lost, duplicates are bounded. 1,000 invites through the API, the worker killed 100 times at a random
- * moment while it sends them. Leases of the killed are shifted in time instead of waited for, but for some. Takes about seven minutes.
+ * Promise 8: no email is lost, and duplicates are bounded. Sends 1,000 invites through the API and kills the worker 100
+ * times at random moments while it sends them. Most leases are expired by shifting times; a few are waited for. Takes about
+ * seven minutes.
  */
 const INVITES = Number(process.env.INVITES ?? 1_000);
 const KILLS = Number(process.env.KILLS ?? 100);
-/** Kills that have to find mails in the worker's hands, or the run shows nothing. */
+/** Kills that must find leased mails for the run to prove anything. */
 const LANDED = KILLS * 0.6;
-/** Workers whose mails are waited for, in real time. */
+/** Killed workers whose leases expire in real time. */
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-/** A write that promises a mail and then fails. */
+/** Queues a mail and then fails. */
 @Controller('v1/planted')
 class PlantedController {
   constructor(private readonly module: ModuleRef) {}
@@ -52,7 +53,7 @@ class PlantedController {
         },
       },
     ]);
-    throw new ApiError('invalid_state', 'It was not to be.');
+    throw new ApiError('invalid_state', 'Rolled back.');
   }
 }
 
@@ -78,10 +79,10 @@ describe('kill -9', () => {
   const post = (path: string, body?: object) =>
     supertest(api.server).post(path).set('Authorization', `Token token=${key}`).send(body);
 
-  it(`of the worker, ${KILLS} times during ${INVITES} invites: none lost, at most one twice for each kill`, async () => {
+  it(`of the worker, ${KILLS} times during ${INVITES} invites loses none and sends at most one twice per kill`, async () => {
     process.stdout.write(`worker-kills: seed ${SEED}\n`);
     const random = new Random(SEED);
-    // A server takes a moment, as real ones do: there has to be a between.
+    // Real servers take a moment: this opens a window between acceptance and commit.
     smtp.atMessage = () => ({ waitMs: random.integer(15) });
     let invited = 0;
     let rolledBack = 0;
@@ -100,7 +101,7 @@ describe('kill -9', () => {
       }
       writes.push(post('/v1/planted').then(({ status }) => expect(status).toBe(409)));
       rolledBack++;
-      // At a random moment of what it does with them.
+      // Kills at a random moment while it sends.
       const sent = smtp.received.length;
       await Promise.race([Promise.all(writes), untilSends(sent + random.integer(8))]);
       await sleep(random.integer(30));
@@ -145,7 +146,7 @@ describe('kill -9', () => {
 });
 
 describe.each(['timer', 'redis'])('the mails of a killed worker (%s)', (mode) => {
-  it('go out within a minute, when their lease is over', async () => {
+  it('go out within a minute, once their lease expires', async () => {
     await buildOnce();
     const smtp = await TestSmtp.start();
     const redis = mode === 'redis' ? await TestRedis.start() : null;
@@ -154,11 +155,11 @@ describe.each(['timer', 'redis'])('the mails of a killed worker (%s)', (mode) =>
     let worker = await WorkerProcess.start(room.settings);
     try {
       for (let round = 0; round < ROUNDS; round++) {
-        // The server keeps the worker waiting, so that every lane has a mail in hand, whose text it has not sent yet.
+        // The server stalls, so that every lane holds a mail whose text it has not sent yet.
         smtp.atRecipient = () => ({ waitMs: 30_000 });
         await room.queue(Array.from({ length: 50 }, (_, index) => `round${round}-${index}@example.org`));
         await vi.waitFor(async () => expect(await room.rows('leased_by IS NOT NULL')).toHaveLength(10), 20_000);
-        // Long enough for the leases to have been renewed.
+        // Long enough for leases to be renewed.
         await sleep(7_000);
         await worker.kill();
         const killed = Date.now();

@@ -8,17 +8,17 @@ import { Mailroom } from '../support/worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
 /**
- * Promise 11: two workers never send the same row at once. Four workers on one Redis; then some of them stopped (SIGSTOP)
- * until after their leases, and continued. Takes about four minutes: a lease is 20 seconds.
+ * Promise 11: two workers never send the same row at once. Runs four workers on one Redis, then stops some (SIGSTOP) until
+ * their leases have expired, and continues them. Takes about four minutes: a lease lasts 20 seconds.
  */
 const MAILS = Number(process.env.MAILS ?? 5_000);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const WORKERS = 4;
-/** Beyond the lease of a mail. */
+/** Longer than a mail's lease. */
 const PAUSE_MS = 30_000;
 /**
- * A mail whose worker slept through its connection counts as tried: it waits for the first pause (72 s at most) and then for
- * the next look at the outbox (5 s).
+ * A mail whose connection broke during the pause counts as tried: it waits for the first retry (72 s at most), then for the
+ * next poll of the outbox (5 s).
  */
 const TAKEN_UP_MS = 150_000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -32,7 +32,7 @@ describe('four workers', () => {
   beforeAll(async () => {
     await buildOnce();
     redis = await TestRedis.start();
-    // The server keeps connections for longer than a pause: a worker that comes back finds its mail half sent.
+    // The server keeps connections open longer than a pause, so that a continued worker finds its mail half sent.
     smtp = await TestSmtp.start({ socketTimeout: 600_000, logger: false });
     room = await Mailroom.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url });
     for (let count = 0; count < WORKERS; count++) workers.push(await WorkerProcess.start(room.settings));
@@ -54,7 +54,7 @@ describe('four workers', () => {
   const allSent = (timeout: number) =>
     vi.waitFor(async () => expect(Object.keys(await room.tally())).toEqual(['sent']), { timeout, interval: 250 });
 
-  it(`send ${MAILS} mails, each exactly once, all of them at it`, async () => {
+  it(`send ${MAILS} mails, each exactly once`, async () => {
     const began = performance.now();
     await queue('plain', MAILS);
     await allSent(300_000);
@@ -70,7 +70,7 @@ describe('four workers', () => {
     expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(MAILS);
   }, 600_000);
 
-  it('stopped past their lease and continued send at most one mail twice for each pause', async () => {
+  it('stopped past their lease and continued send at most one mail twice per pause', async () => {
     process.stdout.write(`worker-pauses: seed ${SEED}\n`);
     const random = new Random(SEED);
     smtp.received.length = 0;
@@ -82,7 +82,7 @@ describe('four workers', () => {
     for (let round = 0; round < ROUNDS; round++) {
       await queue(`round${round}-`, 1_000);
       mails += 1_000;
-      // Three of the four, each in the middle of its work; the fourth goes on and takes over.
+      // Stops three of the four while they work; the fourth takes over.
       for (const worker of workers.slice(1)) {
         await sleep(100 + random.integer(200));
         worker.signal('SIGSTOP');
@@ -97,7 +97,7 @@ describe('four workers', () => {
       for (const worker of workers) worker.signal('SIGCONT');
       await allSent(TAKEN_UP_MS);
     }
-    // What a continued worker still had in hand has had its chance.
+    // Gives continued workers time to send what they still hold.
     await sleep(10_000);
     const ids = new Map<string, Set<string>>();
     for (const { to, headers } of smtp.received) ids.set(to, (ids.get(to) ?? new Set()).add(headers['message-id']!));

@@ -8,20 +8,20 @@ import { pathOf, type World } from './world.js';
 
 const JSON_TYPE = 'application/json';
 
-/** A write as it is sent. */
+/** A write request. */
 export interface Write {
   name: string;
   method: string;
   path: string;
   type: string;
   body: Uint8Array<ArrayBuffer> | undefined;
-  /** Whether its route honours an Idempotency-Key. */
+  /** The route honours an Idempotency-Key. */
   keyed: boolean;
-  /** Whether it was done before, so that what is cut is its replay. */
+  /** The write was done before, so the request gets a replay. */
   replay: boolean;
 }
 
-/** Every write of the route table, some with several bodies; those with a key as a replay, too. */
+/** Every write of the route table, some with several bodies. Writes with a key come a second time as replays. */
 export async function allWrites(api: TestApi, { make, a: school }: World): Promise<Write[]> {
   const newcomer = await make.student(school.id);
   const child = await make.student(school.id);

@@ -4,16 +4,16 @@ import { errorSchemas } from '../../apps/api/src/http/openapi/errors.js';
 import { operationOf, pageMeta } from '../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Route } from '../../apps/api/src/http/routing/route-table.js';
 
-/** What the check looks at, however the answer was fetched. Header names in lower case. */
+/** What the check needs of an answer. Header names are in lower case. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
-  /** HEAD's answer has no body, whatever its status. */
+  /** The request's method: answers to HEAD have no body. */
   method?: string;
 }
 
-/** What must never be in an error body: hints at the code, the database, the machine, or what runs there. */
+/** What an error body must never reveal about the code, the database, the machine or its software. */
 const INTERNALS: Record<string, RegExp> = {
   stack: /\n\s*at |\bat \S+ \(|node:internal|\.[cm]?[jt]s:\d+/,
   sql: /\bselect\b.*\bfrom\b|insert into|\bupdate \w+ set\b|delete from|\brelation "|\bcolumn "|syntax error|duplicate key|violates|SQLSTATE|current_setting|row-level/is,
@@ -32,7 +32,7 @@ const FAULT_TYPES = new Set(
   ),
 );
 
-/** The header that each of these statuses owes the caller. */
+/** The header that each of these statuses requires. */
 const OWED: Record<number, [name: string, value: RegExp]> = {
   401: ['www-authenticate', /^Token$/],
   405: ['allow', /^[A-Z]+(, [A-Z]+)*$/],
@@ -40,14 +40,14 @@ const OWED: Record<number, [name: string, value: RegExp]> = {
   503: ['retry-after', /^[1-9]\d*$/],
 };
 
-/** Holds any answer of the interface against what the contract says of all answers. */
+/** Checks any answer of the API against the rules that the contract sets for all answers. */
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly errors: { name: string; fits: ValidateFunction }[];
-  /** By method and path of a route. */
+  /** Keyed by method and path of the route. */
   private readonly successes = new Map<string, ValidateFunction>();
 
-  /** @param routes whose successes are held against what they document */
+  /** @param routes whose successful answers are checked against their documented schema */
   constructor(routes: Route[] = []) {
     formats.default(this.ajv);
     this.errors = Object.entries(errorSchemas).map(([name, schema]) => ({ name, fits: this.ajv.compile(schema) }));
@@ -59,14 +59,14 @@ export class AnswerCheck {
     }
   }
 
-  /** What is wrong with the answer; nothing, mostly. @param route that gave it (method and path), for the shape of a success */
+  /** @param route method and path, to check a success against its schema @returns the rules that the answer breaks */
   faults({ status, headers, body, method }: Answer, route?: string): string[] {
     const header = (name: string) => String(headers[name] ?? '');
     const faults: string[] = [];
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(header('x-request-id'))) faults.push('no request id');
     for (const name of ['server', 'x-powered-by']) if (headers[name]) faults.push(`tells ${name}`);
     if (body === '' && (status < 400 || method === 'HEAD')) return faults;
-    // The landing page, which is no operation: steps back in a path can lead there.
+    // The landing page is not an operation, but a path with `..` can lead there.
     if (status === 200 && !route && body.startsWith('<!doctype html>')) return faults;
     if (!header('content-type').startsWith('application/json')) {
       return [...faults, `content type ${header('content-type')}`];
@@ -98,7 +98,7 @@ export class AnswerCheck {
       if (!FAULT_TYPES.has(type)) faults.push(`unknown fault type ${type}`);
       if (!['body', 'query', 'path', 'header'].includes(String(loc[0]))) faults.push(`a loc at ${loc[0]}`);
     }
-    // A loc names what the caller sent: their own words are no leak.
+    // A loc repeats what the caller sent, so it leaks nothing.
     const ours = strings(body).join('\n');
     for (const [what, pattern] of Object.entries(INTERNALS)) {
       const hit = pattern.exec(ours);
@@ -114,7 +114,7 @@ interface FaultDetail {
   type: string;
 }
 
-/** Every name and text in the body but the locs. */
+/** All names and texts in the body except locs. */
 function strings(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

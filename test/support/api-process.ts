@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/apps/api/src/main.js', import.meta.url));
 
-/** Builds dist if it is older than the sources; spec files that run side by side take turns. */
+/** Builds dist if it is stale. Concurrent spec files take turns. */
 export async function buildOnce(): Promise<void> {
   const client = new pg.Client({ connectionString: inject('adminUrl') });
   await client.connect();
@@ -24,13 +24,13 @@ export async function buildOnce(): Promise<void> {
   }
 }
 
-/** The API as it is deployed: the built main.js in a process of its own. */
+/** The API as deployed: the built main.js in its own process. */
 export class ApiProcess {
-  /** Lines on standard output, the log. */
+  /** The log: lines of standard output. */
   readonly lines: string[] = [];
-  /** Everything on standard error: nothing, unless something went wrong. */
+  /** Standard error: empty unless something went wrong. */
   stderr = '';
-  /** The exit code, or the name of the signal that ended it; null while it runs. */
+  /** The exit code or signal; null while the process runs. */
   ended: number | string | null = null;
   readonly exit: Promise<number | string>;
 
@@ -54,8 +54,8 @@ export class ApiProcess {
   }
 
   /**
-   * @param settings environment variables; DATABASE_URL at least
-   * @param flags of Node
+   * @param settings environment variables, at least DATABASE_URL
+   * @param flags Node's command-line flags
    */
   static async start(settings: Record<string, string>, flags: string[] = []): Promise<ApiProcess> {
     const defaults = {
@@ -70,7 +70,7 @@ export class ApiProcess {
     };
     const child = spawn(process.execPath, [...flags, MAIN], {
       cwd: inject('scratch'),
-      // Nothing of this process' own environment: DATABASE_URL of a developer's shell, say.
+      // Inherits nothing else, such as DATABASE_URL from a developer's shell.
       env: { PATH: process.env.PATH, ...defaults, ...settings },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -80,7 +80,7 @@ export class ApiProcess {
     const [message] = (await Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(([code]) => {
-        throw new Error(`The API ended with ${code} at its start:\n${early}`);
+        throw new Error(`The API exited with ${code} while starting:\n${early}`);
       }),
     ])) as [{ listening: number }];
     child.stderr!.off('data', listen);
@@ -91,7 +91,7 @@ export class ApiProcess {
     return this.process.pid!;
   }
 
-  /** What the process answers to a message; a module that was loaded into it listens. */
+  /** Sends a message to a module preloaded into the process. @returns its answer */
   async ask(message: string): Promise<unknown> {
     const answer = once(this.process, 'message');
     this.process.send(message);

@@ -16,27 +16,27 @@ import type { SlowClientLimits } from '../../apps/api/src/http/request/slow-clie
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
-// Node runs what the build made of it; the global set-up has seen to that.
+// Node runs the built program, which the global set-up has built.
 ImageProcess.program = fileURLToPath(new URL('../../dist/apps/api/src/media/images/child.js', import.meta.url));
 
-/** The real application on a database of its own, spoken to over HTTP. */
+/** The real application on its own database, tested over HTTP. */
 export class TestApi {
   private constructor(
     readonly app: NestExpressApplication,
     readonly database: TestDatabase,
-    /** Everything that was logged so far. */
+    /** All log output so far. */
     readonly logged: string[],
-    /** As the operator, who alone makes keys and organizations. */
+    /** With the operator's rights: only operators create keys and organizations. */
     readonly keys: ApiKeys,
     readonly organizations: Organizations,
     private readonly owner: DataSource,
   ) {}
 
   /**
-   * @param settings environment variables that differ from the defaults of tests
-   * @param database of another application, to stand beside it
-   * @param controllers planted beside the real ones
-   * @param slowClients other limits than those of production
+   * @param settings environment variables that override the test defaults
+   * @param database shared with another application
+   * @param controllers added to the real ones
+   * @param slowClients limits that replace those of production
    */
   static async start(
     settings: Record<string, string> = {},
@@ -74,7 +74,7 @@ export class TestApi {
     configureApp(app, slowClients);
     await app.listen(0, '127.0.0.1');
     const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
-    // What the planted routes write.
+    // Planted routes write subjects.
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
     const operator = new Database(owner);
     const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
@@ -85,18 +85,18 @@ export class TestApi {
     return this.app.getHttpServer();
   }
 
-  /** A new key of an organization. */
+  /** Creates a key for an organization. */
   async key(organizationId: string, wanted: Partial<NewApiKey> = {}): Promise<string> {
     return (await this.keys.create(organizationId, { name: 'test', ...wanted })).key;
   }
 
-  /** A GET with this key; without one, no Authorization header is sent. */
+  /** Sends a GET; without a key it has no Authorization header. */
   get(path: string, key?: string): supertest.Test {
     const request = supertest(this.server).get(path);
     return key ? request.set('Authorization', `Token token=${key}`) : request;
   }
 
-  /** Leaves the database to another one. */
+  /** Stops the application but keeps the database. */
   async close(): Promise<void> {
     await this.app.close();
     await this.owner.destroy();

@@ -1,15 +1,15 @@
 import { type Lane, load, Outcome } from './load.js';
 
-/** How a usual client fares alone, and beside others. */
+/** An ordinary client's results, alone and beside other traffic. */
 export interface Comparison {
   alone: Outcome;
   beside: Outcome;
   others: Outcome[];
-  /** Of the p99 beside others to that alone. */
+  /** The p99 beside other traffic, divided by the p99 alone. */
   slowdown: number;
 }
 
-/** Alone and beside, in turns, so that whatever else the machine does meets both alike. */
+/** Alternates between both, so that other load on the machine affects both alike. */
 export async function compare(
   port: number,
   usual: Lane,

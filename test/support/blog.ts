@@ -2,7 +2,7 @@ import supertest from 'supertest';
 import type { TestApi } from './api.js';
 import { Factories } from './factories.js';
 
-/** A post as it goes over the wire. */
+/** A post in an answer. */
 export interface Post {
   id: string;
   target: string;
@@ -28,7 +28,7 @@ export class Blog {
     readonly school: string,
     /** A key with `read` and `blog:write`. */
     readonly key: string,
-    /** The same with the platform-blog capability. */
+    /** As `key`, with the platform-blog capability. */
     readonly platformKey: string,
   ) {}
 
@@ -61,7 +61,7 @@ export class Blog {
     return this.api.get(`/v1/blog-posts/${id}`, key);
   }
 
-  /** What is asked to be rebuilt so far. Changes within seconds of each other join: the rows are taken away to tell. */
+  /** Takes the queued rebuild requests. They must be removed, because later changes would merge into them. */
   async rebuilds(): Promise<string[]> {
     const rows = await this.make.query<{ recipient: string }>(
       `WITH gone AS (DELETE FROM outbox WHERE topic = 'rebuild' RETURNING recipient) SELECT recipient FROM gone`,

@@ -1,4 +1,4 @@
-/** A body that each write takes, for a school's own records, by operation. Every text in it is a canary. */
+/** A valid body for each write, by operation, which refers to the school's own records. Every text is a canary. */
 export const BODIES: Record<string, (ids: Record<string, string>) => object | undefined> = {
   'POST /v1/invites': () => ({ scope: 'organization', email: 'canary@canary.example' }),
   'POST /v1/classrooms/:classroom_id/tutors': ({ tutor_id }) => ({ user_id: tutor_id }),
@@ -26,7 +26,7 @@ export const BODIES: Record<string, (ids: Record<string, string>) => object | un
   'DELETE /v1/blog-posts/:post_id': () => undefined,
 };
 
-/** Other bodies of the same operations, as far as they name records in other fields. */
+/** More bodies for operations whose variants refer to records in other fields. */
 export const MORE_BODIES: Record<string, ((ids: Record<string, string>) => object)[]> = {
   'POST /v1/invites': [
     ({ classroom_id }) => ({ scope: 'classroom', classroom_id }),

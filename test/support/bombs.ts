@@ -4,29 +4,29 @@ import { animation, image, type ImageFormat, longGif, pngChunk, withPngChunk, wi
 
 const LIMIT = 10_485_760;
 
-/** A file that is small and asks for much. */
+/** A small file that is expensive to decode. */
 export interface Bomb {
   family: 'giant dimensions' | 'repeated parts' | 'many frames' | 'overlapping parts' | 'dense pictures' | 'truncated';
   what: string;
   format: ImageFormat;
   make: () => Promise<Buffer>;
-  /** What it may be answered with; 422 otherwise. */
+  /** The allowed statuses; only 422 by default. */
   statuses?: number[];
 }
 
-/** `fill`, over and over, between the two, to just below the largest file. */
+/** Repeats `fill` between the two, up to the size limit. */
 function filled(before: Buffer, fill: Buffer, after: Buffer): Buffer {
   const times = Math.floor((LIMIT - before.length - after.length) / fill.length);
   return Buffer.concat([before, ...Array<Buffer>(times).fill(fill), after]);
 }
 
-/** Splits a JPEG before its nth marker of this kind, and after that segment and the data that follows it. */
+/** @returns start and end of the JPEG's nth segment of this kind, including its data */
 function segmentOf(jpeg: Buffer, marker: number, nth = 0): [number, number] {
   let at = 2;
   for (let found = 0; at < jpeg.length;) {
     let end = at + 2 + jpeg.readUInt16BE(at + 2);
     const kind = jpeg[at + 1]!;
-    // After the start of a scan come its codes, in which 0xff is followed by 0.
+    // Entropy-coded data follows a start of scan; in it 0xff is followed by 0.
     if (kind === 0xda) while (!(jpeg[end] === 0xff && jpeg[end + 1] !== 0)) end++;
     if (kind === marker && found++ === nth) return [at, end];
     at = end;
@@ -40,7 +40,7 @@ export const flat = (width: number, height: number, channels: 3 | 4 = 3) =>
     limitInputPixels: false,
   });
 
-/** A large progressive JPEG whose last scan, a few bytes that touch every block, is there as often as it fits. */
+/** A large progressive JPEG that repeats one short scan, which touches every block, up to the size limit. */
 async function manyScans(): Promise<Buffer> {
   const jpeg = await flat(6_000, 4_000).jpeg({ progressive: true, quality: 50 }).toBuffer();
   const [from, to] = segmentOf(jpeg, 0xda, 1);
@@ -61,7 +61,7 @@ async function jpegOfExtent(): Promise<Buffer> {
   return jpeg;
 }
 
-/** A compressed chunk that becomes a gigabyte. */
+/** A PNG with a chunk that decompresses to a gigabyte. */
 async function pngText(): Promise<Buffer> {
   const huge = deflateSync(Buffer.alloc(2 ** 30), { level: 9 });
   return withPngChunk(await image('png'), 'zTXt', Buffer.concat([Buffer.from('a\0\0'), huge]));
@@ -79,12 +79,12 @@ async function manyChunks(): Promise<Buffer> {
 
 async function webpOfExtent(): Promise<Buffer> {
   const webp = await flat(64, 48).webp({ lossless: true }).toBuffer();
-  // 14 bits each, after the signature: 16,384 both.
+  // Width and height are 14 bits each, after the signature: both become 16,384.
   webp.writeUInt32LE((webp.readUInt32LE(21) | 0x0fffffff) >>> 0, 21);
   return webp;
 }
 
-/** The frames of an animated WebP once more, as often as they fit. */
+/** An animated WebP that repeats its frames up to the size limit. */
 async function manyWebpFrames(): Promise<Buffer> {
   const webp = await animation('webp', 2);
   const from = webp.indexOf('ANMF');
@@ -109,7 +109,7 @@ function box(type: string, ...content: Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** An AVIF whose picture is made of the same 60 KB, 65,535 times: 3.9 GB. */
+/** An AVIF whose picture consists of the same 60 KB, 65,535 times: 3.9 GB. */
 async function overlappingExtents(): Promise<Buffer> {
   const avif = await image('avif', { width: 300, height: 200, noise: true });
   const sizeAt = (at: number) => avif.readUInt32BE(at);
@@ -119,7 +119,7 @@ async function overlappingExtents(): Promise<Buffer> {
   const data = Buffer.alloc(60_000, avif.subarray(avif.indexOf('mdat') + 4));
   const extents = 65_535;
   const locations = Buffer.alloc(16 + extents * 8);
-  // Version 0; offsets and lengths of 4 bytes, no base; one item, number 1, in this file.
+  // Version 0, 4-byte offsets and lengths, no base offset, one item (number 1) in this file.
   locations.set([0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0], 0);
   locations.writeUInt16BE(extents, 12);
   const size = 12 + before.length + (locations.length - 2 + 8) + after.length;
@@ -131,7 +131,7 @@ async function overlappingExtents(): Promise<Buffer> {
   return Buffer.concat([avif.subarray(0, meta), newMeta, box('mdat', data)]);
 }
 
-/** Frames as large as the canvas; those that look alike become one. */
+/** Frames as large as the canvas, in different colours because identical frames are merged. */
 function denseGif(frames: number, side: number): Promise<Buffer> {
   return sharp(
     Array.from({ length: frames }, (_, index) => ({
@@ -150,7 +150,7 @@ const noisyAlpha = async (side: number) => {
 
 const half = async (file: Promise<Buffer>) => (await file).subarray(0, Math.floor((await file).length / 2));
 
-/** Every accepted format in every family that its form allows. */
+/** Every accepted format in every family that the format allows. */
 export const BOMBS: Bomb[] = [
   { family: 'giant dimensions', what: '64,250 x 64,250', format: 'png', make: async () => withPngExtent(await image('png'), 64_250, 64_250) },
   { family: 'giant dimensions', what: '65,000 x 65,000', format: 'jpeg', make: jpegOfExtent },

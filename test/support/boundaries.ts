@@ -10,17 +10,18 @@ import { allWrites, type Write } from './all-writes.js';
 import { TestApi } from './api.js';
 import { createTestDatabase } from './database.js';
 import { DatabaseState } from './database-state.js';
+import { difference } from './difference.js';
 import { forgetKeyUsage } from './read-statements.js';
 import { type Cut, WireProxy } from './wire-proxy.js';
 import { createWorld, type World } from './world.js';
 
-/** What became of one write at all of its boundaries. */
+/** The result of cutting one write's connection at every message. */
 export interface Walk {
-  /** Messages of an undisturbed run. */
+  /** Messages of a run without a cut. */
   recorded: number;
-  /** Connections that were ended. */
+  /** Connections cut. */
   cuts: number;
-  /** Cuts after which the caller was told that it failed, though it was done. */
+  /** Cuts after which the caller got an error although the write was done. */
   untold: number;
   findings: string[];
 }
@@ -29,17 +30,17 @@ interface Answer {
   status: number;
   text: string;
   replayed: boolean;
-  /** Whether the client is told to come back. */
+  /** The answer has a Retry-After header. */
   later: boolean;
 }
 
-/** How often a client tries again what was answered with 503 or 409. */
+/** How often a client retries after an answer with Retry-After, or without an answer. */
 const TRIES = 50;
 const PAUSE_MS = 20;
-/** A write that never ends would be found by this. */
+/** Catches a write that never ends. */
 const MOST_MESSAGES = 1_000;
 
-/** The application behind a proxy that ends its connections to PostgreSQL, and a world that is the same for each try. */
+/** The application behind a proxy that cuts its connections to PostgreSQL. Every try starts from the same rows. */
 export class Boundaries {
   private constructor(
     readonly api: TestApi,
@@ -65,9 +66,9 @@ export class Boundaries {
   }
 
   /**
-   * Plants a bug: keys are claimed and answered in transactions of their own.
+   * Plants a bug: keys are claimed and answered in separate transactions.
    *
-   * @returns takes it out again
+   * @returns removes the bug
    */
   async keepKeysApart(): Promise<() => Promise<void>> {
     const store = this.api.app.get(IdempotencyStore);
@@ -97,22 +98,22 @@ export class Boundaries {
   }
 
   /**
-   * Ends the connection at every message of the write, on both sides, and compares with a run that nobody disturbed.
+   * Cuts the connection before and after every message of the write, and compares the results with an undisturbed run.
    *
-   * @param every only one of so many messages, the last one among them
+   * @param every tries only every nth message, including the last
    */
   async walk(write: Write, every = 1): Promise<Walk> {
-    // Once to warm the connection up, twice to see that nothing but what is masked differs by itself.
+    // The first run warms the connection up. The others must differ only in masked values.
     await this.undisturbed(write);
     const expected = await this.undisturbed(write);
     const again = await this.undisturbed(write);
     const walk: Walk = { recorded: expected.messages, cuts: 0, untold: 0, findings: [] };
     if (expected.answer.status >= 300) walk.findings.push(`${write.name}: ${told(expected.answer)}`);
     if (differences(expected, again).length > 0) {
-      throw new Error(`${write.name} is not twice the same: ${differences(expected, again).join('\n')}`);
+      throw new Error(`${write.name} differs between two runs: ${differences(expected, again).join('\n')}`);
     }
     for (const side of ['before', 'after'] as const) {
-      // The last one is the COMMIT of a write. A run may have a message more than the recorded one.
+      // The last message is the COMMIT. A run may have one message more than the recorded one.
       let index = (expected.messages - 1) % every;
       while (index < MOST_MESSAGES && (await this.disturbed(write, { index, side }, expected, walk))) index += every;
       if (index < expected.messages)
@@ -136,7 +137,7 @@ export class Boundaries {
     return { answer, text, rows: await this.state.rows(), messages: this.proxy.seen.length };
   }
 
-  /** @returns false when the write has no such message */
+  /** @returns false if the write has no such message */
   private async disturbed(write: Write, { index, side }: Cut, expected: Run, walk: Walk): Promise<boolean> {
     await this.state.restore();
     const earlier = write.replay ? await this.send(write) : null;
@@ -157,23 +158,23 @@ export class Boundaries {
       last = await this.send(write);
     }
     if (!done(last) && !(write.method === 'DELETE' && last?.status === 404)) {
-      find(`is answered at last with ${told(last)}`);
+      find(`finally got ${told(last)}`);
       return true;
     }
-    if (first && !done(first) && !first.later) find(`is answered first with ${told(first)}`);
+    if (first && !done(first) && !first.later) find(`first got ${told(first)}`);
     if (!done(first) && last!.replayed && !write.replay) walk.untold++;
     const run = await this.run(last!);
-    for (const difference of differences(expected, run, write)) find(difference);
+    for (const line of differences(expected, run, write)) find(line);
     if (!write.keyed) return true;
     for (const answer of [earlier, first, await this.send(write)]) {
-      if (done(answer) && answer!.text !== last!.text) find(`another answer: ${told(answer)}, then ${told(last)}`);
+      if (done(answer) && answer!.text !== last!.text) find(`answers differ: ${told(answer)}, then ${told(last)}`);
     }
     const after = { ...run, rows: await this.state.rows() };
-    for (const difference of differences(run, after)) find(`once more: ${difference}`);
+    for (const line of differences(run, after)) find(`after a replay: ${line}`);
     return true;
   }
 
-  /** What an answer leaves to be done, its audit row say, is not taken for a part of the next request. */
+  /** Waits for work that follows an answer, such as its audit row, so that the next request does not count it. */
   private async quiet(): Promise<void> {
     const db = this.api.app.get(Database);
     const idle = () => {
@@ -183,7 +184,7 @@ export class Boundaries {
     await vi.waitFor(idle, { interval: 1, timeout: 10_000 });
   }
 
-  /** @returns null when the connection broke */
+  /** @returns null if the connection broke */
   private async send({ method, path, type, body, keyed }: Write): Promise<Answer | null> {
     const { port } = this.api.server.address() as AddressInfo;
     const headers: Record<string, string> = { Authorization: `Token token=${this.key}`, 'X-Request-Id': 'boundaries' };
@@ -209,9 +210,9 @@ interface Run {
 
 const done = (answer: Answer | null) => answer !== null && answer.status < 300;
 const again = (answer: Answer | null) => answer === null || answer.later;
-const told = (answer: Answer | null) => (answer ? `${answer.status} ${answer.text.slice(0, 200)}` : 'nothing');
+const told = (answer: Answer | null) => (answer ? `${answer.status} ${answer.text.slice(0, 200)}` : 'no answer');
 
-/** A write without a key that is sent twice may be done twice: what it leaves is the same, and each has its audit row. */
+/** A retried write without a key may be done twice. It must leave the same rows, except for a second audit row. */
 function differences(expected: Run, run: Run, write?: Write): string[] {
   const repeatable = write !== undefined && !write.keyed;
   const found: string[] = [];
@@ -220,24 +221,9 @@ function differences(expected: Run, run: Run, write?: Write): string[] {
     if (expected.text !== run.text) found.push(`the answer is ${run.text}`);
   }
   const rows = repeatable ? withoutRepeatedAudit(run.rows) : run.rows;
-  return [
-    ...found,
-    ...minus(rows, expected.rows).map((row) => `too much: ${row}`),
-    ...minus(expected.rows, rows).map((row) => `missing: ${row}`),
-  ];
+  return [...found, ...difference(rows, expected.rows)];
 }
 
 function withoutRepeatedAudit(rows: string[]): string[] {
   return rows.filter((row, index) => !(row.startsWith('audit_log ') && rows[index - 1] === row));
-}
-
-/** Of two sorted lists with repetitions. */
-function minus(these: string[], those: string[]): string[] {
-  const left = new Map<string, number>();
-  for (const each of those) left.set(each, (left.get(each) ?? 0) + 1);
-  return these.filter((each) => {
-    const count = left.get(each) ?? 0;
-    left.set(each, count - 1);
-    return count <= 0;
-  });
 }

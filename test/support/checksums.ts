@@ -1,6 +1,6 @@
 import type { Factories } from './factories.js';
 
-/** One of every table, to see whether anything changed. When a key was last used and who was refused may. */
+/** Checksums of all tables, to detect changes. Excludes keys and the audit log, which even refusals change. */
 export async function checksums(make: Factories): Promise<Record<string, string>> {
   const tables = await make.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace

@@ -11,7 +11,7 @@ export interface CliResult {
 /** The built command line. */
 export const CLI = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
 
-/** Runs the built command line, as an operator's shell would, with nothing in its environment but these settings. */
+/** Runs the built command line as an operator's shell would, with only these environment variables. */
 export async function runCli(
   args: string[],
   settings: Record<string, string>,
@@ -27,7 +27,7 @@ export async function runCli(
   return result;
 }
 
-/** The JSON objects that a command printed, one a line. */
+/** Parses a command's output: one JSON object per line. */
 export function results(output: string): Record<string, unknown>[] {
   return output
     .split('\n')

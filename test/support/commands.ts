@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { createProgram, explain } from '../../apps/cli/src/program.js';
 import type { CliResult } from './cli.js';
 
-/** What the commands need to be called at all, by the names of their required options and arguments. */
+/** Values for required options and arguments, by name. */
 const VALUES: Record<string, string> = {
   org: 'first',
   name: 'Some name',
@@ -15,21 +15,21 @@ const VALUES: Record<string, string> = {
   folder: '/nowhere',
 };
 
-/** Where more than that is needed: either of two options, say. */
+/** Arguments for commands that need more, such as one of two options. */
 const MORE: Record<string, string[]> = {
   'hook set': ['--brand', 'primary'],
   'hook remove': ['--brand', 'primary'],
 };
 
 export interface Leaf {
-  /** As it is typed, without options: `key create`. */
+  /** The words to type, without options: `key create`. */
   name: string;
   command: Command;
-  /** A call that is well-formed. */
+  /** Arguments of a well-formed call. */
   args: string[];
 }
 
-/** Every command of the program's own table. */
+/** Every command in the program's table. */
 export function allCommands(program = createProgram()): Leaf[] {
   return leavesOf(program, []);
 }
@@ -52,7 +52,7 @@ function valueOf(name: string, command: string): string {
   return value;
 }
 
-/** Runs a command in this process, with nothing in the environment but these settings: many of them cost little. */
+/** Runs a command in this process, which is fast, with only these environment variables. */
 export async function runHere(args: string[], settings: Record<string, string>): Promise<CliResult> {
   const result: CliResult = { code: 0, stdout: '', stderr: '' };
   const before = process.env;

@@ -1,51 +1,20 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type Link, PostgresProxy } from './proxy.js';
 
-/** A simple query as it goes over the wire, when a client waits for it alone. */
+/** COMMIT as a simple query that is sent alone. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1');
-/** What every write with an idempotency key does. */
+/** Every write with an idempotency key runs this. */
 const CLAIM = 'INSERT INTO idempotency_keys';
 
-/**
- * Stands between the API and PostgreSQL, and can keep back what PostgreSQL says to a COMMIT: the instant in which a write
- * is done and nobody knows.
- */
-export class CommitTrap {
-  private readonly sockets = new Set<Socket>();
+/** Can withhold PostgreSQL's answer to a COMMIT: the write is done, but the API does not know. */
+export class CommitTrap extends PostgresProxy {
   private sprung: (() => void) | null = null;
 
-  private constructor(
-    private readonly server: Server,
-    private readonly target: URL,
-  ) {
-    server.on('connection', (client) => this.carry(client));
-  }
-
-  static async open(databaseUrl: string): Promise<CommitTrap> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new CommitTrap(server, new URL(databaseUrl));
-  }
-
-  /** The database, by way of this. */
-  get url(): string {
-    const { port } = this.server.address() as AddressInfo;
-    return Object.assign(new URL(this.target), { hostname: '127.0.0.1', port: String(port) }).href;
-  }
-
-  /** Resolves when the next write with a key is committed; its connection says nothing from then on. */
+  /** Resolves when the next write with a key is committed. From then on its connection gets no answers. */
   spring(): Promise<void> {
     return new Promise((resolve) => (this.sprung = resolve));
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private carry(client: Socket): void {
-    const upstream = connect(Number(this.target.port), this.target.hostname);
+  protected override carry({ client, upstream }: Link): void {
     let claimed = false;
     let caught: (() => void) | null = null;
     client.on('data', (chunk) => {
@@ -61,18 +30,5 @@ export class CommitTrap {
       if (caught) caught();
       else client.write(chunk);
     });
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      this.sockets.add(socket);
-      socket.setNoDelay();
-      // What went wrong with one end is told to the other by closing it.
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.sockets.delete(socket);
-        other.destroy();
-      });
-    }
   }
 }

@@ -14,10 +14,10 @@ import { Random } from './random.js';
 import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from './routes.js';
 
 const BASE = Date.UTC(2026, 4, 1);
-/** The middle of the times of the first rows, so that rows come before and after it. */
+/** The middle of the first rows' times, so that rows sort before and after it. */
 const STAGED = new Date(BASE + 5);
 
-/** So many histories of a list follow each other in one organization, each of them newer than the ones before. */
+/** Histories per organization. Each one is newer than the ones before. */
 const IN_ONE_ORGANIZATION = 10;
 const ERA = 60_000;
 
@@ -26,27 +26,27 @@ interface CursorPage {
   meta: { limit: number; count: number; next_cursor: string | null };
 }
 
-/** A list that can be walked by cursors. */
+/** A list with cursors. */
 export interface WalkedList {
   route: Route;
   operation: string;
   rows: ListRows;
 }
 
-/** What random histories came to. */
+/** Totals over random histories. */
 export interface Histories {
   pages: number;
   inserted: number;
-  /** Walks that came to the end of the list. */
+  /** Walks that reached the end of the list. */
   ends: number;
 }
 
-/** Asked with every cursor that a page gives. */
+/** Called with every cursor that a page returns. */
 export type Probe = (walk: CursorWalk, cursor: string, random: Random) => Promise<void>;
 
-/** One list of one organization, and what must be in it. */
+/** One organization's list and its expected rows. */
 export class CursorWalk {
-  /** What is stored, newest first. */
+  /** The stored rows, newest first. */
   present: Stored[] = [];
   key: string;
   path: string;
@@ -77,7 +77,7 @@ export class CursorWalk {
     return answer.body as CursorPage;
   }
 
-  /** What stands after the row. */
+  /** The rows after this one. */
   after(last: Stored | null): Stored[] {
     return last ? this.present.filter((row) => newestFirst(last, row) < 0) : this.present;
   }
@@ -91,7 +91,7 @@ export class CursorWalk {
   }
 }
 
-/** Every list that can be walked by cursors. */
+/** Every list with cursors. */
 export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
   const document = await documentOf(api);
   return keyedReads(api)
@@ -106,9 +106,9 @@ export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
 }
 
 /**
- * Walks a list while rows are inserted between its pages; each page must be exactly what then stands after the last row.
+ * Walks a list and inserts rows between pages. Each page must show exactly the rows that then follow the last one.
  *
- * @param seed of the first history
+ * @param seed seed of the first history; the others count up from it
  */
 export async function walkHistories(
   { api, make, list }: { api: TestApi; make: Factories; list: WalkedList },
@@ -126,7 +126,7 @@ export async function walkHistories(
     const limit = random.pick([1, 2, 3, 5, 7, 20, 100]);
     let cursor: string | null = 'start';
     let last: Stored | null = null;
-    // Until its own rows have been shown, and a page of older ones at the most.
+    // Stops after this history's rows and at most one page of older ones.
     while (cursor !== null && (last === null || last.createdAt >= base)) {
       const { data, meta }: CursorPage = await walk.page(cursor, limit);
       const rest = walk.after(last);
@@ -156,7 +156,7 @@ export async function walkHistories(
   return { pages, inserted, ends };
 }
 
-/** Walks a list while others write, and checks that it repeats nothing and hides nothing that was there throughout. */
+/** Walks a list during concurrent writes: it must repeat no row and skip none that existed throughout. */
 export async function walkAmongWriters(
   { api, make, list }: { api: TestApi; make: Factories; list: WalkedList },
   histories: number,
@@ -171,7 +171,7 @@ export async function walkAmongWriters(
     const writes: Promise<void>[] = [];
     let cursor: string | null = 'start';
     while (cursor !== null) {
-      // The page is asked for while the rows are on their way.
+      // Requests the page while the inserts are in flight.
       writes.push(walk.insert(someRows(random, 3)));
       const { data, meta }: CursorPage = await walk.page(cursor, random.pick([1, 2, 5]));
       seen.push(...idsOf(data));
@@ -186,7 +186,7 @@ export async function walkAmongWriters(
   }
 }
 
-/** Ties by the dozen: few milliseconds, each with microseconds, which the database rounds away. */
+/** Rows with many equal times: within a few milliseconds, with microseconds that the database rounds away. */
 function someRows(random: Random, most: number, base = BASE): NewRow[] {
   const times = Array.from({ length: random.integer(most + 1) }, () => {
     const milliseconds = new Date(base + random.integer(10)).toISOString().slice(0, -1);

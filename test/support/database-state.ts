@@ -2,11 +2,11 @@ import type { Factories } from './factories.js';
 
 interface Table {
   name: string;
-  /** All but generated ones. */
+  /** Without generated columns. */
   columns: string;
 }
 
-/** What differs between two runs of the same request: ids, times, sealed and random bytes, secrets in links. */
+/** Values that differ between two runs of the same request: ids, times, sealed or random bytes, secrets in links. */
 const VARYING = [
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g,
@@ -14,9 +14,9 @@ const VARYING = [
   /(?<=\/join\/|"token":")[\w-]+/g,
 ];
 
-/** The rows of a database at one moment: it can be brought back to them, and they are what a later state is compared with. */
+/** Saves all rows of a database, to restore them and to compare later states with them. */
 export class DatabaseState {
-  /** Every value of that moment that could vary. */
+  /** The saved values of the {@link VARYING} kinds. */
   private readonly known = new Set<string>();
 
   private constructor(
@@ -37,7 +37,7 @@ export class DatabaseState {
     return state;
   }
 
-  /** Brings every row back. */
+  /** Restores the saved rows. */
   async restore(): Promise<void> {
     const statements = this.tables.map(
       ({ name, columns }) =>
@@ -47,14 +47,14 @@ export class DatabaseState {
   }
 
   /**
-   * All rows, sorted, with a placeholder for what the saved moment did not have and another run would have otherwise. Left
-   * out are when a key was last used and audit rows of requests without effect.
+   * All rows, sorted, with a placeholder for each varying value that was not saved. Omits when keys were last used and audit
+   * rows of requests without effect.
    */
   async rows(): Promise<string[]> {
     return (await this.texts()).map((row) => this.mask(row)).sort();
   }
 
-  /** The same for any other text. */
+  /** Replaces varying values that were not saved. */
   mask(text: string): string {
     return VARYING.reduce(
       (masked, pattern) => masked.replaceAll(pattern, (value) => (this.known.has(value) ? value : '…')),

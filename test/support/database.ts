@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** A database of one spec file. */
+/** One spec file's database. */
 export interface TestDatabase {
   /** The owner's connection: migrates, owns every table. */
   ownerUrl: string;
-  /** What the API connects as. */
+  /** The API's role. */
   applicationUrl: string;
   workerUrl: string;
-  /** A role with all rights on rows: only row-level security holds it. */
+  /** A role with all rights on rows: only row-level security restricts it. */
   tenantUrl: string;
-  /** Superuser: sees past row-level security. */
+  /** Superuser: bypasses row-level security. */
   adminUrl: string;
   drop(): Promise<void>;
 }
 
-/** A clone of the template that the migrations built. */
+/** Clones the migrated template. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return create(inject('template'));
 }
 
-/** A database with nothing in it. */
+/** Creates an empty database. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('template0');
 }
@@ -54,15 +54,15 @@ async function withAdmin(work: (admin: pg.Client) => Promise<void>): Promise<voi
   }
 }
 
-/** Two clones of one template at the same moment refuse each other. The lock goes with the connection. */
+/** PostgreSQL cannot clone one template twice at the same time. The lock ends with the connection. */
 async function inTurn(admin: pg.Client, statement: string): Promise<void> {
   await admin.query('SELECT pg_advisory_lock(4711)');
   await admin.query(statement);
 }
 
 /**
- * A pool says that it has ended before its connections have: a database dropped then would break them, and a connection
- * that breaks with nobody listening ends the process. What a killed process has left is not waited for any longer than this.
+ * Waits a limited time for connections to end. A pool reports its end before its connections have closed; dropping the
+ * database would break them, and an error without a listener ends the process. Killed processes may leave connections open.
  */
 async function connectionsGone(admin: pg.Client, database: string): Promise<void> {
   const open = `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;

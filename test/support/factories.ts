@@ -33,7 +33,7 @@ import {
 } from '@app/database';
 import type { TestDatabase } from './database.js';
 
-/** A membership, and whose: an existing login by its id, else a new one with these values. */
+/** A membership of an existing login (by id) or of a new one with these values. */
 export type MemberWish = Partial<Member> & { user?: Partial<User> };
 export type TutorWish = MemberWish & { profile?: Partial<TutorProfile> };
 export type ParentWish = Partial<Parent> & { user?: Partial<User>; children?: string[] };
@@ -42,11 +42,11 @@ export type ConversationWish = Partial<Conversation> & { participants?: string[]
 const HOUR = 3_600_000;
 
 /**
- * Rows for tests, written past row-level security: one function a table, with defaults for everything that the test is
- * not about. Each returns the row's values, its id among them; people come as their login.
+ * Creates rows, bypassing row-level security. One function per table, with defaults for everything the test does not care
+ * about. Each returns the row's values, including its id; people are returned as their login.
  */
 export class Factories {
-  /** The id of every row so far. */
+  /** The ids of all rows so far. */
   readonly made = new Set<string>();
 
   private constructor(readonly db: DataSource) {}
@@ -61,17 +61,17 @@ export class Factories {
     await this.db.destroy();
   }
 
-  /** The rows as they are given, in one statement. */
+  /** Inserts rows as given, in one statement. */
   async insert<E extends ObjectLiteral>(entity: EntityTarget<E>, rows: Partial<E>[]): Promise<void> {
     if (rows.length > 0) await this.db.manager.insert(entity, rows);
   }
 
-  /** Whatever else a test wants to write or look at. */
+  /** Runs any other statement. @returns its rows */
   query<Row = Record<string, unknown>>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return this.db.query<Row[]>(sql, values);
   }
 
-  /** Rows keep what was derived of them; CHECKs hold, references are not looked at. */
+  /** Runs a statement without triggers: nothing is derived, foreign keys are not checked, CHECKs are. */
   async withoutTriggers(statement: string): Promise<void> {
     await this.query(`DO $do$ BEGIN SET LOCAL session_replication_role = replica; ${statement}; END $do$`);
   }
@@ -94,7 +94,7 @@ export class Factories {
     return person;
   }
 
-  /** Somebody who teaches: a member with a profile. */
+  /** A tutor: a member with a profile. */
   async tutor(organizationId: string, { profile, ...wish }: TutorWish = {}): Promise<User> {
     const person = await this.member(organizationId, { role: 'tutor', ...wish });
     await this.add(TutorProfile, { organizationId, userId: person.id, ...profile });
@@ -105,7 +105,7 @@ export class Factories {
     return this.member(organizationId, { role: 'student', ...wish });
   }
 
-  /** A parent, linked to the `children`; without any, the organization does not see them. */
+  /** A parent linked to `children`. Without children the organization does not see the parent. */
   async parent(organizationId: string, { user, children = [], ...wish }: ParentWish = {}): Promise<User> {
     const person = await this.person(user);
     await this.add(Parent, { organizationId, userId: person.id, ...wish });
@@ -153,7 +153,7 @@ export class Factories {
     return this.add(ClassroomMember, { id: uuidv7(), organizationId, classroomId, userId, role });
   }
 
-  /** Owned by the organization; null makes a group of `tutorId` that nobody owns. */
+  /** A group owned by the organization; with null, a group of `tutorId` without an owner. */
   group(ownerOrganizationId: string | null, wish: Partial<StudentGroup> = {}): Promise<StudentGroup> {
     return this.add(StudentGroup, { id: uuidv7(), ownerOrganizationId, name: 'Tuesday group', ...wish });
   }
@@ -162,7 +162,7 @@ export class Factories {
     return this.add(StudentGroupMember, { id: uuidv7(), groupId, userId, role: 'student', ...wish });
   }
 
-  /** An hour from `startsAt`, unless the wish says otherwise. */
+  /** A session of one hour by default. */
   session(organizationId: string, wish: Partial<Session> = {}): Promise<Session> {
     const { startsAt = new Date('2026-03-02T09:00:00Z'), durationMinutes = 60 } = wish;
     const endsAt = new Date(startsAt.getTime() + (durationMinutes / 60) * HOUR);
@@ -178,13 +178,13 @@ export class Factories {
     return this.add(SessionParticipant, { id: uuidv7(), organizationId, sessionId, studentId, ...wish });
   }
 
-  /** Which organization it belongs to is derived from the wish; `writing` is the organization whose request it is. */
+  /** Homework; its organization is derived from the wish. `writing` is the organization whose request it is. */
   homework(assignedBy: string, wish: Partial<Homework> = {}, writing?: string): Promise<Homework> {
     const text = { title: 'Fractions', homeworkType: 'text' as const, scope: 'student' as const };
     return this.add(Homework, { id: uuidv7(), assignedBy, ...text, ...wish }, writing);
   }
 
-  /** Stamped with its session's organization, else with the one that is writing; a `legacy` row with none. */
+  /** Feedback, stamped with its session's organization or else with the writing one. A `legacy` row has none. */
   feedback(organizationId: string, tutorId: string, wish: Partial<SessionFeedback> = {}): Promise<SessionFeedback> {
     return this.add(SessionFeedback, { id: uuidv7(), tutorId, rating: 5, ...wish }, organizationId);
   }
@@ -242,7 +242,7 @@ export class Factories {
     return this.add(ExpenseClaim, { id: uuidv7(), organizationId, tutorId, ...claim, ...wish });
   }
 
-  /** A draft of the organization; null makes one of the platform. */
+  /** A draft of the organization, or of the platform if null. */
   post(organizationId: string | null, wish: Partial<BlogPost> = {}): Promise<BlogPost> {
     const id = uuidv7();
     return this.add(BlogPost, { id, organizationId, brand: 'primary', title: 'News', slug: `news-${id}`, ...wish });
@@ -252,7 +252,7 @@ export class Factories {
     return wish.id ? this.db.manager.findOneByOrFail(User, { id: wish.id }) : this.user(wish);
   }
 
-  /** Inserts the row and returns it as it was stored. */
+  /** Inserts a row. @returns it as stored */
   private async add<E extends ObjectLiteral>(entity: new () => E, row: Partial<E>, writing?: string): Promise<E> {
     if (typeof row.id === 'string') this.made.add(row.id);
     const insert = async (manager: EntityManager): Promise<E> => {

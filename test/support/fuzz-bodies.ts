@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** Values that some field of some body does not take, and that something below may stumble over. */
+/** Values that some fields refuse and that lower layers may trip over. */
 const VALUES: unknown[] = [
   null, '', ' ', 'a', 'a\u0000b', '\ud800', '\udfff\ud800', 'e\u0301', '\u202e', '💩', 'x'.repeat(5_001), '💩'.repeat(301), '\ufe0f'.repeat(400),
   `${'a'.repeat(6_000)}@example.org`, 'a@b', 'A@Example.ORG', '<script>', "'; DROP TABLE users --", '2026-02-30', '2026-02-28T24:00:00Z', 'infinity',
@@ -14,17 +14,17 @@ const NAMES = [
   'users', 'parent', 'scheduled_at', 'status', 'tags', 'is_pinned', 'published_at', 'then', '\u0000', '💩',
 ]; // prettier-ignore
 
-/** Whole bodies that are no object, or hardly one. */
+/** Whole bodies that are not a JSON object, or barely one. */
 const WHOLES = [
   '', 'null', '"a"', '1', '[]', '[[[]]]', '{}', '{', '{"a":1e400}', '{"__proto__":{"polluted":true}}', '{"constructor":{"prototype":{"polluted":true}}}',
   '{"title":"a","title":"b"}', '\xff', '\xed\xa0\x80', '"\xed\xa0\x80"', '\xef\xbb\xbf{}', '{"a":"\\ud800"}', '['.repeat(5_000),
   `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, '{"users":[]}', '{"users":[[{}]]}', '{"users":{"length":1}}', 'NaN', "{'a':1}", '{"a":1,}', '\x00',
 ]; // prettier-ignore
 
-/** Text as the bytes that go over the wire, one character each. */
+/** Encodes text as UTF-8, one character per byte. */
 export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** A body that was right, wrong in one place: a value, a name, the whole, or the text itself. */
+/** Spoils a valid body in one place: a value, a name, the whole body, or its text. */
 export function spoilBody(random: Random, body: string, havoc: (text: string) => string): string {
   if (random.chance(0.12)) return random.pick(WHOLES);
   if (random.chance(0.12)) return havoc(body);
@@ -43,7 +43,7 @@ function spoilWithin(random: Random, holder: Record<string, unknown>): void {
   const names = Object.keys(holder);
   const name = names.length > 0 ? random.pick(names) : 'x';
   const inner = holder[name];
-  // Mostly deeper down: there is more to get wrong.
+  // Prefers nested values, which have more ways to go wrong.
   if (typeof inner === 'object' && inner !== null && Object.keys(inner).length > 0 && random.chance(0.7)) {
     spoilWithin(random, inner as Record<string, unknown>);
     return;

@@ -5,21 +5,21 @@ import type { Random } from './random.js';
 import type { Route } from './routes.js';
 import { pathOf, type School } from './world.js';
 
-/** A request in parts, so that a failing one can be shrunk. Every character of it is one byte on the wire. */
+/** A request in parts, so that it can be shrunk. Every character is one byte on the wire. */
 export interface FuzzRequest {
-  /** Method and path of the route that it was made for. */
+  /** Method and path of the intended route. */
   route: string;
   method: string;
   path: string;
-  /** Pairs as they stand in the URL. */
+  /** Encoded pairs for the URL. */
   query: string[];
   headers: [name: string, value: string][];
   body: string;
-  /** These bytes instead of all of it. */
+  /** Sent instead of all the parts. */
   raw: string | null;
 }
 
-/** CONNECT is no request to a path; the rest of what Node's parser knows, and what it does not. */
+/** Methods that Node's parser knows, except CONNECT, which has no path, and methods that it does not know. */
 const METHODS = [
   'HEAD',
   'POST',
@@ -58,7 +58,7 @@ const AUTHORIZATIONS = [
   `Token token=tk_live_${'g'.repeat(64)}`, '\xff\xfe', 'Token token="', `Token token=${'a'.repeat(5_000)}`, 'Token token=a, token=b',
 ]; // prettier-ignore
 
-/** Makes requests: half of them valid but for one thing, the others wrong in several places. */
+/** Generates requests: about half have one fault, most others several. */
 export class FuzzRequests {
   private readonly byRoute: Map<Route, Parameter[]>;
 
@@ -66,11 +66,11 @@ export class FuzzRequests {
     private readonly random: Random,
     private readonly routes: Route[],
     parameters: Parameter[],
-    /** With a key that holds every scope. */
+    /** Their keys hold every scope. */
     private readonly schools: School[],
-    /** Keys of all kinds, the revoked and the expired ones too. */
+    /** Keys of all kinds, including revoked and expired ones. */
     private readonly keys: string[],
-    /** Records of the first school that may be deleted, one by one. */
+    /** Records of the first school that requests may delete. */
     private readonly spare: string[],
   ) {
     this.byRoute = new Map(routes.map((route) => [route, parameters.filter((parameter) => parameter.route === route)]));
@@ -82,7 +82,7 @@ export class FuzzRequests {
     if (random.chance(0.1)) return request;
     const times = random.chance(0.55) ? 1 : 2 + random.integer(5);
     for (let time = 0; time < times; time++) this.mutate(request);
-    // Now and then bytes go wrong below everything that has a name.
+    // Sometimes corrupts the raw bytes.
     if (random.chance(0.05)) request.raw = this.havoc(wireOf(request), 1 + random.integer(4), '\x00\r\n\t\x7f\x80\xff');
     return request;
   }
@@ -101,7 +101,7 @@ export class FuzzRequests {
       headers: [
         ['Authorization', `Token token=${random.chance(0.9) ? school.key : random.pick(this.keys)}`],
         ...(body === '' ? [] : [['Content-Type', 'application/json'] as [string, string]]),
-        // Few keys for many requests: replays, other bodies, and duplicates at the same time.
+        // Few keys for many requests cause replays, conflicts and concurrent duplicates.
         ...(route.method === 'POST' && random.chance(0.3) ? [['Idempotency-Key', `k${random.integer(40)}`] as [string, string]] : []),
       ],
       body,
@@ -115,7 +115,7 @@ export class FuzzRequests {
     if (!sample) return '';
     const make = this.random.pick([sample, ...(MORE_BODIES[operation] ?? [])]);
     const text = JSON.stringify(make({ ...school.query, ...school.path })) as string | undefined;
-    // Other people and posts each time, or all would be there after the first request.
+    // New people and posts each time: otherwise all would exist after the first request.
     if (text === undefined) return '';
     const number = this.random.integer(1_000_000);
     return toBytes(
@@ -144,7 +144,7 @@ export class FuzzRequests {
     else request.query.push(`${random.pick(NAMES)}${kind === 'name' ? '' : `=${this.noise()}`}`);
   }
 
-  /** Whether a DELETE there would take away what other requests ask for: only the spare ones go. */
+  /** Whether a DELETE of the same path would remove a record that other requests need. */
   private deletes({ route }: FuzzRequest): boolean {
     return this.routes.some(({ method, path }) => method === 'DELETE' && route.endsWith(` ${path}`));
   }
@@ -190,7 +190,7 @@ export class FuzzRequests {
     request.headers = value === '' ? others : [...others, ['Authorization', value]];
   }
 
-  /** A value of a few characters that mean something to somebody. */
+  /** A value made of characters with special meanings. */
   private noise(): string {
     const { random } = this;
     const pieces = [
@@ -220,7 +220,7 @@ export function targetOf({ path, query }: FuzzRequest): string {
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
-/** The request's bytes, for a connection of its own. */
+/** The request's bytes, to be sent on its own connection. */
 export function wireOf(request: FuzzRequest): string {
   if (request.raw !== null) return request.raw;
   const length: [string, string][] = request.body === '' ? [] : [['Content-Length', String(request.body.length)]];

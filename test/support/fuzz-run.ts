@@ -3,7 +3,7 @@ import type { Answer } from './answer-check.js';
 import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
 import { exchange } from './raw-http.js';
 
-/** A request whose answer breaks a promise, made as small as it still does so. */
+/** The smallest request found whose answer breaks a promise. */
 export interface Failure {
   faults: string[];
   bytes: string;
@@ -11,22 +11,22 @@ export interface Failure {
 
 export interface FuzzReport {
   sent: number;
-  /** Answers by status; 0 where the connection ended without one. */
+  /** Counts of answers by status; 0 means the connection ended without one. */
   statuses: Map<number, number>;
-  /** Method and path of routes that gave a success. */
+  /** Method and path of the routes that succeeded. */
   succeeded: Set<string>;
   failures: Failure[];
 }
 
-/** What is wrong with an answer to the request; nothing, mostly. */
+/** @returns the promises that the answer breaks */
 export type Judge = (request: FuzzRequest, answer: Answer) => string[];
 
-/** Connections at once: enough to interleave, and all that a shared machine should have to bear. */
+/** Concurrent connections: enough to interleave requests without overloading a shared machine. */
 const CONCURRENCY = 16;
-/** Failures beyond these tell nothing new. */
+/** Stops after this many failures: more would tell nothing new. */
 const MOST_FAILURES = 5;
 
-/** Sends the requests over kept connections, several at once, and shrinks those whose answers the judge complains about. */
+/** Sends requests over several keep-alive connections, and shrinks those whose answers the judge rejects. */
 export async function fuzz(port: number, count: number, next: () => FuzzRequest, judge: Judge): Promise<FuzzReport> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };
@@ -35,7 +35,7 @@ export async function fuzz(port: number, count: number, next: () => FuzzRequest,
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
     if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `))
       report.succeeded.add(request.route);
-    // Bytes that are no request may end in silence; a request may not.
+    // Corrupted bytes may get no answer; a request must get one.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
   };
@@ -54,8 +54,8 @@ export async function fuzz(port: number, count: number, next: () => FuzzRequest,
 async function shrink(request: FuzzRequest, complaints: (request: FuzzRequest) => Promise<string[]>): Promise<Failure> {
   let smallest = request;
   let faults = await complaints(request);
-  // What does not fail a second time needs more than one request to fail: told as it was.
-  if (faults.length === 0) return { faults: ['failed once, and not again'], bytes: wireOf(request) };
+  // A failure that does not repeat depends on earlier requests and cannot be shrunk.
+  if (faults.length === 0) return { faults: ['failed only once'], bytes: wireOf(request) };
   for (let smaller = true; smaller;) {
     smaller = false;
     for (const candidate of smallerThan(smallest)) {
@@ -83,7 +83,7 @@ function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
   for (const index of request.headers.keys()) yield { ...request, headers: request.headers.toSpliced(index, 1) };
 }
 
-/** Without one of its fields, or one of its rows without one of theirs. */
+/** The body without one of its fields or items, at any depth. */
 function* smallerBodies(body: string): Generator<string> {
   let parsed: unknown;
   try {
@@ -109,14 +109,14 @@ async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promi
   try {
     return await onKeptConnection(port, request, agent);
   } catch {
-    // Node's client would not write it, or the server closed the kept connection just then.
+    // Node's client refused to send it, or the server just closed the connection.
     return onItsOwn(port, request, 10_000);
   }
 }
 
 function onKeptConnection(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {
   const { method, body } = request;
-  // A name that comes twice is sent twice.
+  // Keeps repeated headers.
   const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of request.headers) (headers[name] ??= []).push(value);
   if (body !== '') headers['Content-Length'] = [String(body.length)];
@@ -140,7 +140,7 @@ async function onItsOwn(port: number, request: FuzzRequest, patience: number): P
   try {
     return await exchange(port, wireOf(request), patience);
   } catch (error) {
-    // A server that waits for the rest of a broken request has nothing to say yet.
+    // The server may still wait for the rest of a corrupted request.
     if (request.raw !== null) return { status: 0, headers: {}, body: '' };
     throw error;
   }

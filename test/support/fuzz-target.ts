@@ -13,7 +13,7 @@ import { reached } from './promise.js';
 
 type Parameters = Awaited<ReturnType<typeof parametersOfReads>>;
 
-/** A process of the API over a filled database, and generated requests to it. */
+/** An API process on a filled database, and generated requests for it. */
 export class FuzzTarget {
   private constructor(
     readonly api: TestApi,
@@ -30,7 +30,7 @@ export class FuzzTarget {
     await buildOnce();
     const api = await TestApi.start();
     const world = await createWorld(api);
-    // Not the metrics: no JSON, and each look at them starts the measurement of stalls again. Uploads have their own runs.
+    // Excludes metrics, which are not JSON and reset the measurement of stalls, and uploads, which have their own runs.
     const routes = allRoutes(api).filter(
       ({ path, handler }) => path !== '/metrics' && bodyKindOf(handler) !== 'upload',
     );
@@ -46,14 +46,14 @@ export class FuzzTarget {
     return new FuzzTarget(api, world, new AnswerCheck(routes), target, routes, parameters, schools, keys);
   }
 
-  /** What this seed asks, one after the other. */
+  /** The sequence of requests for this seed. */
   async requests(seed: number): Promise<FuzzRequests> {
     const posts: string[] = [];
     for (let post = 0; post < 400; post++) posts.push((await this.world.make.post(this.world.a.id)).id);
     return new FuzzRequests(new Random(seed), this.routes, this.parameters, this.schools, this.keys, posts);
   }
 
-  /** Sends so many, and holds answers, log and process against the promises. */
+  /** Sends requests and checks answers, log and process against the promises. */
   async run(seed: number, count: number): Promise<void> {
     const requests = await this.requests(seed);
     await this.longestStall();
@@ -65,15 +65,15 @@ export class FuzzTarget {
     expect(report.sent).toBe(count);
     expect([this.target.ended, this.target.stderr]).toEqual([null, '']);
     expect(this.target.lines.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
-    // The requests went where they were meant to: deep into every route, and against every guard.
+    // Proves that requests got through to every route and hit every guard.
     expect(report.succeeded).toEqual(new Set(this.routes.map(({ method, path }) => `${method} ${path}`)));
     expect(answered(report, 200, 300)).toBeGreaterThan(count * 0.15);
     expect(answered(report, 422, 423)).toBeGreaterThan(count * 0.15);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     for (const status of [400, 401, 404, 405, 417, 431])
       expect(answered(report, status, status + 1), String(status)).toBeGreaterThan(5);
-    // The promise is 200 ms, on a processor of one's own. Tests share theirs, and being kept waiting for it looks the same
-    // from inside: the number is printed, and only what no neighbour explains is a failure.
+    // The promise is 200 ms on a dedicated processor. Here waiting for a shared one looks the same from inside, so only a
+    // stall too long to be explained by other load fails.
     expect(stall).toBeLessThan(2);
   }
 
@@ -83,7 +83,7 @@ export class FuzzTarget {
     await this.api.stop();
   }
 
-  /** A success is held against the schema of the route that the path leads to, whatever it was made from. */
+  /** Checks a success against the schema of the route that the path matches, not the one intended. */
   private readonly judge: Judge = ({ method, path }, answer) => {
     const faults = answer.status >= 500 ? [`status ${answer.status}`] : [];
     return [...faults, ...this.check.faults(answer, this.routeAt(method === 'HEAD' ? 'GET' : method, path))];
@@ -97,14 +97,14 @@ export class FuzzTarget {
     return route && `${method} ${route.path}`;
   }
 
-  /** The longest that the process did nothing else, since it was asked last (s). */
+  /** The longest stall of the event loop since the last call (s). */
   private async longestStall(): Promise<number> {
     const text = await (await fetch(`http://127.0.0.1:${this.target.port}/metrics`)).text();
     return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
   }
 }
 
-/** Answers with a status from `from` up to, but not, `to`. */
+/** Counts answers with `from` <= status < `to`. */
 function answered({ statuses }: FuzzReport, from: number, to: number): number {
   return [...statuses].reduce((sum, [status, n]) => sum + (status >= from && status < to ? n : 0), 0);
 }

@@ -18,18 +18,18 @@ declare module 'vitest' {
     ownerUrl: string;
     applicationUrl: string;
     workerUrl: string;
-    /** A role with all rights on rows: only row-level security holds it. */
+    /** A role with all rights on rows: only row-level security restricts it. */
     tenantUrl: string;
-    /** A database built by the migrations, to be cloned. */
+    /** The migrated database that specs clone. */
     template: string;
-    /** Where processes under test work: there is no file `.env`, and what they leave goes with the run. */
+    /** Working directory of processes under test: it has no `.env`, and is deleted after the run. */
     scratch: string;
   }
 }
 
-/** One real PostgreSQL for the whole run. Nothing of it outlives the run, so nothing has to reach the disk. */
+/** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Images are decoded in a process of their own, which runs from dist.
+  // The process that decodes images runs from dist.
   execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
@@ -59,12 +59,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
-    // Root's data lies elsewhere when the checkout's folder is closed to others.
+    // As root, the data directory is elsewhere if other accounts cannot enter the checkout.
     if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(postgres.dataDirectory, { recursive: true, force: true });
   };
 }
 
-/** For the tests of row-level security, which must not lean on grants. */
+/** Creates the role for tests of row-level security, which must not rely on grants. */
 async function addTenant(adminUrl: string): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();

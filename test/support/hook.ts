@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One POST to the hook. */
+/** A POST that the hook received. */
 export interface Call {
   headers: IncomingHttpHeaders;
   body: string;
@@ -13,7 +13,7 @@ export interface Call {
 /** A site's build hook: a real HTTP server. */
 export class TestHook {
   readonly calls: Call[] = [];
-  /** What is answered to the call of this number (from 0); null: nothing at all. */
+  /** The status for the nth call (from 0); null never answers. */
   answer: (index: number) => { status: number; headers?: Record<string, string> } | null = () => ({ status: 202 });
 
   private constructor(
@@ -41,7 +41,7 @@ export class TestHook {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/build`;
   }
 
-  /** Whether the call carries the signature that this receiver computes itself. */
+  /** Whether the call has the signature that this receiver computes. */
   signed({ headers, body }: Call): boolean {
     const signature = createHmac('sha256', this.secret)
       .update(`${String(headers['x-timestamp'])}.${body}`)

@@ -10,7 +10,7 @@ export interface Fault {
   type: string;
 }
 
-/** Speaks to the API as nobody should, and holds every answer against the contract, whatever the test is about. */
+/** Sends hostile requests, and checks every answer against the contract, whatever the test is about. */
 export class HostileClient {
   private constructor(
     readonly api: TestApi,
@@ -26,12 +26,12 @@ export class HostileClient {
     return (this.api.server.address() as AddressInfo).port;
   }
 
-  /** The header of a valid key. */
+  /** The Authorization header of a valid key. */
   get authorization(): [string, string] {
     return ['Authorization', `Token token=${this.world.a.key}`];
   }
 
-  /** One request with a valid key on a connection of its own. */
+  /** Sends a request with a valid key on its own connection. */
   async ask(target: string, request: RawRequest = {}): Promise<RawAnswer> {
     const headers = [this.authorization, ...(request.headers ?? [])];
     const answer = await this.send(bytesOf(target, { ...request, headers }));
@@ -39,7 +39,7 @@ export class HostileClient {
     return answer;
   }
 
-  /** These bytes, on a connection of their own. */
+  /** Sends bytes on their own connection. */
   async send(bytes: string): Promise<RawAnswer> {
     const answer = await exchange(this.port, bytes);
     const said = `${JSON.stringify(bytes.slice(0, 300))} was answered ${answer.status} ${answer.body.slice(0, 300)}`;
@@ -54,7 +54,7 @@ export class HostileClient {
   }
 }
 
-/** What a 422 complains about. */
+/** The faults of a 422. */
 export function faultsOf(answer: RawAnswer): Fault[] {
   expect(answer.status, answer.body.slice(0, 300)).toBe(422);
   return (JSON.parse(answer.body) as { detail: Fault[] }).detail;
@@ -65,7 +65,7 @@ export function codeOf(answer: RawAnswer): string {
   return (JSON.parse(answer.body) as { error: { code: string } }).error.code;
 }
 
-/** Runs in small lots: as many connections at once as a spec may ask of a shared machine. */
+/** Runs tasks in small batches, to limit concurrent connections on a shared machine. */
 export async function inLots<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let at = 0; at < items.length; at += 16) await Promise.all(items.slice(at, at + 16).map(work));
 }

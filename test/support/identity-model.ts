@@ -10,9 +10,9 @@ import type { Factories } from './factories.js';
 import { mailsTo } from './mailbox.js';
 import { newAddress, Office } from './provisioning.js';
 
-/** Two organizations; the first is hostile, and everything it is answered is the attacker's. */
+/** Two organizations. The first is hostile: the attacker gets all its answers. */
 type Org = 0 | 1;
-/** Three addresses, each with somebody who reads its mail. The first is the attacker's. */
+/** Three addresses and the people who read their mail. The first is the attacker's. */
 type Place = 0 | 1 | 2;
 
 export type Command =
@@ -35,7 +35,7 @@ const KINDS = ['student', 'tutor', 'parent'] as const;
 const org = fc.constantFrom(...ORGS);
 const at = fc.constantFrom(...PLACES);
 
-/** Any command; importing is slow, and so is rare. */
+/** Any command. Imports are rare because they are slow. */
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 4,
@@ -53,7 +53,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('teach' as const), org, at }) },
 );
 
-/** A few of each kind, about one victim: for all short sequences. */
+/** A few commands of each kind about one victim, to enumerate all short sequences. */
 export const FEW: Command[] = [
   ...ORGS.flatMap((org): Command[] => [
     { do: 'provision', org, kind: 'student', at: 1 },
@@ -73,7 +73,7 @@ export const FEW: Command[] = [
   { do: 'live', at: 1 },
 ];
 
-/** What was seen or gained against somebody's will. */
+/** Somebody saw or gained something against another person's will. */
 export class Breach extends Error {}
 
 interface Answered {
@@ -82,15 +82,15 @@ interface Answered {
   to: Place | null;
 }
 
-/** Carries out one sequence against the real thing, and keeps in mind who may know what. */
+/** Runs a sequence of commands against the real API and tracks who may know what. */
 export class Identities {
   private readonly addresses = PLACES.map(() => newAddress());
   private readonly tokens: Answered[][] = ORGS.map(() => []);
-  /** Logins that an organization was told the id of, by the address that it knows. */
+  /** Login ids that each organization has learned, by the address it knows. */
   private readonly known = ORGS.map(() => new Map<Place, string>());
-  /** What people have accepted, by their own hand. */
+  /** The organizations that each person has accepted. */
   private readonly accepted: Set<Org>[] = PLACES.map(() => new Set());
-  /** What only those may see whom the person has accepted. */
+  /** Secrets that only organizations accepted by the person may see. */
   private readonly secrets: Set<string>[] = PLACES.map(() => new Set());
   private readonly tutors: string[] = [];
 
@@ -185,14 +185,14 @@ export class Identities {
     if (status !== 200 || !moved || former === to) return;
     this.known[org]!.delete(at);
     this.known[org]!.set(to, id);
-    // Another address is another person: what the former one had is not the next one's to lose.
+    // A new address means a new person, who does not own the former person's data.
     await this.make.query('DELETE FROM results WHERE student_id = $1', [id]);
     await this.make.query('DELETE FROM conversation_participants WHERE user_id = $1', [id]);
     this.secrets[former]!.clear();
     this.accepted[former]!.clear();
   }
 
-  /** The attacker opens whatever the hostile organization was answered; others what is for them. */
+  /** The attacker opens any link in the hostile organization's answers; others open links meant for them. */
   private async openAnswer(org: Org, by: Place): Promise<void> {
     const attacks = by === 0 && org === 0;
     const answered = this.tokens[org]!.findLast(({ to }) => attacks || to === null || to === by);
@@ -215,7 +215,7 @@ export class Identities {
     }
   }
 
-  /** Somebody who can sign in leaves traces in their login. */
+  /** Signs in if possible and adds personal data to the login. */
   private async live(at: Place): Promise<void> {
     const login = await this.api.app.get(SignIn).withPassword(this.addresses[at]!, this.password(at));
     if (!login || at === 0) return;
@@ -240,13 +240,13 @@ export class Identities {
       await importFolder({ url, organizationId: this.offices[org]!.id, folder });
       this.known[org]!.set(at, id);
     } catch {
-      // A row that does not fit.
+      // The import refused a row.
     } finally {
       await rm(folder, { recursive: true });
     }
   }
 
-  /** Whatever an organization can write about somebody: a session, feedback in their name, a thread. */
+  /** Writes what an organization can write about somebody: feedback in their name and a session. */
   private async teach(org: Org, at: Place): Promise<void> {
     const id = this.known[org]!.get(at);
     const office = this.offices[org]!;
@@ -294,7 +294,7 @@ export class Identities {
     }
   }
 
-  /** What a sequence led to: of two with the same, whatever comes after leads to the same again. */
+  /** Describes the resulting state. Sequences with equal signatures stay equal under the same further commands. */
   async signature(): Promise<string> {
     const ids = this.offices.map(({ id }) => id);
     const state = await this.make.query(
@@ -321,7 +321,7 @@ export class Identities {
     let text = JSON.stringify({ state, invites, memory, secrets: this.secrets.map(({ size }) => size > 0), logins });
     for (const [place, address] of this.addresses.entries()) text = text.replaceAll(address, `address ${place}`);
     for (const [org, id] of ids.entries()) text = text.replaceAll(id, `organization ${org}`);
-    // Whatever is random is told by the order in which it first appears.
+    // Replaces random values by the order of their first appearance.
     const seen = new Map<string, number>();
     return text.replaceAll(/[0-9a-f-]{36}|"token":"[^"]+"/g, (random) => {
       if (!seen.has(random)) seen.set(random, seen.size);
@@ -329,7 +329,7 @@ export class Identities {
     });
   }
 
-  /** Every answer that an organization can get. */
+  /** All answers that an organization can read. */
   private async readAll(org: Org): Promise<string> {
     const ids = [...this.known[org]!.values()];
     const paths = [

@@ -4,9 +4,9 @@ import type { TestApi } from './api.js';
 import type { Factories } from './factories.js';
 import { anyCommand, type Command, FEW, Identities } from './identity-model.js';
 
-/** Sequences that once went wrong, in development or with a planted bug, shrunk. */
+/** Shrunk sequences that once failed, in development or with a planted bug. */
 export const CORPUS: Command[][] = [
-  // A login is made at one's own address and moved to the victim's; its maker stays tied to what the victim uses.
+  // The attacker creates a login at their own address and moves it to the victim's, to stay tied to it.
   [
     { do: 'provision', org: 0, kind: 'student', at: 0 },
     { do: 'change', org: 0, at: 0, to: 1 },
@@ -15,7 +15,7 @@ export const CORPUS: Command[][] = [
     { do: 'openMail', at: 1 },
     { do: 'live', at: 1 },
   ],
-  // The squatter has a password before the victim reads any mail.
+  // A squatter sets a password before the victim reads any mail.
   [
     { do: 'invite', org: 0, at: 1 },
     { do: 'openAnswer', org: 0, by: 0 },
@@ -24,7 +24,7 @@ export const CORPUS: Command[][] = [
     { do: 'openMail', at: 1 },
     { do: 'live', at: 1 },
   ],
-  // What another organization offers is accepted by a login that nobody has proven.
+  // A login with an unproven address accepts another organization's invite.
   [
     { do: 'invite', org: 0, at: 1 },
     { do: 'openAnswer', org: 0, by: 1 },
@@ -49,14 +49,14 @@ export const CORPUS: Command[][] = [
   ],
 ];
 
-/** Bugs, by what they take out of a function of the schema, and a sequence that shows each. */
+/** Planted bugs: the function of the schema, the text to replace, and its replacement. */
 export const PLANTED = {
   'a match by an address that nobody has proven': ['accept_ties', 'NOT trusted AND', 'false AND'],
   'a takeover that leaves what was accepted before': ['take_login', 'FOUND OR same_person', 'FOUND OR true'],
   'an address that moves although others are tied': ['tied_elsewhere', 'SELECT EXISTS', 'SELECT false AND EXISTS'],
 } as const;
 
-/** Runs `work` while the database has the bug. */
+/** Runs `work` with the bug planted in the database. */
 export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () => Promise<void>): Promise<void> {
   const [name, right, wrong] = PLANTED[bug];
   const admin = new pg.Client({ connectionString: api.database.adminUrl });
@@ -67,7 +67,7 @@ export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () 
       [name],
     );
     const text = rows[0]!.text;
-    if (!text.includes(right)) throw new Error(`${name} does not say "${right}"`);
+    if (!text.includes(right)) throw new Error(`${name} does not contain "${right}"`);
     await admin.query(text.replaceAll(right, wrong));
     try {
       await work();
@@ -79,7 +79,7 @@ export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () 
   }
 }
 
-/** @returns the shrunk sequence that breaks a rule, and how; null when none does */
+/** @returns a shrunk sequence that breaks a rule, and how; null if none does */
 export async function findBreach(
   api: TestApi,
   make: Factories,
@@ -94,10 +94,10 @@ export async function findBreach(
 }
 
 /**
- * All sequences of the {@link FEW} commands up to a length. Of those that lead to the same state only the first is
+ * Runs all sequences of the {@link FEW} commands up to a length. Of sequences that lead to the same state, only the first is
  * continued.
  *
- * @returns how many were run
+ * @returns how many sequences ran
  */
 export async function runAll(api: TestApi, make: Factories, longest: number): Promise<number> {
   const seen = new Set<string>();

@@ -3,7 +3,7 @@ import sharp, { type Sharp } from 'sharp';
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
 
-/** `quality` is what encoding a picture of hard edges anew keeps at least, in dB. */
+/** `quality` is the minimum PSNR (dB) after re-encoding a picture with hard edges. */
 export const FORMATS: { format: ImageFormat; extension: string; type: string; quality: number }[] = [
   { format: 'jpeg', extension: 'jpg', type: 'image/jpeg', quality: 37 },
   { format: 'png', extension: 'png', type: 'image/png', quality: Infinity },
@@ -12,7 +12,7 @@ export const FORMATS: { format: ImageFormat; extension: string; type: string; qu
   { format: 'avif', extension: 'avif', type: 'image/avif', quality: 40 },
 ];
 
-/** What must not be found in anything that was stored. */
+/** Metadata that stored images must not contain. */
 export const SECRETS = ['SECRET-CAMERA', 'SECRET-XMP', 'GPSLatitude', 'Exif'];
 
 const XMP = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
@@ -22,7 +22,7 @@ const XMP = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:
 interface Wish {
   width?: number;
   height?: number;
-  /** Cannot be compressed: the file is about as large as its pixels. */
+  /** Incompressible pixels: the file is about as large as its pixels. */
   noise?: boolean;
 }
 
@@ -30,7 +30,7 @@ function draw({ width = 64, height = 48, noise = false }: Wish): Sharp {
   if (noise) {
     return sharp({ create: { width, height, channels: 3, background: 'white', noise: { type: 'gaussian', mean: 128, sigma: 60 } } }); // prettier-ignore
   }
-  // Left and right differ, and so do above and below.
+  // Left and right differ, as do top and bottom, so that every rotation shows.
   const half = { create: { width: Math.ceil(width / 2), height, channels: 3 as const, background: '#c03020' } };
   const corner = { create: { width: Math.ceil(width / 4), height: Math.ceil(height / 4), channels: 3 as const, background: '#2040c0' } }; // prettier-ignore
   return sharp({ create: { width, height, channels: 3, background: '#30a050' } }).composite([
@@ -43,7 +43,7 @@ export function image(format: ImageFormat, wish: Wish = {}): Promise<Buffer> {
   return draw(wish).toFormat(format).toBuffer();
 }
 
-/** With a camera, a place and an XMP creator in it; GIF has no place for them, and sharp writes none. */
+/** An image with a camera, a location and an XMP creator in its metadata; without metadata for GIF. */
 export async function photo(format: ImageFormat, orientation = 1, wish: Wish = {}): Promise<Buffer> {
   return draw(wish)
     .withMetadata({ orientation })
@@ -61,7 +61,7 @@ export async function photo(format: ImageFormat, orientation = 1, wish: Wish = {
     .toBuffer();
 }
 
-/** An animation of so many frames, each of another colour. */
+/** An animation whose frames have different colours. */
 export async function animation(format: 'gif' | 'webp', frames: number, size = 8): Promise<Buffer> {
   const pages = await Promise.all(
     Array.from({ length: frames }, (_, index) => {
@@ -76,7 +76,7 @@ export async function animation(format: 'gif' | 'webp', frames: number, size = 8
     .toBuffer();
 }
 
-/** A GIF of so many frames that are all the same, made by hand: fast, however many. */
+/** A GIF of identical frames, assembled by hand because that is fast for any number. */
 export function longGif(frames: number): Buffer {
   const head = Buffer.from('47494638396101000100800000ffffff000000', 'hex');
   const control = Buffer.from('21f9040005000000', 'hex');
@@ -94,12 +94,12 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** The PNG with a chunk after its header. */
+/** Inserts a chunk after the PNG's header. */
 export function withPngChunk(png: Buffer, type: string, data: Buffer): Buffer {
   return Buffer.concat([png.subarray(0, 33), pngChunk(type, data), png.subarray(33)]);
 }
 
-/** The PNG with another extent in its header, the sum right again: all that a decoder reserves memory by. */
+/** Changes width and height in the PNG's header, with a valid checksum. Decoders allocate memory by these. */
 export function withPngExtent(png: Buffer, width: number, height: number): Buffer {
   const header = Buffer.from(png.subarray(16, 29));
   header.writeUInt32BE(width, 0);
@@ -107,11 +107,11 @@ export function withPngExtent(png: Buffer, width: number, height: number): Buffe
   return Buffer.concat([png.subarray(0, 8), pngChunk('IHDR', header), png.subarray(33)]);
 }
 
-/** The JPEG with segments after its first two bytes, to a length exactly. */
+/** Pads the JPEG with comments to an exact length. */
 export function jpegOfSize(jpeg: Buffer, size: number): Buffer {
   const segments: Buffer[] = [];
   for (let left = size - jpeg.length; left > 0;) {
-    // A comment of at least its marker and length, and never leaving less than that.
+    // Leaves nothing, or enough for another comment, which takes at least four bytes.
     const length = left > 60_000 ? 50_000 : left;
     const comment = Buffer.alloc(length, 0x20);
     comment.writeUInt16BE(0xfffe, 0);
@@ -122,7 +122,7 @@ export function jpegOfSize(jpeg: Buffer, size: number): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** How far two pictures are from each other, in dB: above 40 nobody sees it; Infinity for the same pixels. */
+/** PSNR of two pictures (dB). Above 40 the difference is invisible; identical pixels give Infinity. */
 export async function psnr(one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = [await pixels(one), await pixels(other)];
   if (a.length !== b.length) return 0;
@@ -131,7 +131,7 @@ export async function psnr(one: Buffer, other: Buffer): Promise<number> {
   return 10 * Math.log10(255 ** 2 / (squares / a.length));
 }
 
-/** The pixels, for comparing what is seen. */
+/** The decoded pixels. */
 export async function pixels(file: Buffer): Promise<Buffer> {
   return sharp(file, { animated: true }).toColourspace('srgb').removeAlpha().raw().toBuffer();
 }

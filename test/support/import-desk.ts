@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { ImportError, importFolder, type ImportReport } from '../../apps/cli/src/import/importer.js';
 import { messageRow, type Row, sessionRow, World } from '../database/world.js';
 
-/** By table: rows, lines as they are, or the whole text. */
+/** Import files by table: rows, raw lines, or the whole text. */
 export type Files = Record<string, (Row | string)[] | string | Buffer>;
 
-/** The files of a small school: a tutor, a student with a session, and what the tests add. */
+/** A small school's files: a tutor and a student with a session. Tests add more. */
 export class School {
   readonly tutor = this.userRow('tutor');
   readonly student = this.userRow('student');
@@ -26,14 +26,14 @@ export class School {
     return { id: randomUUID(), user_id: user.id, role };
   }
 
-  /** With further rows. */
+  /** Adds rows. */
   with(more: Record<string, Row[]>): Record<string, Row[]> {
     const files = { ...this.files };
     for (const [table, rows] of Object.entries(more)) files[table] = [...(files[table] ?? []), ...rows];
     return files;
   }
 
-  /** A conversation of the two, and a message in it. */
+  /** Adds a conversation of the two with a message. */
   conversation(): Record<string, Row[]> {
     const conversation = { id: randomUUID(), type: 'direct' };
     const seat = (user: Row, role: string) => ({
@@ -54,9 +54,9 @@ export function without(row: Row, ...names: string[]): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 }
 
-/** Imports files into an organization of the test's own. */
+/** Imports files into the test's own organization. */
 export class ImportDesk {
-  /** Of this test, see {@link renew}. */
+  /** This test's organization, see {@link renew}. */
   organization: string;
   school: School;
   private readonly folders: string[] = [];
@@ -67,7 +67,7 @@ export class ImportDesk {
     return new ImportDesk(await World.create());
   }
 
-  /** Another organization and another school, for the next test. */
+  /** Creates a new organization and school for the next test. */
   async renew(): Promise<void> {
     this.organization = await this.world.organization();
     this.school = new School();
@@ -94,10 +94,10 @@ export class ImportDesk {
     return (await importFolder({ url: this.world.urls.ownerUrl, organizationId: into, folder })).tables;
   }
 
-  /** The lines of the refusal. */
+  /** @returns the lines of the refusal */
   async faultsOf(files: Files, into = this.organization): Promise<string[]> {
     const error = await this.load(files, into).then(
-      () => new Error('It was imported'),
+      () => new Error('The import succeeded'),
       (thrown: unknown) => thrown,
     );
     if (!(error instanceof ImportError)) throw error;

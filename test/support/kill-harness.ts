@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from './percentile.js';
 import type { BulkInviteAnswer, RowWish } from './provisioning.js';
 import { type Posted, post, type Reply } from './post.js';
 import { Random } from './random.js';
 import { type Account, judge, type Mail, mixedRows, type Verdict, wantedOf } from './wanted-people.js';
 
-/** A server to be killed: its data stay, and the next process goes on with them. */
+/** A server to kill. Its data survives, and the next process continues with it. */
 export interface Victim {
   start(): Promise<VictimProcess>;
   readonly headers: Record<string, string>;
@@ -14,37 +15,37 @@ export interface Victim {
 
 export interface VictimProcess {
   readonly port: number;
-  /** kill -9; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   stop(): Promise<void>;
 }
 
 export interface KillPlan {
   kills: number;
-  /** Requests with the same key at the same time. */
+  /** Concurrent requests with the same key. */
   atOnce: number;
   seed: number;
-  /** Asked before the requests of each kill are sent: kills when this resolves; at a random moment for null. */
+  /** Called before each kill's requests are sent. Kills when the promise resolves, or at a random moment for null. */
   moment?: (kill: number) => Promise<void> | null;
 }
 
-/** One batch, sent until it was answered. */
+/** One batch, sent until it is answered. */
 export interface Round {
-  /** Also the idempotency key, and the id of each of its requests. */
+  /** Also its idempotency key and request id. */
   name: string;
   rows: RowWish[];
-  /** All answers with 200. */
+  /** All answers with status 200. */
   answers: Reply[];
 }
 
 export interface KillReport extends Verdict {
   kills: number;
-  /** Kills after the requests were sent and before any of them was answered. */
+  /** Kills between sending the requests and the first answer. */
   landed: number;
-  /** Of those, the ones that came when everything was done but the answer. */
+  /** Of those, the kills after the commit. */
   afterCommit: number;
-  /** Rounds with two different answers of 200. */
+  /** Rounds whose 200 answers differ. */
   differing: number;
-  /** Clients that had no 200 after all their retries, or not once more. */
+  /** Clients that got no 200 after all retries, or none when they repeated the request later. */
   unanswered: number;
   rounds: Round[];
 }
@@ -52,25 +53,25 @@ export interface KillReport extends Verdict {
 const PATH = '/v1/users/bulk-invite';
 const ROWS = 100;
 const RETRIES = 3;
-/** Processes that are started together, before they are needed. */
+/** Processes started ahead of time, together. */
 const SPARES = 2;
-/** Share of the kills that come about when a request is answered: around its commit. The others come at any moment before. */
+/** Share of the kills timed around the commit. The others come at any moment before. */
 const LATE = 0.3;
-/** How much later the next one comes after one that came in time, and earlier after one that did not. */
+/** Factor by which the next kill around a commit moves later after a hit, or earlier after a miss. */
 const STEP = 1.06;
-/** A request is expected to take the median of so many latest ones. */
+/** A request is expected to take the median of this many previous ones. */
 const RECENT = 3;
 
 /**
- * Kills the server at random moments of a bulk invite, with duplicates under way, and starts it again; then its clients
- * retry. Afterwards everybody's account is counted.
+ * Kills the server at random moments during a bulk invite with concurrent duplicates, restarts it, and has clients retry.
+ * Finally counts all accounts and mails.
  */
 export class KillHarness {
   private readonly random: Random;
   private readonly processes: VictimProcess[] = [];
   private readonly rounds: Round[] = [];
   private readonly durations: number[] = [];
-  /** When a request is answered, in what one of the durations takes: a process that is a little warmer is faster. */
+  /** Expected time of a request relative to the previous ones: below 1, because a warmer process is faster. */
   private pace = 0.8;
   private readonly counts = { kills: 0, landed: 0, afterCommit: 0, differing: 0, unanswered: 0 };
 
@@ -84,18 +85,18 @@ export class KillHarness {
   static async run(victim: Victim, plan: KillPlan): Promise<KillReport> {
     const harness = new KillHarness(victim, plan);
     try {
-      await harness.killAgainAndAgain();
+      await harness.killRepeatedly();
       return await harness.report();
     } finally {
       await Promise.all(harness.processes.map((process) => process.stop()));
     }
   }
 
-  private async killAgainAndAgain(): Promise<void> {
+  private async killRepeatedly(): Promise<void> {
     let current = await this.start();
     let spares: VictimProcess[] = [];
     while (this.counts.kills < this.plan.kills) {
-      // Up and idle before anything is sent: nobody waits for the next process, and its start slows nothing down.
+      // Starts spares before requests are sent, so that nothing waits for a start or is slowed down by one.
       if (spares.length === 0) spares = await Promise.all(Array.from({ length: SPARES }, () => this.start()));
       await this.undisturbed(current);
       const { round, firsts } = await this.kill(current);
@@ -122,7 +123,7 @@ export class KillHarness {
     return post(port, PATH, headers, JSON.stringify({ users: rows }));
   }
 
-  /** One batch in peace: it warms the process up, and tells how long the next one will take. */
+  /** Sends one batch without a kill, to warm the process up and to time the next kill. */
   private async undisturbed(process: VictimProcess): Promise<void> {
     const round = this.open();
     const posted = this.atOnce(() => this.post(process, round));
@@ -137,13 +138,13 @@ export class KillHarness {
     const round = this.open();
     const late = this.random.chance(LATE);
     const share = late ? 0.9 + this.random.next() * 0.2 : this.random.next();
-    const moment = median(this.durations.slice(-RECENT)) * this.pace * share;
+    const moment = percentile(this.durations.slice(-RECENT), 0.5) * this.pace * share;
     const told = this.plan.moment?.(this.counts.kills);
     const posted = this.atOnce(() => this.post(process, round));
     await Promise.all(posted.map(({ sent }) => sent));
     await (told ?? sleep(moment));
     await process.stop();
-    // An answer that was on its way already is one: the kill came too late.
+    // If an answer was already on its way, the kill came too late.
     const firsts = await Promise.all(posted.map(({ reply }) => reply));
     this.counts.kills++;
     const landed = firsts.every((answer) => answer === null);
@@ -153,7 +154,7 @@ export class KillHarness {
     return { round, firsts };
   }
 
-  /** Each client until it has its 200, at most so often; then once more, long after. */
+  /** Retries each client until it gets 200, at most `RETRIES` times, then sends the request once more. */
   private async retry(process: VictimProcess, round: Round, firsts: (Reply | null)[]): Promise<void> {
     const later: Reply[] = [];
     const clients = firsts.map(async (first) => {
@@ -191,8 +192,4 @@ export class KillHarness {
 
 export function answerOf({ body }: Reply): BulkInviteAnswer {
   return JSON.parse(body) as BulkInviteAnswer;
-}
-
-function median(numbers: number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 }

@@ -3,20 +3,20 @@ import { answerOf, KillHarness, type KillPlan, type KillReport } from './kill-ha
 import { ApiVictim, NaiveVictim } from './victims.js';
 import { reached } from './promise.js';
 
-/** Kills that have to come in the middle of a request, or the run shows nothing. */
+/** Share of the kills that must hit a request for the run to prove anything. */
 const LANDED = 0.4;
-/** One of so many kills comes just after the commit, which chance hits too seldom. */
+/** Every nth kill comes right after a commit, which random kills rarely hit. */
 const TRAPPED = 10;
-/** What the naive API has to be found guilty of, or the harness sees nothing. */
+/** Duplicates that the harness must find in the naive API. */
 const GUILTY = 100;
 const INNOCENT = { duplicates: 0, losses: 0, mailsTwice: 0, mailsLost: 0, differing: 0, unanswered: 0 };
 const CREATED = { total: 100, ok: 100, exists: 0, errors: 0, created: 100 };
 
-/** Promise 1: a retried bulk invite never duplicates or loses anything, whatever dies. */
+/** Promise 1: a retried bulk invite never duplicates or loses anything, whenever the process dies. */
 export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillPlan, 'seed'>>): void {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-  it(`${kills} times, and no account, mail or answer is there twice or missing`, async () => {
+  it(`${kills} times duplicates and loses no account, mail or answer`, async () => {
     await buildOnce();
     const victim = await ApiVictim.open();
     try {
@@ -40,7 +40,7 @@ export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillP
     }
   });
 
-  it.each(Object.entries(naive))('finds a naive API guilty, %s', async (name, plan) => {
+  it.each(Object.entries(naive))('catches a naive API, %s', async (name, plan) => {
     const victim = await NaiveVictim.open();
     try {
       const report = await KillHarness.run(victim, { ...plan, seed });

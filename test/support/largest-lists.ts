@@ -7,7 +7,7 @@ import { type ApiDocument, documentOf, keyedReads, operationAt, queryOf, type Ro
 
 const START = new Date('2026-05-01T00:00:00Z');
 
-/** Every list with the largest rows that the schema lets be, each in an organization of its own. */
+/** Every list with the largest rows that the schema allows, each in its own organization. */
 export class LargestLists {
   private readonly random = new Random(3);
   private readonly stages = new Map<string, { stage: Stage; key: string }>();
@@ -15,14 +15,14 @@ export class LargestLists {
   private constructor(
     private readonly api: TestApi,
     private readonly document: ApiDocument,
-    /** Columns that are long. */
+    /** Columns with long values. */
     readonly columns: string[],
   ) {}
 
   /**
-   * @param rows in each list
-   * @param people on twenty rows of each list that shows arrays of people
-   * @param text the longest texts, in characters of this kind
+   * @param rows rows in each list
+   * @param people people on each of twenty rows, in lists that show arrays of people
+   * @param text length of the longest texts, and the character to repeat
    */
   static async create(
     api: TestApi,
@@ -44,14 +44,14 @@ export class LargestLists {
     return operationAt(this.document, route).operationId;
   }
 
-  /** Largest pages first by offset, then by cursor where the list has one. */
+  /** Queries for the largest page, by offset and, if the list has cursors, by cursor. */
   pagesOf(route: Route): string[] {
     const parameters = queryOf(this.document, route);
     const limit = `limit=${parameters.get('limit')!.maximum}`;
     return parameters.has('cursor') ? [limit, `${limit}&cursor=start`] : [limit];
   }
 
-  /** Path and key. */
+  /** The path and key to request a page. */
   target(route: Route, query: string): { path: string; key: string } {
     const { stage, key } = this.stages.get(this.idOf(route))!;
     return { path: `${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key };
@@ -71,7 +71,7 @@ export class LargestLists {
     }
   }
 
-  /** Children, parents and participants without end: arrays that the database makes. */
+  /** Adds many children, parents and participants, which the database aggregates into arrays. */
   private async crowd(make: Factories, people: number): Promise<void> {
     await make.query(
       `INSERT INTO users (id, email, email_normalized, first_name, last_name)

@@ -1,19 +1,19 @@
 import type { Factories } from './factories.js';
 import type { Random } from './random.js';
 
-/** A row as it was stored. */
+/** A stored row. */
 export interface Stored {
   id: string;
   createdAt: number;
 }
 
-/** A row as it is to be stored; `at` may have microseconds. */
+/** A row to store; `at` may have microseconds. */
 export interface NewRow {
   id: string;
   at: string;
 }
 
-/** What rows of lists hang on. */
+/** The records that rows of lists refer to. */
 export interface Stage {
   school: string;
   tutor: string;
@@ -21,7 +21,7 @@ export interface Stage {
   session: string;
 }
 
-/** @param at when its people came: they stand in lists themselves */
+/** @param at creation time of its people, who appear in lists themselves */
 export async function createStage(make: Factories, at: Date): Promise<Stage> {
   const { id: school } = await make.organization();
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
@@ -34,7 +34,7 @@ type Insert = (make: Factories, stage: Stage, rows: NewRow[]) => Promise<Stored[
 
 const ROWS = 'FROM unnest($1::uuid[], $2::timestamptz[]) AS r (id, at) RETURNING';
 
-/** Inserts with one statement; what it needs besides ids and times begins at $3. */
+/** Inserts rows with one statement: $1 are the ids, $2 the times, and `needs` follow. */
 function statement(text: string, ...needs: (keyof Stage)[]): Insert {
   return async (make, stage, rows) => {
     const columns = [rows.map(({ id }) => id), rows.map(({ at }) => at)];
@@ -46,7 +46,7 @@ function statement(text: string, ...needs: (keyof Stage)[]): Insert {
   };
 }
 
-/** People come before what makes them members. */
+/** Inserts logins first, then what ties them to the organization. */
 function person(...then: [Insert, ...Insert[]]): Insert {
   return async (make, stage, rows) => {
     await make.query(
@@ -82,11 +82,11 @@ const feedback = statement(
 
 export interface ListRows {
   insert: Insert;
-  /** Who of the stage stands in the list from the beginning. */
+  /** The person of the stage who is in the list from the start. */
   already?: 'tutor' | 'student';
 }
 
-/** By the operation's id, how rows of the list are made. Their times are those that the list is ordered by. */
+/** How to create rows of each list, by operation id. Lists are ordered by these rows' times. */
 export const LIST_ROWS: Record<string, ListRows> = {
   list_homework: { insert: homework },
   list_session_feedback: { insert: feedback },
@@ -147,12 +147,12 @@ export const LIST_ROWS: Record<string, ListRows> = {
   },
 };
 
-/** Newest first, ids as the tie-break: the order of all these lists. */
+/** The order of all these lists: newest first, then by id. */
 export function newestFirst(a: Stored, b: Stored): number {
   return b.createdAt - a.createdAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 
-/** Rows at these times, with ids that say nothing of the order. */
+/** Rows at these times, with random ids that do not follow the order. */
 export function rowsAt(times: string[], random: Random): NewRow[] {
   return times.map((at) => {
     const hex = Array.from({ length: 32 }, () => random.integer(16).toString(16)).join('');

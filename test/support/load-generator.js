@@ -1,15 +1,16 @@
 /**
- * Traffic from a process of its own, so that what it measures is the API's doing. Takes its lanes as JSON on standard input
- * and prints what became of each. Raw sockets: two cores have to do for everything.
+ * Generates traffic in a separate process, so that it measures only the API. Reads lanes as JSON from standard input and
+ * prints their results. Uses raw sockets to save CPU: two cores must do for everything.
  *
- * A lane: `requests` (bytes, in turn), `connections`, `seconds`, and `rate` a second (open loop: sent when they are due, as
- * long as a connection is idle) or none (closed loop: each connection asks again when it is answered).
+ * A lane has `requests` (bytes, in rotation), `connections`, `seconds`, and optionally a `rate` per second. With a rate it
+ * is an open loop: requests are sent when due if a connection is idle. Without one it is a closed loop: each connection
+ * sends the next request after an answer.
  */
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 const TICK = 5;
-/** Connections are opened before anything is sent: a busy server takes one in each turn of its event loop (ms). */
+/** Time to open connections before sending (ms): a busy server accepts one per turn of its event loop. */
 const LEAD = 1_000;
 /** Longer than any answer may take (ms). */
 const PATIENCE = 15_000;
@@ -38,7 +39,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
       if (performance.now() >= end && open === 0 && sent >= total) finish();
     };
 
-    /** One connection, opened again when it is closed. */
+    /** One connection, reopened when it closes. */
     const client = () => {
       let socket = null;
       let at = 0;
@@ -74,10 +75,10 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
           status = Number(top.slice(9, 12));
           retryAfter = /\nretry-after: *[1-9]/i.test(top);
           const length = /\ncontent-length: *(\d+)/i.exec(top);
-          // Chunked: its end is the last chunk.
+          // A chunked body ends with the last chunk.
           left = length ? Number(length[1]) - (head.length - split - 4) : head.endsWith('\r\n0\r\n\r\n') ? 0 : Infinity;
         } else if (left === Infinity) {
-          // It may come in two pieces.
+          // The last chunk may arrive in two pieces.
           head = (head.slice(-6) + chunk.subarray(-7).toString('latin1')).slice(-7);
           if (head === '\r\n0\r\n\r\n') left = 0;
         } else {
@@ -93,7 +94,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
         fresh.on('error', () => undefined);
         fresh.on('timeout', () => pending && fresh.destroy());
         fresh.on('close', () => {
-          // Cut off without a status line, or in the middle: status 0.
+          // Cut off before or during the answer: status 0.
           if (fresh !== socket) return;
           socket = null;
           if (!pending) return;

@@ -1,31 +1,32 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { percentile } from './percentile.js';
 import { bytesOf, type RawRequest } from './raw-http.js';
 
 const PROGRAM = fileURLToPath(new URL('load-generator.js', import.meta.url));
 
 /** Traffic of one kind. */
 export interface Lane {
-  /** Sent in turn. */
+  /** Sent in rotation. */
   requests: string[];
   connections: number;
   seconds: number;
-  /** Requests a second, answered or not; without it each connection asks again when it is answered. */
+  /** Requests per second, answered or not. Without a rate, each connection sends the next request after an answer. */
   rate?: number;
-  /** Seconds until it begins. */
+  /** Seconds to wait before it starts. */
   delay?: number;
 }
 
 export interface Reply {
-  /** When it was sent (ms since 1970). */
+  /** When the request was sent (ms since 1970). */
   at: number;
-  /** 0: cut off. */
+  /** 0 if the connection was cut off. */
   status: number;
   took: number;
   retryAfter: boolean;
 }
 
-/** What became of a lane. */
+/** The results of a lane. */
 export class Outcome {
   constructor(
     readonly replies: Reply[],
@@ -56,10 +57,10 @@ export class Outcome {
     return this.count / this.seconds;
   }
 
-  /** ms; 0 when there was none */
+  /** Of the times that replies took (ms); 0 without replies. */
   percentile(share: number): number {
-    const times = this.replies.map(({ took }) => took).sort((a, b) => a - b);
-    return times[Math.floor((times.length - 1) * share)] ?? 0;
+    const times = this.replies.map(({ took }) => took);
+    return percentile(times, share) || 0;
   }
 
   /** `200: 1234, 503: 5` */
@@ -69,20 +70,20 @@ export class Outcome {
     return [...counts].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`).join(', '); // prettier-ignore
   }
 
-  /** Refusals that do not say when to try again. */
+  /** Refusals without Retry-After. */
   get untold(): number {
     return this.with(429, 503).replies.filter(({ retryAfter }) => !retryAfter).length;
   }
 }
 
-/** A request of a kept connection. */
+/** The bytes of a request on a keep-alive connection. */
 export function requestOf(path: string, key: string, { headers = [], ...request }: RawRequest = {}): string {
   const body = request.body === undefined ? [] : ([['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(request.body))]] as [string, string][]); // prettier-ignore
   const all: [string, string][] = [['Authorization', `Token token=${key}`], ...body, ...headers];
   return bytesOf(path, { ...request, headers: all }).replace('Connection: close\r\n', '');
 }
 
-/** Runs the lanes side by side, from a process of their own. */
+/** Runs lanes concurrently in a separate process. */
 export async function load(port: number, ...lanes: Lane[]): Promise<Outcome[]> {
   const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify({ port, lanes }));

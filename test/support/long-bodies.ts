@@ -18,15 +18,15 @@ interface BodySchema {
   properties?: Record<string, BodySchema>;
 }
 
-/** A place in the body of a request class: its schema, and the JSON around it. */
+/** A place in a request body. */
 export interface Place {
   name: string;
   schema: BodySchema;
-  /** A body with this JSON there. */
+  /** Builds a body with this JSON at the place. */
   around: (json: string) => string;
 }
 
-/** Every object and every field of the class that a route takes, those of nested ones too. */
+/** Every object and field of the route's body, including nested ones. */
 export function placesOf(route: Route): Place[] {
   const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
   const schema = shape ? (schemaOf(shape) as BodySchema) : { type: 'object' };
@@ -46,7 +46,7 @@ function* placesWithin(place: Place): Generator<Place> {
   }
 }
 
-/** The members that tell the classes of a list apart: each has one value. */
+/** The discriminators of a union's member: fields with a single allowed value. */
 function tagsOf({ properties = {} }: BodySchema, but?: string): string {
   const tags = Object.entries(properties).filter(([name, field]) => field.enum?.length === 1 && name !== but);
   return tags.map(([name, field]) => `"${name}":${JSON.stringify(field.enum![0])},`).join('');
@@ -89,11 +89,11 @@ export function longBodies(route: Route, school: School, keyed: [string, string]
   const chunked = (size: number) =>
     ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
   const name = `${nameOf(route)} chunks of a byte`;
-  // Six bytes on the wire for each of the body: a quarter of the limit says as much in a quarter of the time.
+  // Each byte of the body takes six on the wire: a quarter of the limit shows as much in a quarter of the time.
   return [...whole, { family: 'chunks', name, most: room / 4, request: chunked }];
 }
 
-/** Values of every type, whatever the place takes. */
+/** Values of every type, whether or not the place accepts them. */
 function longValues({ name, schema, around }: Place, room: number): Long[] {
   const type = [schema.type].flat()[0];
   const kinds = type === 'string' ? JSON_TEXTS : JSON_TEXTS.slice(0, 3);
@@ -111,7 +111,7 @@ function longValues({ name, schema, around }: Place, room: number): Long[] {
   return values.map(([what, of]) => [`${name}: ${what}`, room, (size) => around(of(size))]);
 }
 
-/** Names of every kind in an object that takes few. */
+/** Unknown names of every kind, where the place is an object. */
 function longObjects({ name: place, schema, around }: Place, room: number): Long[] {
   if (schema.type !== 'object') return [];
   const names: Written[] = [
@@ -119,7 +119,7 @@ function longObjects({ name: place, schema, around }: Place, room: number): Long
     ['longer unknown names', (size) => manyOf((n) => `"${n.toString(36).padStart(200, '_')}":0`, size)],
     ['escaped unknown names', (size) => manyOf((n) => `"\\u0061${n.toString(36)}":0`, size)],
     ['numbers for names', (size) => manyOf((n) => `"${n * 4_099}":0`, size)],
-    ['one unknown name, again and again', (size) => manyOf(() => '"x":0', size)],
+    ['one unknown name, repeated', (size) => manyOf(() => '"x":0', size)],
     ['unknown objects', (size) => manyOf((n) => `"${n.toString(36)}x":{"a":[{}]}`, size)],
     ['an unknown name of letters', (size) => `"${'x'.repeat(size)}":0`],
     ['an unknown name of emoji', (size) => `"${Buffer.from('💩'.repeat(size / 4)).toString('latin1')}":0`],
@@ -128,7 +128,7 @@ function longObjects({ name: place, schema, around }: Place, room: number): Long
   return names.map(([what, of]) => [`${place}: ${what}`, room, (size) => around(`{${tagsOf(schema)}${of(size)}}`)]);
 }
 
-/** The sample body with one of its outermost fields as long as it may be. */
+/** The sample body with one top-level field at its maximum length. */
 function legal(route: Route, school: School): Long[] {
   const sample = BODIES[`${route.method} ${route.path}`];
   const body = sample?.({ ...school.query, ...school.path }) as Record<string, unknown> | undefined;

@@ -10,17 +10,17 @@ import { nameOf, type Route } from './routes.js';
 import { MULTIPART } from './uploads.js';
 import { pathOf, type School } from './world.js';
 
-/** A place of a request whose length the caller decides. */
+/** A place in a request whose length the caller chooses. */
 export interface Position {
   family: string;
   name: string;
-  /** Bytes, or items, that fit there. */
+  /** The maximum length, in bytes or items. */
   most: number;
-  /** The bytes of a request that holds so much there. */
+  /** Builds a request with this length at the place. */
   request: (size: number) => string;
 }
 
-/** Node takes 16 KiB of headers, the request line included. */
+/** Node accepts 16 KiB of headers, including the request line. */
 const MOST_HEADERS = 14_500;
 const MOST_UPLOAD = 10_485_760;
 
@@ -32,7 +32,7 @@ const READ_BY_LIBRARIES = [
   'If-Range', 'Origin', 'Range', 'TE', 'Upgrade', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Unknown',
 ]; // prettier-ignore
 
-/** Those that the sources of the API name. */
+/** Headers named in the API's sources. */
 function headersOfSources(): string[] {
   const files = readdirSync(API, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const found = files.flatMap((file) => {
@@ -43,11 +43,11 @@ function headersOfSources(): string[] {
     const several = [...text.matchAll(/const \{ ([a-z, ]+) \} = \w+\.headers;/g)].flatMap((m) => m[1]!.split(', '));
     return [...single, ...several];
   });
-  // The length of a body is the body's own position, and how it comes too.
+  // Bodies have their own positions, which cover these two.
   return [...new Set(found)].filter((name) => !['content-length', 'transfer-encoding'].includes(name));
 }
 
-/** Every such place of every route, for a school and a key of its that may do everything. */
+/** Every such position of every route. @param school its key must hold every scope */
 export function positionsOf(routes: Route[], parameters: Parameter[], school: School): Position[] {
   const keyed: [string, string][] = [['Authorization', `Token token=${school.key}`]];
   const uploads = routes.filter(({ handler }) => bodyKindOf(handler) === 'upload');
@@ -88,7 +88,7 @@ function longPaths(route: Route, headers: Headers): Position[] {
   if (!route.path.includes(':')) return [];
   const kinds = [...URL_TEXTS, { name: 'segments', unit: 'a/' }, { name: 'steps back', unit: '../' }];
   return kinds.flatMap((kind) =>
-    // As a proxy is asked, too: with the whole address.
+    // Also in absolute form, as sent to proxies.
     ['', 'http://a'].map((origin) => ({
       family: 'path',
       name: `${nameOf(route)} ${origin} ${kind.name}`,
@@ -103,7 +103,7 @@ function longPaths(route: Route, headers: Headers): Position[] {
 }
 
 function longHeaders(method: string, routes: Route[], school: School): Position[] {
-  // With a record in its path, where there is such a route: one that can be asked for a version.
+  // Prefers a route with a record in its path, because only those support conditional headers.
   const fitting = routes.filter((route) => method === 'OPTIONS' || route.method === method);
   const route = fitting.find(({ path }) => path.includes(':')) ?? fitting[0]!;
   const target = pathOf(route, school);
@@ -151,7 +151,7 @@ function longUploads(route: Route, keyed: Headers): Position[] {
     return `${boundary}\r\n${disposition}\r\n${head}\r\n${content}\r\n`;
   };
   const body = (more: Parameters<typeof part>[0]) => upload(`${part(more)}${boundary}--\r\n`);
-  // 16 KiB of headers for each part, and 64 KiB for all that is not the file: beyond, both are refused.
+  // Limits are 16 KiB of headers per part and 64 KiB for everything but the file.
   const shapes: Upload[] = [
     ...PART_TEXTS.flatMap((kind): Upload[] => [
       [`a file name of ${kind.name}`, 15_000, (size) => body({ name: textOf(kind, size) })],

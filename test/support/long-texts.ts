@@ -1,15 +1,15 @@
-/** Text that can be as long as one likes: each character is a byte on the wire. */
+/** Text of any length. Each character is a byte on the wire. */
 export interface Kind {
   name: string;
   unit: string;
-  /** Before and after the units, where an expression has to match something first, or fails at the end. */
+  /** Around the units: a start that a regular expression matches, or an end where it fails. */
   start?: string;
   end?: string;
 }
 
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** Classes of characters, as they are written inside a JSON string. */
+/** Kinds of text, encoded for a JSON string. */
 export const JSON_TEXTS: Kind[] = [
   { name: 'letters', unit: 'a' },
   { name: 'letters and a blank', unit: 'a', end: ' ' },
@@ -35,7 +35,7 @@ export const JSON_TEXTS: Kind[] = [
   { name: 'variation selectors', unit: utf8('\ufe0f') },
 ];
 
-/** As they are written in a URL. */
+/** Encoded for a URL. */
 export const URL_TEXTS: Kind[] = [
   { name: 'letters', unit: 'a' },
   { name: 'digits', unit: '7', end: 'x' },
@@ -49,7 +49,7 @@ export const URL_TEXTS: Kind[] = [
   { name: 'brackets', unit: '[a]' },
 ];
 
-/** As they are written in a header. */
+/** Encoded for a header. */
 export const HEADER_TEXTS: Kind[] = [
   { name: 'letters', unit: 'a', end: '!' },
   { name: 'blanks inside', unit: ' ', start: 'a', end: 'a' },
@@ -70,7 +70,7 @@ export const HEADER_TEXTS: Kind[] = [
   { name: 'bytes beyond ASCII', unit: '\xff' },
 ];
 
-/** As they are written between the quotes of a part's header. */
+/** Encoded for a quoted string in a part's header. */
 export const PART_TEXTS: Kind[] = [
   { name: 'letters', unit: 'a' },
   { name: 'dots', unit: '.', end: 'a' },
@@ -84,13 +84,13 @@ export const PART_TEXTS: Kind[] = [
   { name: 'emoji', unit: utf8('💩') },
 ];
 
-/** So long in bytes, as near as its units come. */
+/** Text of about this many bytes, in whole units. */
 export function textOf({ unit, start = '', end = '' }: Kind, size: number): string {
   const units = Math.floor((size - start.length - end.length) / unit.length);
   return start + unit.repeat(Math.max(1, units)) + end;
 }
 
-/** As many items as fit into the size. */
+/** A list of as many items as fit into the size. */
 export function manyOf(item: (index: number) => string, size: number, separator = ','): string {
   const items: string[] = [];
   for (let length = 0; ;) {

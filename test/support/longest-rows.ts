@@ -1,6 +1,6 @@
 import type { Factories } from './factories.js';
 
-/** Each column takes the first of these lengths that its CHECKs and indexes let in (characters, or items of an array). */
+/** Lengths to try, in characters or array items. Each column gets the first that its CHECKs and indexes allow. */
 const SHORTER = [2_000, 250, 50];
 
 interface TextColumn {
@@ -9,14 +9,14 @@ interface TextColumn {
   type: 'text' | 'ARRAY' | 'jsonb';
 }
 
-/** Values of each kind; what a row has of its own keeps them apart where they must be unique. */
+/** SQL for a long value of each type. Texts start with a hash of the row's ctid, so that they are unique. */
 const VALUES: Record<TextColumn['type'], (length: number, character: string) => string> = {
   text: (length, character) => `left(md5(ctid::text) || repeat('${character}', ${length}), ${length})`,
   ARRAY: (length, character) => `array_fill(repeat('${character}', 10), ARRAY[${length / 10}])`,
   jsonb: (length, character) => `jsonb_build_array(repeat('${character}', ${length}))`,
 };
 
-/** Makes every text of every row as long as the schema lets it be. Returns the columns that became long. */
+/** Makes every text of every row as long as the schema allows. @returns the columns with long values */
 export async function lengthenTexts(
   make: Factories,
   { length: longest, character } = { length: 20_000, character: '"' },
@@ -41,7 +41,7 @@ export async function lengthenTexts(
       break;
     }
   }
-  // What pages read of results and conversations is a copy.
+  // Pages read results and conversations from copies.
   await make.query('SELECT correct_copies()');
   return long;
 }

@@ -3,17 +3,17 @@ import type { EmailPayload } from '@app/jobs';
 import type { TestApi } from './api.js';
 import type { Factories } from './factories.js';
 
-/** A mail as its recipient gets it. */
+/** A mail as its recipient sees it. */
 export interface ReceivedMail {
   kind: string;
   organizationId: string;
-  /** Of its link: the invite's own secret. */
+  /** The invite's secret, from the link. */
   token: string;
-  /** Of its link: the secret that only this mail has. */
+  /** The secret that only this mail contains, from the link. */
   proof: string;
 }
 
-/** Everything that was mailed to an address, newest first: what somebody who reads its mail has. */
+/** All mails to an address, newest first. */
 export async function mailsTo(api: TestApi, make: Factories, address: string): Promise<ReceivedMail[]> {
   const rows = await make.query<{ kind: string; organization_id: string; payload: Buffer }>(
     `SELECT kind, organization_id, payload FROM outbox WHERE topic = 'email' AND lower(recipient) = lower($1)

@@ -1,22 +1,22 @@
 /**
- * Loaded into a process of the API before it starts (`node --expose-gc --import`): tells over IPC what happened between
- * `begin`, or `begin empty` for a heap without garbage, and `end`. See metered-api.ts.
+ * Preloaded into an API process (`node --expose-gc --import`). Reports over IPC the costs between `begin` and `end`;
+ * `begin empty` collects garbage first. See metered-api.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often the event loop is looked at (ms). */
+/** How often to sample the event loop (ms). */
 const TICK = 1;
 
-/** CPU of the thread that runs the event loop (ms); of the whole process before Node 23.9. */
+/** CPU time of the event loop's thread (ms); before Node 23.9, of the whole process. */
 function ownCpu() {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1e3;
 }
 
 /**
- * The longest that the loop was held (ms): the time between two ticks, of which only what this thread itself worked
- * counts. A process that waits for a processor would look the same as one that is busy.
+ * The longest time the event loop was blocked (ms), by this thread's own work: time between two ticks also passes while the
+ * process waits for a processor.
  */
 let hold = 0;
 let last = { at: performance.now(), cpu: ownCpu() };
@@ -30,7 +30,7 @@ setInterval(() => {
 let cpu = process.cpuUsage();
 let rss = 0;
 
-/** The most memory since Linux was told to forget it; elsewhere since the start. */
+/** Peak memory (bytes): since forgetPeak() on Linux, elsewhere since the start. */
 function peak() {
   try {
     return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024;
@@ -49,7 +49,7 @@ function forgetPeak() {
 
 async function begin(empty) {
   if (empty) globalThis.gc();
-  // The collection's own hold is seen at the next tick.
+  // Lets ticks record how long the collection took.
   await sleep(3 * TICK);
   forgetPeak();
   rss = process.memoryUsage.rss();
@@ -64,6 +64,6 @@ function end() {
 
 process.on('message', (message) => {
   if (message.startsWith('begin')) void begin(message === 'begin empty').then(() => process.send({ begun: true }));
-  // What held the loop until now is seen at the next tick.
+  // Lets ticks record what blocked the loop until now.
   if (message === 'end') setTimeout(() => process.send(end()), 3 * TICK);
 });

@@ -9,41 +9,41 @@ import { exchange } from './raw-http.js';
 import { keyedRoutes } from './routes.js';
 import { createWorld, type World } from './world.js';
 
-/** What one request cost the process: CPU and the longest hold of its event loop (ms), memory at its peak (bytes). */
+/** One request's cost: CPU time, longest block of the event loop (both ms), and peak memory (bytes). */
 export interface Cost {
   cpu: number;
   hold: number;
   memory: number;
 }
 
-/** What the costs of a position may be. */
+/** Limits for the costs of a position. */
 export interface Bounds {
-  /** Of the cost of 16n to that of n. */
+  /** Cost of 16n divided by the cost of n. */
   ratio: number;
-  /** Costs below these are taken for these: they are mostly those of any request. */
+  /** Lower costs count as these: they are mostly the fixed costs of a request. */
   floor: { cpu: number; memory: number };
   /** ms */
   hold: number;
 }
 
-/** What was found at a position. */
+/** The result at a position. */
 export interface Finding {
   position: Position;
-  /** Of the cost of 16n to that of n, floors included. */
+  /** Cost of 16n divided by the cost of n, after applying the floors. */
   ratios: { cpu: number; memory: number };
   hold: number;
   complaints: string[];
 }
 
-/** How often a position is measured that is over its bounds: whatever else this machine does adds to a cost. */
+/** How often to measure a position that exceeds its bounds, because other load adds to costs. */
 const TRIES = 4;
 
-/** As production runs it, and so that the meter can begin with an empty heap. */
+/** As in production, and with access to the garbage collector for the meter. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`, '--expose-gc'];
 
 const moduleAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** A process of the API over a filled database, with a meter in it. */
+/** An API process on a filled database, with a meter in it. */
 export class MeteredApi {
   private readonly check = new AnswerCheck();
 
@@ -64,7 +64,7 @@ export class MeteredApi {
     return new MeteredApi(api, world, await start(api), positions);
   }
 
-  /** Goes on with a process in which this is spoilt, see planted-growth.js. */
+  /** Restarts the process with a planted bug, see planted-growth.js. */
   async plant(planted: string): Promise<void> {
     await this.target.stop();
     this.target = await start(this.api, planted);
@@ -76,14 +76,14 @@ export class MeteredApi {
     await this.api.stop();
   }
 
-  /** Sends n, 4n and 16n, n being a sixteenth of what fits there, and holds their costs against the bounds. */
+  /** Sends n, 4n and 16n, where 16n is the position's maximum, and checks their costs against the bounds. */
   async examine(position: Position, bounds: Bounds): Promise<Finding> {
     const sizes = [position.most / 16, position.most / 4, position.most].map(Math.floor);
     const lowest = sizes.map((): Cost => ({ cpu: Infinity, hold: Infinity, memory: Infinity }));
     for (let time = 1; ; time++) {
       const complaints: string[] = [];
       for (const [index, size] of sizes.entries()) {
-        // An empty heap takes most of the time: only the longest request needs it, unless something is wrong.
+        // Emptying the heap is slow: at first only the longest request needs it.
         const empty = time > 1 || index === sizes.length - 1;
         const { cost, faults } = await this.cost(position.request(size), empty);
         lowest[index] = least(lowest[index]!, cost);
@@ -126,14 +126,14 @@ function judge(position: Position, costs: Cost[], { ratio, floor, hold: mostHold
   const complaints = [
     ...(ratios.cpu > ratio ? [`CPU ${small.cpu.toFixed(1)} ms, at 16 times the length ${large.cpu.toFixed(1)} ms`] : []),
     ...(ratios.memory > ratio ? [`memory ${mb(small.memory)}, at 16 times the length ${mb(large.memory)}`] : []),
-    ...(hold > mostHold ? [`held the event loop for ${hold.toFixed(0)} ms`] : []),
+    ...(hold > mostHold ? [`blocked the event loop for ${hold.toFixed(0)} ms`] : []),
   ].map((complaint) => `${position.name}: ${complaint}`); // prettier-ignore
   return { position, ratios, hold, complaints };
 }
 
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** A line for each family: how many positions, the worst ratios, the longest hold. */
+/** One line per family: its positions, worst ratios and longest block of the event loop. */
 export function tell(findings: Finding[]): string[] {
   const families = new Set(findings.map(({ position }) => position.family));
   return [...families].map((family) => {
@@ -144,7 +144,7 @@ export function tell(findings: Finding[]): string[] {
       `${family}: ${own.length} positions`,
       `CPU of 16n at most ${cpu.ratios.cpu.toFixed(1)} times that of n (${cpu.position.name})`,
       `memory ${memory.ratios.memory.toFixed(1)} times (${memory.position.name})`,
-      `event loop held ${hold.hold.toFixed(0)} ms (${hold.position.name})`,
+      `event loop blocked for ${hold.hold.toFixed(0)} ms (${hold.position.name})`,
     ].join('; ');
   });
 }

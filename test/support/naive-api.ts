@@ -1,6 +1,6 @@
 /**
- * The bulk invite as a textbook writes it, for the harness to find guilty: it looks whether somebody is there and then
- * inserts, each in a statement of its own, and remembers the key once all is done. Run as a program, see NaiveVictim.
+ * A textbook bulk invite with bugs that the harness must find: it checks for a person and inserts them in separate
+ * statements, and stores the key only at the end. Runs as a program, see NaiveVictim.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

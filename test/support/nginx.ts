@@ -9,7 +9,7 @@ import { findServer, NGINX } from './server-binary.js';
 
 const PAGE = fileURLToPath(new URL('../../docs/nginx.md', import.meta.url));
 
-/** A real nginx in front of API processes, with the site and the script of docs/nginx.md. */
+/** A real nginx in front of API processes, with the configuration and script from docs/nginx.md. */
 export class TestNginx {
   private constructor(
     readonly port: number,
@@ -17,7 +17,7 @@ export class TestNginx {
     private readonly processes: ChildProcess[],
   ) {}
 
-  /** @param servers ports of the processes, at least one of which is ready */
+  /** @param servers the processes' ports; at least one must be ready */
   static async start(port: number, servers: number[]): Promise<TestNginx> {
     if (spawnSync('curl', ['--version']).status !== 0)
       throw new Error('The script of docs/nginx.md needs curl on the PATH.');
@@ -27,7 +27,7 @@ export class TestNginx {
       .replace('/etc/nginx/tutoring.servers', join(folder, 'servers'))
       .replace('listen 80;', `listen 127.0.0.1:${port};`);
     const main = ['daemon off;', `pid ${folder}/pid;`, `error_log ${folder}/error.log;`];
-    // Root's workers would be another account, which may not enter the folder.
+    // Run as root, workers would switch to an account that cannot enter the folder.
     if (process.getuid?.() === 0) main.push('user root;');
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const http = ['access_log off;', ...temporary.map((name) => `${name}_temp_path ${folder}/${name};`), site];
@@ -36,7 +36,7 @@ export class TestNginx {
       `${main.join('\n')}\nevents { worker_connections 4096; }\nhttp {\n${http.join('\n')}\n}\n`,
     );
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
-    // The script's `nginx` is this one, which must not find itself.
+    // The script calls this wrapper as `nginx`; its own PATH must not contain the wrapper.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
     writeFileSync(
       join(folder, 'nginx'),
@@ -57,15 +57,15 @@ export class TestNginx {
     return started;
   }
 
-  /** Resolves when requests go to these servers and no others. */
+  /** Resolves when exactly these servers get requests. */
   async until(servers: number[]): Promise<void> {
     const list = servers.map((server) => `server 127.0.0.1:${server}; `).join('');
     while (readFileSync(join(this.folder, 'servers'), 'utf8') !== list) await sleep(50);
-    // The reload that follows.
+    // Time for the reload that follows.
     await sleep(300);
   }
 
-  /** What nginx has complained of so far, requests aside. */
+  /** Lines of nginx's error log, without the requests they name. */
   get complaints(): string[] {
     const lines = readFileSync(join(this.folder, 'error.log'), 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => line.replace(/, client: .*/, ''));
@@ -91,7 +91,7 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-/** The first block of code in that language. */
+/** The page's first code block in this language. */
 function block(language: string): string {
   const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(readFileSync(PAGE, 'utf8'));
   if (!found) throw new Error(`docs/nginx.md has no block of ${language}`);

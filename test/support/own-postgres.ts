@@ -10,18 +10,18 @@ import {
 } from '../../apps/cli/src/postgres/embedded-postgres.js';
 import { runCommand, type ServerAccount } from '../../apps/cli/src/postgres/server-process.js';
 
-/** A PostgreSQL of one spec, to be crashed: the one that all specs share must live. */
+/** A PostgreSQL that a spec may crash, unlike the shared one. */
 export class OwnPostgres {
   private constructor(
     readonly urls: EmbeddedPostgres,
     private readonly folder: string,
     private readonly account: ServerAccount | undefined,
     private readonly pgCtl: string,
-    /** As pg_ctl wants them, the port among them. */
+    /** Server options in pg_ctl's form, including the port. */
     private readonly options: string,
   ) {}
 
-  /** @param different settings of the server; as it is, a crash forgets what was committed just before it */
+  /** @param different server settings; with the defaults a crash loses recent commits */
   static async start(different: Record<string, string> = {}): Promise<OwnPostgres> {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-own-'));
     const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', ...different };
@@ -30,7 +30,7 @@ export class OwnPostgres {
     const { uid, gid } = await stat(urls.dataDirectory);
     const account = process.getuid?.() === 0 ? { uid, gid } : undefined;
     const { binDirectory } = await findPostgresBinaries(account);
-    // The server's own command line: the program, then its options in quotes.
+    // The file holds the server's command line: the program, then its options in quotes.
     const command = await readFile(join(urls.dataDirectory, 'postmaster.opts'), 'utf8');
     const options = [...command.matchAll(/"(-c|[a-z_]+=[^"]*)"/g)].map(([, part]) =>
       part === '-c' ? part : `'${part}'`,
@@ -38,17 +38,17 @@ export class OwnPostgres {
     return new OwnPostgres(urls, folder, account, join(binDirectory, 'pg_ctl'), options.join(' '));
   }
 
-  /** The application's database, as the superuser. */
+  /** URL of the application's database for the superuser. */
   get adminUrl(): string {
     return Object.assign(new URL(this.urls.adminUrl), { pathname: new URL(this.urls.applicationUrl).pathname }).href;
   }
 
-  /** Ends it as a crash does: connections are cut in the middle, nothing is finished. */
+  /** Stops the server as a crash does: it cuts connections and finishes nothing. */
   async crash(): Promise<void> {
     await this.run('stop', '-m', 'immediate');
   }
 
-  /** Starts it again on the same port; resolves when it takes connections. */
+  /** Restarts the server on the same port; resolves when it accepts connections. */
   async revive(): Promise<void> {
     await this.run('start', '-l', join(this.urls.dataDirectory, 'server.log'), '-o', this.options);
   }

@@ -4,30 +4,30 @@ import type { BulkInviteAnswer, RowWish } from './provisioning.js';
 import type { Random } from './random.js';
 import { mixedRows, type Wanted, wantedOf } from './wanted-people.js';
 
-/** One write with its key, sent until it is done. */
+/** A write and its key, retried until it is done. */
 interface Write {
   apiKey: string;
   /** The idempotency key. */
   key: string;
-  /** A bulk invite of several; one alone is posted to /v1/students. */
+  /** Several rows are sent as a bulk invite, a single one to /v1/students. */
   rows: RowWish[];
   failures: number;
-  /** The answer that says it is done; null until then. */
+  /** The successful answer; null until then. */
   answer: Reply | null;
 }
 
-/** How long a client waits before it tries again (ms). */
+/** Pause before a retry (ms). */
 const PAUSE_MS = 20;
 const ROWS_OF_A_BATCH = 5;
 
-/** Clients that provision people without pause and never give up on a write, whatever becomes of the database. */
+/** Clients that provision people continuously and retry every write until it succeeds, whatever happens to the database. */
 export class PersistentWriters {
   readonly writes: Write[] = [];
-  /** When those answers came that say "done", and when they were asked for. */
+  /** When each successful request was sent, and when its answer came. */
   readonly successes: { askedAt: number; at: number }[] = [];
-  /** Answers that neither say "done" nor "later", and connections that broke. */
+  /** Answers other than success, 409 and 503, and broken connections. */
   readonly unexpected: string[] = [];
-  /** Writes that were done although their client was not told so. */
+  /** Writes that were done although their client got no success at first. */
   doneUntold = 0;
   private readonly underway = new Set<Write>();
   private readonly clients: Promise<void>[];
@@ -36,29 +36,29 @@ export class PersistentWriters {
   constructor(
     private readonly port: number,
     private readonly random: Random,
-    /** API keys: one client for each. */
+    /** API keys, one per client. */
     keys: string[],
-    /** The planted bug: each try has an idempotency key of its own. */
+    /** The planted bug: each retry uses a new idempotency key. */
     private readonly forgetful = false,
   ) {
     this.clients = keys.map((apiKey) => this.work(apiKey));
-    // Reported by stop.
+    // stop() reports failures.
     for (const client of this.clients) client.catch(() => undefined);
   }
 
-  /** Remembers which writes are under way. @returns tells how many of them failed since */
+  /** Remembers the writes in flight. @returns counts how many of them have failed since */
   watch(): () => number {
     const before = [...this.underway].map((write) => ({ write, failures: write.failures }));
     return () => before.filter(({ write, failures }) => write.failures > failures).length;
   }
 
-  /** Ends when the writes under way are done. */
+  /** Resolves when the writes in flight are done. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
   }
 
-  /** Repeats the writes that failed before they were done. @returns those that are answered differently now */
+  /** Repeats the writes that had failed at first. @returns the keys of those that now get a different answer */
   async repeatFailed(): Promise<string[]> {
     const different: string[] = [];
     for (const write of this.writes.filter(({ failures }) => failures > 0)) {
@@ -68,7 +68,7 @@ export class PersistentWriters {
     return different;
   }
 
-  /** Everybody, with the ids of the answers. */
+  /** Everybody whom the clients provisioned, with ids from the answers. */
   get wanted(): Wanted[] {
     return this.writes.flatMap(({ rows, answer }) => {
       const said = JSON.parse(answer!.body) as BulkInviteAnswer | { id: string };

@@ -2,10 +2,10 @@ const DIST = new URL('../../dist/apps/api/src/', import.meta.url);
 const REFLECT = import.meta.resolve('reflect-metadata');
 
 /**
- * Settings that plant a bug in a process of the built API, for a harness to find.
+ * Environment variables that plant a bug in a process of the built API.
  *
- * @param module of the API, from its src folder, as `module` in the code
- * @param code JavaScript that runs before the API does
+ * @param module path of an API module, relative to src; the code sees it as `module`
+ * @param code JavaScript to run before the API starts
  */
 export function plantedBug(module: string, code: string): Record<string, string> {
   const url = new URL(module, DIST).href;

@@ -1,8 +1,8 @@
-/** Loaded into a process of the API: what PLANTED names, for the oracle of growing work to catch. */
+/** Preloaded into an API process: plants the bug that PLANTED names, for the growth test to catch. */
 const { isWellFormed } = String.prototype;
 const { keys } = Object;
 
-/** How every text of a body is read, spoilt. */
+/** Bugs in how every text of a body is checked. */
 const TEXTS = {
   time: (text) => {
     for (let from = 0; from < text.length; from++) for (let at = from; at < text.length; at += 4) text.charCodeAt(at);
@@ -24,7 +24,7 @@ if (planted in TEXTS) {
     return Reflect.apply(isWellFormed, this, args);
   };
 } else {
-  // class-transformer's own way with the names of an object.
+  // The quadratic way in which class-transformer handles names.
   Object.keys = (object) => {
     const names = keys(object);
     for (let time = 0; time < 8; time++) names.every((name, at) => names.findIndex((other) => other === name) === at);

@@ -6,15 +6,15 @@ export interface Reply {
   body: string;
 }
 
-/** A request on its way. */
+/** A request in flight. */
 export interface Posted {
-  /** All of it was handed to the network. */
+  /** Resolves when the whole request was handed to the network. */
   sent: Promise<void>;
-  /** null when the connection broke before the answer was whole. */
+  /** null if the connection broke before the answer was complete. */
   reply: Promise<Reply | null>;
 }
 
-/** Sends JSON on a connection of its own, to a server that may die meanwhile. */
+/** Sends JSON on its own connection to a server that may die meanwhile. */
 export function post(port: number, path: string, headers: Record<string, string>, body: string): Posted {
   const request = send({
     host: '127.0.0.1',

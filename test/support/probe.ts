@@ -14,7 +14,7 @@ import { Idempotent } from '../../apps/api/src/http/writes/idempotency-key.js';
 
 const ENDS = ['well', '404', '409', '412', '422', '500', 'sql', 'killed'] as const;
 
-/** What a probe shall do: leave one effect, a subject of this name, and then end like this. */
+/** What a probe does: it creates a subject with this name, then ends this way. */
 export class Wish {
   @Text({ min: 1, max: 200 }, { required: true })
   name: string;
@@ -26,7 +26,7 @@ export class Wish {
   tags?: string[];
 }
 
-/** Hooks of a test into the probes that run in its process. */
+/** Lets tests hook into probes that run in their process. */
 export const hooks: { afterEffect: (name: string) => Promise<void>; runs: number } = {
   afterEffect: () => Promise.resolve(),
   runs: 0,
@@ -34,7 +34,7 @@ export const hooks: { afterEffect: (name: string) => Promise<void>; runs: number
 
 const documented = (id: string) => Documented({ id: `probe_${id}`, summary: 'A probe of the tests', answer: null });
 
-/** Routes that do as they are told, for what no real route does. Their effect is a row of `subjects`. */
+/** Routes for behaviour that no real route has. Their effect is a row in `subjects`. */
 @Controller('v1/probes')
 export class Probe {
   constructor(
@@ -69,7 +69,7 @@ export class Probe {
     await this.leave(caller, wish);
   }
 
-  /** Honours no key. */
+  /** Does not honour an idempotency key. */
   @Patch('')
   @RequireScopes('write')
   @documented('update')

@@ -1,18 +1,18 @@
 import { TestRunner } from 'vitest';
 
-/** What a test has to say about a row of the table of promises. */
+/** A test's result for a row of the table of promises. */
 export interface Reached {
   row: number;
-  /** Figures, in words: `0 lost, 12 doubled`. */
+  /** Figures in plain English: `0 lost, 12 doubled`. */
   figures: string;
-  /** Of the random choices, where there were any. */
+  /** Seed of the random choices, if any. */
   seed?: number | string;
 }
 
-/** Says what the running test has measured for a row of the table of promises; `npm run test:faults -- --report` prints it. */
+/** Records what the running test measured for a row of the table of promises. `test:faults -- --report` prints it. */
 export function reached(row: number, figures: string, seed?: number | string): void {
   const test = TestRunner.getCurrentTest();
-  if (!test) throw new Error('Only a running test can say what it has reached.');
+  if (!test) throw new Error('reached() must be called within a running test');
   const meta = test.meta as { reached?: Reached[] };
   (meta.reached ??= []).push({ row, figures, ...(seed === undefined ? {} : { seed }) });
   console.log(`row ${row}: ${figures}${seed === undefined ? '' : ` (seed ${seed})`}`);

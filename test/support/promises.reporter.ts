@@ -2,7 +2,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import type { Reached } from './promise.js';
 import { PROMISES, type Promised } from './promises.js';
 
-/** Prints the table of promises: what each row promises, what was reached, with which seed, in how many seconds. */
+/** Prints the table of promises: each row's promise, results, seed and duration. */
 export default class PromisesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = PROMISES.map((promise) => line(promise, modules));

@@ -1,8 +1,8 @@
-/** A promise about load, faults or bad input, and where it is proven. */
+/** A promise about load, faults or bad input, and the specs that prove it. */
 export interface Promised {
   row: number;
   promised: string;
-  /** Specs below test/ that fail when it is broken; in test/faults at its full number. */
+  /** Specs below test/ that fail if the promise is broken. Those in test/faults use the full numbers. */
   specs: string[];
 }
 

@@ -6,7 +6,7 @@ import type { Factories } from './factories.js';
 
 export type { BulkInviteAnswer, ResultItem };
 
-/** A row as a client writes it. */
+/** A row of a bulk invite. */
 export type RowWish = Record<string, unknown> & { type: 'student' | 'tutor' | 'parent' };
 
 export interface Answer {
@@ -18,10 +18,10 @@ export interface Answer {
 
 let people = 0;
 
-/** An address that nobody has yet. */
+/** An unused address. */
 export const newAddress = (): string => `person-${++people}-${Date.now().toString(36)}@example.org`;
 
-/** A student with a new address, unless the wish says otherwise. */
+/** A student row, by default with an unused address. */
 export const studentRow = (wish: Record<string, unknown> = {}): RowWish => ({
   type: 'student',
   first_name: 'Mia',
@@ -40,7 +40,7 @@ export class Office {
     readonly api: TestApi,
     readonly make: Factories,
     readonly id: string,
-    /** Holds every scope. */
+    /** A key with every scope. */
     readonly key: string,
   ) {}
 
@@ -65,14 +65,14 @@ export class Office {
     return this.send('post', path, body);
   }
 
-  /** A bulk invite that is answered with 200. */
+  /** Sends a bulk invite, which must get 200. */
   async invite(...users: RowWish[]): Promise<BulkInviteAnswer> {
     const { status, body } = await this.post('/v1/users/bulk-invite', { users });
     if (status !== 200) throw new Error(`bulk-invite answered ${status}: ${JSON.stringify(body)}`);
     return body as BulkInviteAnswer;
   }
 
-  /** The result of a bulk invite of one. */
+  /** Sends a bulk invite with one row. @returns its result */
   async inviteOne(user: RowWish): Promise<ResultItem> {
     return (await this.invite(user)).results[0]!;
   }
@@ -83,18 +83,18 @@ export class Office {
     if (status !== 200) throw new Error(`link-student answered ${status}`);
   }
 
-  /** Every record of a list, as the API shows it. */
+  /** All records of a list, as the API shows them. */
   async list(path: string): Promise<Record<string, unknown>[]> {
     const answer: Answer = await this.api.get(`${path}?limit=100`, this.key);
     return (answer.body as { data: Record<string, unknown>[] }).data;
   }
 
-  /** The record with this id in a list; undefined when the organization does not see it. */
+  /** The record with this id in a list; undefined if the organization does not see it. */
   async seen(path: string, id: string | null): Promise<Record<string, unknown> | undefined> {
     return (await this.list(path)).find((record) => record.id === id);
   }
 
-  /** An address is mailed again after ten minutes only: they are over. */
+  /** Skips the ten minutes in which an address gets no second mail. */
   async tenMinutesLater(): Promise<void> {
     await this.make.query(
       `UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`,
@@ -102,7 +102,7 @@ export class Office {
     );
   }
 
-  /** Mails of this organization that wait, newest first. */
+  /** This organization's queued mails, newest first. */
   queued(): Promise<{ kind: string; recipient: string }[]> {
     return this.make.query(
       `SELECT kind, recipient FROM outbox WHERE organization_id = $1 AND topic = 'email' ORDER BY created_at DESC`,

@@ -1,7 +1,7 @@
 import type { TestApi } from './api.js';
 import { documentOf, keyedReads, queryOf, type Route, type Schema } from './routes.js';
 
-/** One query parameter of one read, as the OpenAPI document tells of it. */
+/** A query parameter of a read, from the OpenAPI document. */
 export interface Parameter {
   route: Route;
   name: string;
@@ -26,12 +26,11 @@ function kindOf(name: string, { type, format, enum: values }: Schema): Kind {
   if (format === 'uuid') return 'uuid';
   if (type === 'integer' || type === 'boolean') return type;
   const kind = BY_NAME[name];
-  if (!kind)
-    throw new Error(`Say what kind of value the query parameter "${name}" takes (test/support/query-values.ts)`);
+  if (!kind) throw new Error(`Add the query parameter "${name}" to test/support/query-values.ts`);
   return kind;
 }
 
-/** Values that each kind must take, as they stand in a URL. */
+/** URL-encoded values that each kind must accept. */
 export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
   integer: ['1', '2', '007', '100'],
   boolean: ['true', 'false', '1', '0'],
@@ -44,7 +43,7 @@ export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
   brand: ['primary', 'secondary'],
 };
 
-/** What no kind takes: nothing, NUL, bytes that are not UTF-8, half a surrogate pair, words of other languages. */
+/** Values that every kind must refuse: empty, NUL, invalid UTF-8, lone surrogates, code of other languages. */
 const NEVER = [
   '', '%00', '%ff', '%c3', '%ed%a0%80', '%', '%zz', '%u0031', 'null', 'undefined', 'NaN', '[object%20Object]',
   '__proto__', 'constructor', 'toString', '%7B%7D', '%5B%5D', `'%20OR%201=1--`, '$1', '%25s', '%0d%0aX-Evil:%201',
@@ -53,7 +52,7 @@ const NEVER = [
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
-/** Values that each kind must refuse, as they stand in a URL. */
+/** URL-encoded values that each kind must refuse. */
 export const BAD: Record<Kind, string[]> = {
   integer: [
     ...NEVER, '1e1', '0x10', '0b11', '0o17', '%2010%20', '+10', '%2B10', '10%20', '%0910', '10%0a', '10%00', '1.5', '1.0',
@@ -85,7 +84,7 @@ export const BAD: Record<Kind, string[]> = {
   enum: [...NEVER, 'unheard_of', '0', 'true'],
 }; // prettier-ignore
 
-/** The fault types that each kind answers a bad value with. */
+/** The fault types for bad values of each kind. */
 export const FAULTS: Record<Kind, string[]> = {
   integer: ['int_parsing', 'greater_than_equal', 'less_than_equal'],
   boolean: ['bool_parsing'],
@@ -100,7 +99,7 @@ export function goodValues({ kind, schema }: Parameter): string[] {
   return kind === 'enum' ? (schema.enum as string[]) : GOOD[kind];
 }
 
-/** Bad ones of the kind, and those just beyond this parameter's own limits or beside its own values. */
+/** Bad values of the kind, and values just beyond this parameter's limits or similar to its enum values. */
 export function badValues({ kind, schema }: Parameter): string[] {
   const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
   const beside = ((schema.enum ?? []) as string[]).flatMap((value) => [

@@ -1,8 +1,8 @@
-/** Chance that can be repeated: the same seed gives the same sequence. */
+/** A seeded random generator (mulberry32): the same seed gives the same sequence. */
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 to 1, without 1. (mulberry32) */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -10,7 +10,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** From 0 to `below`, without `below`. */
+  /** An integer from 0 (inclusive) to `below` (exclusive). */
   integer(below: number): number {
     return Math.floor(this.next() * below);
   }

@@ -1,26 +1,26 @@
 import { connect } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** A raw HTTP answer. */
 export interface RawAnswer {
-  /** Of the request. */
+  /** The request's method. */
   method: string;
-  /** 0 when the connection was closed without one. */
+  /** 0 if the connection closed without an answer. */
   status: number;
-  /** Names in lower case; a name that came twice is joined with a comma. */
+  /** Names are in lower case; repeated headers are joined with commas. */
   headers: Record<string, string>;
   body: string;
-  /** Interim answers before it, 100 for example. */
+  /** Statuses of interim answers before it, such as 100. */
   interim: number[];
-  /** Final answers on the connection, this one included. */
+  /** Number of final answers on the connection, including this one. */
   answers: number;
 }
 
 export interface RawRequest {
   method?: string;
   version?: string;
-  /** As they are, in this order; Host and Connection: close are put before them. */
+  /** Sent unchanged and in this order, after Host and Connection: close. */
   headers?: [name: string, value: string][];
-  /** Instead of the usual Host header; null leaves it out. */
+  /** Replaces the usual Host header; null omits it. */
   host?: string | null;
   body?: string;
 }
@@ -34,8 +34,8 @@ export function bytesOf(target: string, request: RawRequest = {}): string {
 }
 
 /**
- * Sends the bytes on a connection of their own and reads until the server closes it. No client's library stands between,
- * which would refuse or repair what is sent.
+ * Sends bytes on their own connection and reads until the server closes it. Uses no HTTP client, which would refuse or
+ * repair bad requests.
  */
 export async function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
   return parse(await everythingSaid(port, bytes, patience), bytes.split(' ', 1)[0]!);
@@ -50,7 +50,7 @@ function everythingSaid(port: number, bytes: string, patience: number): Promise<
       reject(new Error(`The connection stayed open for ${patience} ms after ${JSON.stringify(bytes.slice(0, 200))}`));
     });
     socket.on('data', (chunk) => chunks.push(chunk));
-    // A server that closes while bytes are on their way resets the connection; what it said before counts.
+    // If the server closes while bytes are in flight, the connection is reset: what it sent before that still counts.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       resolve(Buffer.concat(chunks).toString('latin1'));
@@ -71,7 +71,7 @@ function parse(text: string, method: string): RawAnswer {
       continue;
     }
     const headers = headersOf(fields);
-    // HEAD's answer tells the length of a body that it has not, unless the server never got to know the method.
+    // Answers to HEAD announce a body that is not sent, unless the server could not parse the method.
     const bare = method === 'HEAD' && (rest === '' || rest.startsWith('HTTP/'));
     const chunked = !bare && headers['transfer-encoding'] === 'chunked' ? joined(rest) : null;
     const length = bare ? 0 : (chunked?.length ?? Number(headers['content-length'] ?? rest.length));
@@ -84,7 +84,7 @@ function parse(text: string, method: string): RawAnswer {
   return found;
 }
 
-/** A body in chunks, and how long it is with their sizes. */
+/** Decodes a chunked body. @returns the body and its encoded length */
 function joined(text: string): { body: string; length: number } {
   let body = '';
   for (let at = 0; ;) {

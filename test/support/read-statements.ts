@@ -4,28 +4,28 @@ import { call, nameOf, type Route } from './routes.js';
 import type { TestApi } from './api.js';
 import type { School } from './world.js';
 
-/** A statement as it goes to PostgreSQL. */
+/** A statement as sent to PostgreSQL. */
 export interface Statement {
   text: string;
   values: unknown[];
 }
 
-/** What goes before and after the statements of a read, and finds the caller: not about the organization's data. */
+/** Statements around a read and for authentication, which do not touch the organization's data. */
 export const FRAME = /^\s*(SELECT set_config\(|SELECT \* FROM api_key_by_hash\()/i;
 
-/** `last_used_at` is written by a timer: a write that would stand among the statements of whatever read runs just then. */
+/** Disables `last_used_at`, which a timer writes: its statements would appear among those of a concurrent read. */
 export function forgetKeyUsage(): void {
   vi.spyOn(KeyUsage.prototype, 'note').mockImplementation(() => undefined);
 }
 
-/** A batch has several; anything else is a query as the driver takes it. */
+/** A batch has several statements; anything else is a query in the driver's form. */
 export function statementsOf(sent: unknown): Statement[] {
   if (typeof sent === 'string') return [{ text: sent, values: [] }];
   const { statements, text, values = [] } = sent as { statements?: Statement[] } & Partial<Statement>;
   return statements ?? [{ text: text!, values }];
 }
 
-/** The statements that a read of `school` sends, whatever way the code takes to the database: all end at the driver. */
+/** All statements that a read of `school` sends, captured at the driver, whatever code sends them. */
 export async function statementsFor(
   api: TestApi,
   route: Route,

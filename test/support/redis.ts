@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { findServer, REDIS, type ServerBinary } from './server-binary.js';
 
-/** A real Redis of one spec: empty, noeviction, nothing on disk. It can be killed, brought back and paused. */
+/** One spec's real Redis: empty, noeviction, without persistence. It can be killed, restarted and paused. */
 export class TestRedis {
   private process: ChildProcess;
 
@@ -27,7 +27,7 @@ export class TestRedis {
         await redis.restart();
         return redis;
       } catch (error) {
-        // Somebody else may have taken the port meanwhile.
+        // Another process may have taken the port meanwhile.
         if (attempt === 3) throw error;
       }
     }
@@ -37,7 +37,7 @@ export class TestRedis {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the server on its port; resolves when it answers. */
+  /** Starts the server again on its port; resolves when it answers. */
   async restart(): Promise<void> {
     const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const kept = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
@@ -60,7 +60,7 @@ export class TestRedis {
     }
   }
 
-  /** Connections are cut, data is gone. */
+  /** Cuts connections and loses all data. */
   async kill(): Promise<void> {
     const { process: child } = this;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -68,7 +68,7 @@ export class TestRedis {
     await once(child, 'exit');
   }
 
-  /** It keeps its connections and answers nothing. */
+  /** Keeps connections open but answers nothing. */
   pause(): void {
     this.process.kill('SIGSTOP');
   }
@@ -77,7 +77,7 @@ export class TestRedis {
     this.process.kill('SIGCONT');
   }
 
-  /** A client to look inside; the caller disconnects it. */
+  /** A client to inspect Redis with; the caller must disconnect it. */
   client(): Redis {
     const client = new Redis(this.url, { retryStrategy: () => 50, maxRetriesPerRequest: 1 });
     client.on('error', () => undefined);

@@ -10,16 +10,16 @@ export type { Route };
 /** Every route of the application. */
 export const allRoutes = (api: TestApi): Route[] => api.app.get(RouteTable).routes();
 
-/** Those that need a key. */
+/** The routes that need a key. */
 export const keyedRoutes = (api: TestApi): Route[] => allRoutes(api).filter((route) => route.access?.public !== true);
 
-/** The reads among them. */
+/** The reads that need a key. */
 export const keyedReads = (api: TestApi): Route[] => keyedRoutes(api).filter(({ method }) => method === 'GET');
 
-/** As the OpenAPI document writes the path. */
+/** The path as written in the OpenAPI document. */
 export const templateOf = (route: Route): string => route.path.replaceAll(/:([^/]+)/g, '{$1}');
 
-/** As the catalogue writes the operation: `GET /v1/parents/{parent_id}`. */
+/** The operation as written in the catalogue: `GET /v1/parents/{parent_id}`. */
 export const nameOf = (route: Route): string => `${route.method} ${templateOf(route)}`;
 
 export type Schema = Record<string, unknown> & {
@@ -55,7 +55,7 @@ export interface DocumentedOperation {
   'x-required-scopes': string[];
 }
 
-/** The OpenAPI document as clients get it. */
+/** The OpenAPI document that clients get. */
 export interface ApiDocument extends Omit<OpenAPIObject, 'paths' | 'components'> {
   paths: Record<string, Record<string, DocumentedOperation>>;
   components: {
@@ -69,20 +69,20 @@ export async function documentOf(api: TestApi): Promise<ApiDocument> {
   return (await api.get('/openapi.json')).body as ApiDocument;
 }
 
-/** What the document says of the route. */
+/** The route's operation in the document. */
 export function operationAt(document: ApiDocument, route: Route): DocumentedOperation {
   const operation = document.paths[templateOf(route)]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`${nameOf(route)} is not in the OpenAPI document: give it @Documented`);
   return operation;
 }
 
-/** The query parameters of the route, by name. */
+/** The route's query parameters, by name. */
 export function queryOf(document: ApiDocument, route: Route): Map<string, Schema> {
   const parameters = operationAt(document, route).parameters.filter((parameter) => parameter.in === 'query');
   return new Map(parameters.map(({ name, schema }) => [name, schema]));
 }
 
-/** The name of the schema of the route's JSON body; null when it takes none. */
+/** The schema name of the route's JSON body; null if it has none. */
 export function requestOf(document: ApiDocument, route: Route): string | null {
   const schema = operationAt(document, route).requestBody?.content['application/json']?.schema;
   return schema ? String(schema.$ref).split('/').at(-1)! : null;
@@ -90,7 +90,7 @@ export function requestOf(document: ApiDocument, route: Route): string | null {
 
 const PAGING = ['limit', 'offset', 'cursor'];
 
-/** Those of them that are no paging. */
+/** The route's query parameters except paging. */
 export function filtersOf(document: ApiDocument, route: Route): Map<string, Schema> {
   return new Map([...queryOf(document, route)].filter(([name]) => !PAGING.includes(name)));
 }
@@ -101,7 +101,7 @@ export interface Answer {
   text: string;
 }
 
-/** A request exactly as given: any method, the path not normalised. */
+/** Sends a request exactly as given: any method, without normalising the path. */
 export function send(
   api: TestApi,
   method: string,
@@ -123,7 +123,7 @@ export function send(
   });
 }
 
-/** What a caller can tell an answer by: all but the request's own id and the counters of its key. */
+/** The parts by which a caller could tell answers apart: not the request id or the key's counters. */
 export function telling({ status, headers, text }: Answer): object {
   return {
     status,
@@ -135,7 +135,7 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
-/** The route with the ids of the school and its key, or another one; null sends none. */
+/** Calls the route with the school's ids and its key, another key, or no key if null. */
 export function call(
   api: TestApi,
   route: Route,

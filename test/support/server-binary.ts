@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A server that tests start. */
+/** A server program that tests need. */
 export interface Server {
   name: string;
-  /** Where Debian's package of that name has it. */
+  /** Path within Debian's package. */
   path: string;
   version: string;
-  /** Packages of its own that it needs, besides libraries. */
+  /** Further packages it needs, besides libraries. */
   parts: RegExp;
 }
 
@@ -21,21 +21,21 @@ export const REDIS: Server = {
 };
 export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
 
-/** How a server is run: the program, and what its environment needs. */
+/** How to run a server: the program and additional environment variables. */
 export interface ServerBinary {
   program: string;
   env: Record<string, string>;
 }
 
 /**
- * A server of the PATH; else Debian's package, unpacked into node_modules/.cache. Unpacked, not installed: that needs no
- * root, starts no service, and leaves the machine as it was.
+ * Finds a server on the PATH, or unpacks Debian's package into node_modules/.cache. Unpacking, unlike installing, needs no
+ * root, starts no service and does not change the machine.
  *
- * @throws Error with one plain sentence where neither is possible
+ * @throws Error with one plain sentence if neither is possible
  */
 export function findServer(server: Server): ServerBinary {
   const { name, path, version } = server;
-  // An ordinary account's PATH may not have what is for the administrator.
+  // Ordinary accounts may lack the sbin folders on their PATH.
   for (const program of [name, `/${path}`]) {
     const installed = { program, env: {} };
     if (works(installed, version)) return installed;
@@ -61,7 +61,7 @@ function works({ program, env }: ServerBinary, version: string): boolean {
   return spawnSync(program, [version], { stdio: 'ignore', env: { ...process.env, ...env } }).status === 0;
 }
 
-/** Debian keeps libraries in a folder of the architecture's name. */
+/** Debian keeps libraries in a folder named after the architecture. */
 function libraries(root: string): string {
   const lib = join(root, 'usr/lib');
   return readdirSync(lib)
@@ -76,7 +76,7 @@ function unpack({ name, parts }: Server, target: string): void {
     for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
       mkdirSync(join(work, folder), { recursive: true });
     }
-    // Lists and packages of our own: the system's belong to root, and may be missing.
+    // Uses our own package lists: the system's belong to root and may be missing.
     const own = [
       '-o',
       `Dir::State=${work}/state`,
@@ -85,7 +85,7 @@ function unpack({ name, parts }: Server, target: string): void {
       '-o',
       `Dir::Cache=${work}/cache`,
     ];
-    // As root apt would fetch as another account, which may not enter here.
+    // As root, apt would download as another account, which may lack access to this folder.
     own.push('-o', 'APT::Sandbox::User=', '-o', 'Debug::NoLocking=1');
     run('apt-get', [...own, 'update', '-qq']);
     const only = [

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 
-/** Longer than a start takes on the most loaded machine (ms). */
+/** Longer than a start takes even on a heavily loaded machine (ms). */
 const PATIENCE = 120_000;
 
 interface ServiceOptions {
   settings?: Record<string, string>;
   cwd?: string;
-  /** Where standard output goes instead of `output`: a file descriptor. */
+  /** File descriptor for standard output, which then is not in `output`. */
   stdout?: number;
 }
 
-/** `npm start` as a newcomer runs it, in a data folder of its own. */
+/** `npm start` as a newcomer runs it, in its own data folder. */
 export class Service {
-  /** Those that a failed test would leave behind. */
+  /** Running services, which a failed test would leave behind. */
   static readonly running = new Set<Service>();
   output = '';
   ended = false;
@@ -45,7 +45,7 @@ export class Service {
     return this.child.pid!;
   }
 
-  /** Waits until the service has said something. */
+  /** Waits for output that matches. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const found = () => pattern.exec(this.output);
     await vi.waitUntil(() => found() !== null || this.ended, { timeout: PATIENCE, interval: 20 });
@@ -53,13 +53,13 @@ export class Service {
     return found()!;
   }
 
-  /** Waits until the service says that it is ready; returns its base URL. */
+  /** Waits until the service is ready. @returns its base URL */
   async ready(): Promise<string> {
     await this.says(/Ready in/);
     return /Tutoring API +(\S+)/.exec(this.output)![1]!;
   }
 
-  /** Waits until it has noted where it listens, for when it can say nothing. */
+  /** Waits until the service has written its address to its data folder, for services without output. */
   async listens(): Promise<string> {
     const note = (): { url: string | null } | null => {
       try {
@@ -78,7 +78,7 @@ export class Service {
   }
 }
 
-/** Processes whose command line or environment (ps e) names the folder. */
+/** Processes whose command line or environment (ps e) contains the folder. */
 export function processesOf(folder: string): string[] {
   const lines = execFileSync('ps', ['axeww', '-o', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => line.includes(folder) && !/^\s*\d+ +Z/.test(line));

@@ -2,35 +2,35 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 /**
- * A program: clients who hold connections with as little work as possible, and come back when they are cut. In a process of
- * its own, so that it takes no time from whoever measures. Node runs it as it stands: nothing but types may be TypeScript.
+ * Program: clients that hold connections open with minimal work and reconnect when cut off. Runs in its own process, so that
+ * it does not disturb measurements. Node strips its types, so it may use no other TypeScript syntax.
  */
 export type SlowKind = 'headers' | 'body' | 'reader';
 
 /** The first message. */
 export interface SlowPlan {
   port: number;
-  /** What each kind sends at first, in turns. */
+  /** What clients of each kind send first, in rotation. */
   bytes: Record<SlowKind, string[]>;
-  /** How many of each kind at a time. */
+  /** Concurrent clients of each kind. */
   count: Record<SlowKind, number>;
-  /** Over how many seconds the first ones are spread. */
+  /** Seconds over which the first clients start. */
   within: Record<SlowKind, number>;
 }
 
 /** The answer to any other message. */
 export interface SlowReport {
-  /** Seconds until each of those that were cut was cut. */
+  /** Seconds after which each client was cut off. */
   cuts: Record<SlowKind, number[]>;
-  /** How long the oldest open connection is open (s). */
+  /** Age of the oldest open connection (s). */
   oldest: Record<SlowKind, number>;
-  /** Statuses that those were answered with who sent slowly. */
+  /** Statuses that slow senders got. */
   answers: string[];
-  /** Attempts that ended at once, without having been one. */
+  /** Connections that ended within a second. */
   refused: number;
 }
 
-/** How often a slow client does as much as a byte's work, and how often readers are looked at (ms). */
+/** How often a client sends or reads a byte, and how often readers are checked (ms). */
 const DRIP_MS = 3_000;
 const LOOK_MS = 500;
 const ESTABLISHED = '01';
@@ -75,7 +75,7 @@ function open(plan: SlowPlan, kind: SlowKind): void {
   socket.once('close', () => over(plan, attempt));
 }
 
-/** A client that reads nothing does not hear that its connection is gone: the system knows. */
+/** Checks the kernel's list of connections: a client that hardly reads does not notice that it was cut off. */
 function look(plan: SlowPlan): void {
   const established = new Set<number>();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {

@@ -3,33 +3,33 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail as the server took it. */
+/** A mail that the server accepted. */
 export interface Received {
   to: string;
   headers: Record<string, string>;
   text: string;
   html: string;
-  /** Everything between DATA and the dot. */
+  /** Everything between DATA and the final dot. */
   raw: string;
   at: number;
 }
 
-/** What a server does with a recipient, or with a whole mail: a refusal, a wait (ms) or both. */
+/** How the server treats a recipient or a mail: it refuses, waits, or both. */
 export interface Behaviour {
   code?: number;
   message?: string;
   waitMs?: number;
 }
 
-/** A real SMTP server on this machine, which keeps what it takes. */
+/** A real local SMTP server that keeps the mails it accepts. */
 export class TestSmtp {
   readonly received: Received[] = [];
   /** RCPT commands, accepted or not. */
   readonly asked: string[] = [];
   connections = 0;
-  /** At RCPT TO. */
+  /** Called at RCPT TO. */
   atRecipient: (address: string) => Behaviour | undefined = () => undefined;
-  /** After the whole mail has come. */
+  /** Called after the whole mail has arrived. */
   atMessage: (address: string) => Behaviour | undefined = () => undefined;
 
   private constructor(
@@ -38,7 +38,7 @@ export class TestSmtp {
   ) {}
 
   static async start(options: SMTPServerOptions = {}, port = 0): Promise<TestSmtp> {
-    // The server has to be there before what it records into.
+    // The server's callbacks need this object, which needs the server's port.
     const holder: { smtp?: TestSmtp } = {};
     const server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-/** What went to PostgreSQL while it was watched, from this process. */
+/** What this process sent to PostgreSQL while it was watched. */
 export class SqlWatch {
-  /** SQLSTATEs of the statements that failed. */
+  /** SQLSTATEs of failed statements. */
   readonly failures: string[] = [];
-  /** The statements of each transaction that ended, its BEGIN and its end included. */
+  /** The statements of each finished transaction, including BEGIN and COMMIT or ROLLBACK. */
   readonly transactions: string[][] = [];
   private readonly open = new Map<pg.Client, string[]>();
   private readonly original: unknown = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query')!.value;

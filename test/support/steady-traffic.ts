@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One in so many requests writes. */
+/** Every nth request is a write. */
 const WRITES = 4;
 
-/** Reads and writes at an even rate, each on a connection of its own. None is sent twice: a failure is a failure. */
+/** Reads and writes at a steady rate, each on its own connection, without retries. */
 export class SteadyTraffic {
-  /** Milliseconds of each request that was answered as it should be. */
+  /** Times of successful requests (ms). */
   readonly times: number[] = [];
-  /** What became of the others. */
+  /** How the other requests failed. */
   readonly failures: string[] = [];
   private running = true;
   private readonly underWay = new Set<Promise<void>>();
@@ -24,13 +24,13 @@ export class SteadyTraffic {
     this.ended = this.run(perSecond);
   }
 
-  /** Begins to count anew. */
+  /** Restarts the counts. */
   reset(): void {
     this.times.length = 0;
     this.failures.length = 0;
   }
 
-  /** Ends when the last request is answered. */
+  /** Resolves when the last request is answered. */
   async stop(): Promise<void> {
     this.running = false;
     await this.ended;

@@ -13,20 +13,20 @@ export interface UploadAnswer {
   body: { url: string; path: string; size_bytes: number };
 }
 
-/** What makes an upload another one than usual. */
+/** How an upload differs from the default. */
 export interface UploadWish {
   name?: string;
   field?: string;
   query?: string;
   key?: string;
   headers?: Record<string, string>;
-  /** Instead of one part with the file. */
+  /** Replaces the part with the file. */
   parts?: Buffer;
 }
 
 const BOUNDARY = 'a-boundary-of-the-tests';
 
-/** One part of a multipart body; the name goes in as it is. */
+/** A file part of a multipart body. The name is not escaped. */
 export function part(
   content: Buffer | string,
   { field = 'file', name = 'photo.jpg', type = 'image/jpeg' } = {},
@@ -47,7 +47,7 @@ export function multipart(...parts: Buffer[]): Buffer {
 
 export const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** An organization that uploads images, to a storage of its own. */
+/** An organization that uploads images to its own storage. */
 export class Uploads {
   private constructor(
     readonly api: TestApi,
@@ -56,13 +56,13 @@ export class Uploads {
     readonly school: string,
     readonly key: string,
     readonly platformKey: string,
-    /** Of the process that is asked; another one may stand beside the application of the test. */
+    /** Port to send requests to: by default the test's application, but a spec may set another process's. */
     public port: number,
   ) {}
 
   static async open(settings: Record<string, string> = {}): Promise<Uploads> {
     const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-uploads-'));
-    // Few connections to the database: descriptors are counted.
+    // Few database connections, because specs count descriptors.
     const api = await TestApi.start({ DATA_DIR: dataDir, DATABASE_POOL_SIZE: '5', ...settings });
     const make = await Factories.connect(api.database);
     const { id } = await make.organization();
@@ -78,7 +78,7 @@ export class Uploads {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  /** Uploads the file, or whatever the wish says. */
+  /** Uploads a file. */
   async send(file: Buffer | string, wish: UploadWish = {}): Promise<UploadAnswer> {
     const { name = 'photo.jpg', field: into = 'file', query = '', key = this.key, headers = {}, parts } = wish;
     const response = await fetch(`http://127.0.0.1:${this.port}/v1/blog-images${query}`, {
@@ -90,7 +90,7 @@ export class Uploads {
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text || 'null') as never };
   }
 
-  /** What everybody gets at the image's address; the port is this run's, whatever the address says. */
+  /** Fetches an image without a key, from this run's port whatever its public address says. */
   media(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(`http://127.0.0.1:${this.port}/media/${path}`, init);
   }
@@ -106,7 +106,7 @@ export class Uploads {
       .map((entry) => join(entry.parentPath, entry.name));
   }
 
-  /** Sends bytes for as long as they are taken, and tells the answer and how many went out. */
+  /** Sends bytes until the connection closes or the limit is reached. @returns the status and the bytes sent */
   flood(head: string, limit: number): Promise<{ status: number; sent: number }> {
     return new Promise((resolve) => {
       const chunk = Buffer.alloc(65_536, 0x61);

@@ -9,11 +9,12 @@ import { loadEnv } from '@app/config';
 import { ApiProcess } from './api-process.js';
 import { CommitTrap } from './commit-trap.js';
 import { createEmptyDatabase, type TestDatabase } from './database.js';
+import { difference } from './difference.js';
 import { answerOf, type KillReport, type Victim, type VictimProcess } from './kill-harness.js';
 import { type Account, type Mail, wantedOf } from './wanted-people.js';
 import { Mailroom } from './worker.js';
 
-/** Everybody's accounts, half-made ones too; a person with two ties to an organization comes twice. */
+/** All accounts, including half-made ones. A person with two ties to an organization appears twice. */
 export const ACCOUNTS = `
   SELECT u.id, u.last_name AS "lastName", t.user_id IS NOT NULL AS tied FROM users u LEFT JOIN (
     SELECT user_id FROM members UNION ALL SELECT user_id FROM parents
@@ -21,7 +22,7 @@ export const ACCOUNTS = `
 
 export const MAILS = `SELECT kind, recipient FROM outbox WHERE topic = 'email'`;
 
-/** The API as it is deployed. */
+/** The API as deployed. */
 export class ApiVictim implements Victim {
   private constructor(
     private readonly room: Mailroom,
@@ -51,7 +52,7 @@ export class ApiVictim implements Victim {
     return this.room.make.query(MAILS);
   }
 
-  /** Rounds that left anything else behind than one effect: what goes with the accounts, each of it once. */
+  /** Compares audit rows, keys and links with one effect per round. @returns the surplus and missing ones */
   async leftovers({ rounds }: KillReport): Promise<string[]> {
     const audited = await this.room.make.query<{ request_id: string; ids: string[] }>(
       `SELECT request_id, details -> 'user_ids' AS ids FROM audit_log WHERE result = 'done'`,
@@ -84,23 +85,12 @@ export class ApiVictim implements Victim {
   }
 }
 
-/** What is in one list but not in the other, or not as often. */
-function difference(found: string[], expected: string[]): string[] {
-  const left = [...expected];
-  const surplus = found.filter((line) => {
-    const place = left.indexOf(line);
-    if (place >= 0) left.splice(place, 1);
-    return place < 0;
-  });
-  return [...surplus.map((line) => `surplus: ${line}`), ...left.map((line) => `missing: ${line}`)];
-}
-
 const SCHEMA = `
   CREATE TABLE people (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), first_name text, last_name text, email text);
   CREATE TABLE mails (kind text, recipient text);
   CREATE TABLE answers (key text, body text)`;
 
-/** The planted bug: see naive-api.ts. */
+/** An API with planted bugs: see naive-api.ts. */
 export class NaiveVictim implements Victim {
   readonly headers = {};
   private readonly program = ts.transpileModule(
@@ -129,7 +119,7 @@ export class NaiveVictim implements Victim {
     const [message] = (await Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(() => {
-        throw new Error('The naive API ended at its start');
+        throw new Error('The naive API exited while starting');
       }),
     ])) as [{ listening: number }];
     return { port: message.listening, stop: () => killed(child) };

@@ -1,12 +1,12 @@
 import { newAddress, parentRow, type RowWish, studentRow, tutorRow } from './provisioning.js';
 
-/** Somebody whom a client asked for. */
+/** A person whom a client asked to create. */
 export interface Wanted {
-  /** Nobody else's, so that people without an address can be told apart too. */
+  /** Unique, to identify people without an address. */
   lastName: string;
   email: string | null;
   mailed: boolean;
-  /** As the answer named it; null where it names none. */
+  /** The id in the answer, or null if it has none. */
   id: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface Wanted {
 export interface Account {
   id: string;
   lastName: string;
-  /** False for a login that the organization cannot see: half of a person. */
+  /** False for a half-made person: a login that the organization cannot see. */
   tied: boolean;
 }
 
@@ -26,13 +26,13 @@ export interface Mail {
 export interface Verdict {
   /** Accounts beyond the first of each person. */
   duplicates: number;
-  /** People without the account that they were answered with. */
+  /** People without the account that the answer promised. */
   losses: number;
   mailsTwice: number;
   mailsLost: number;
 }
 
-/** Rows of all kinds, with new people only: some with parents, some without an address. */
+/** Rows of all kinds for new people, some with parents, some without an address. */
 export function mixedRows(name: string, count: number): RowWish[] {
   return Array.from({ length: count }, (_, index) => {
     const last_name = `${name}-${index}`;
@@ -49,7 +49,7 @@ export function mixedRows(name: string, count: number): RowWish[] {
   });
 }
 
-/** The people of a batch, with the ids that they were answered with. */
+/** The people of a batch, with their ids from the answer. */
 export function wantedOf(rows: RowWish[], results: { id: string | null }[]): Wanted[] {
   return rows.flatMap((row, index) => {
     const { type, last_name, email, parent } = row as RowWish & PersonRow & { parent?: PersonRow };
@@ -64,7 +64,7 @@ interface PersonRow {
   email: string | null;
 }
 
-/** Compares what was asked for and answered with what is there. */
+/** Compares the wanted people with the stored accounts and mails. */
 export function judge(wanted: Wanted[], accounts: Account[], mails: Mail[]): Verdict {
   const byName = grouped(accounts, ({ lastName }) => lastName);
   const mailsOf = grouped(mails, ({ recipient, kind }) => `${kind} ${recipient.toLowerCase()}`);

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const WATCH_EVERY_MS = 50;
 
-/** A server behind the proxy, with the connections to it that are kept. */
+/** A server behind the proxy, and the keep-alive connections to it. */
 interface Target {
   port: number;
   agent: Agent;
   ready: boolean;
 }
 
-/** A proxy that sends requests in turns to those servers that say they are ready, keeps its connections, and tries nothing twice. */
+/** A round-robin proxy for servers that report ready. It keeps connections alive and retries nothing. */
 export class WatchingProxy {
   private targets: Target[] = [];
   private turn = 0;
@@ -32,7 +32,7 @@ export class WatchingProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Resolves when requests go there. */
+  /** Resolves when the server gets requests. */
   async add(port: number): Promise<void> {
     const target = { port, agent: new Agent({ keepAlive: true }), ready: false };
     this.targets.push(target);
@@ -66,7 +66,7 @@ export class WatchingProxy {
         resolve(response.statusCode === 200);
       }).on('error', () => resolve(false));
     });
-    // Connections that nothing will be sent over any more; those in use end with their answer.
+    // Closes idle connections; those in use end with their answer.
     if (!target.ready) for (const socket of Object.values(target.agent.freeSockets).flat()) socket?.destroy();
   }
 

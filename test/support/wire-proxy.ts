@@ -1,68 +1,47 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type Link, PostgresProxy } from './proxy.js';
 
-/** On which side of a message the connection ends: before PostgreSQL gets it, or when it is carried out and nobody knows. */
+/** When a connection ends: before PostgreSQL gets a message, or after it has processed it but before the client hears. */
 export type Side = 'before' | 'after';
 
-/** What PostgreSQL says when it has carried out a message of a client, by the types of both. An error ends any of them. */
+/** PostgreSQL's answers to each type of client message, by message type. An error answers any of them. */
 const ANSWERS: Record<string, string> = { P: '1', B: '2', D: 'Tn', E: 'CIs', C: '3', Q: 'Z', S: 'Z' };
-/** After an error PostgreSQL passes over what came with it, up to one of these. */
+/** After an error PostgreSQL ignores messages up to one of these. */
 const RESUMES = 'QS';
 const FLUSH = message('H');
 
-/** A message of a client, as a failure names it. */
+/** A client message, as failures show it. */
 export interface Seen {
-  /** Its type, as the protocol has it. */
+  /** The protocol's message type. */
   type: string;
-  /** The statement that it belongs to. */
+  /** The statement it belongs to. */
   statement: string;
 }
 
-/** Which message ends its connection. */
+/** The message at which to end a connection. */
 export interface Cut {
-  /** Among the messages from now on. */
+  /** Index of the message, counted from {@link WireProxy.watch}. */
   index: number;
   side: Side;
-  /** Whether the database stays out of reach, until {@link WireProxy.watch} is called again. */
+  /** Keeps the database unreachable until the next {@link WireProxy.watch}. */
   forGood?: boolean;
-  /** Called when the connection has ended. */
+  /** Called after the connection has ended. */
   then?: () => void;
 }
 
 /**
- * Stands between a process and PostgreSQL, reads the messages of the protocol, and can end a connection at any of them. What
- * a connection says before it is ready for queries is not counted.
+ * Parses the PostgreSQL protocol and can end a connection at any message. Messages before a connection is ready for queries
+ * do not count.
  */
-export class WireProxy {
-  /** The messages since {@link watch}, of all connections. */
+export class WireProxy extends PostgresProxy {
+  /** Messages of all connections since {@link watch}. */
   seen: Seen[] = [];
-  /** The message that the connection was ended at; null when it did not come to that. */
+  /** The message at which a connection was ended; null if none was. */
   cut: Seen | null = null;
   private plan: Cut | null = null;
   private watching = false;
   private away = false;
-  private readonly sockets = new Set<Socket>();
 
-  private constructor(
-    private readonly server: Server,
-    private readonly target: URL,
-  ) {
-    server.on('connection', (client) => this.carry(client));
-  }
-
-  static async open(databaseUrl: string): Promise<WireProxy> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new WireProxy(server, new URL(databaseUrl));
-  }
-
-  /** The database, by way of this. */
-  get url(): string {
-    const { port } = this.server.address() as AddressInfo;
-    return Object.assign(new URL(this.target), { hostname: '127.0.0.1', port: String(port) }).href;
-  }
-
-  /** Counts messages from now on, and ends the connection of one of them. */
+  /** Starts counting messages, and ends a connection at one of them. */
   watch(cut: Cut | null = null): void {
     this.seen = [];
     this.cut = null;
@@ -75,13 +54,47 @@ export class WireProxy {
     this.watching = false;
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-    await once(this.server, 'close');
+  protected override carry(link: Link): void {
+    const { client, upstream } = link;
+    if (this.away) {
+      this.sever(link);
+      return;
+    }
+    const fromClient = new Messages(false);
+    const fromServer = new Messages(true);
+    const statements = new Statements();
+    /** Messages that PostgreSQL has not answered yet. */
+    const pending: Pending[] = [];
+    let ready = false;
+    client.on('data', (chunk) => {
+      for (const { type, bytes } of fromClient.read(chunk)) {
+        if (link.cut) return;
+        const side = ready ? this.judge({ type, statement: statements.of(type, bytes) }) : null;
+        if (side === 'before') {
+          this.end(link);
+          return;
+        }
+        upstream.write(bytes);
+        if (ready && type in ANSWERS) pending.push({ type, last: side === 'after' });
+        if (side === null) continue;
+        // The client's next messages are never forwarded, so nothing else makes PostgreSQL answer.
+        if (!RESUMES.includes(type)) upstream.write(FLUSH);
+        link.cut = true;
+      }
+    });
+    upstream.on('data', (chunk) => {
+      if (!link.cut) client.write(chunk);
+      for (const { type } of fromServer.read(chunk)) {
+        if (!ready) ready = type === 'Z';
+        else if (answered(pending, type)) {
+          this.end(link);
+          return;
+        }
+      }
+    });
   }
 
-  /** @returns on which side of the message its connection ends; null for neither */
+  /** @returns when to end the connection of this message; null to leave it open */
   private judge(seen: Seen): Side | null {
     if (!this.watching || seen.type === 'X') return null;
     if (this.seen.push(seen) - 1 !== this.plan?.index) return null;
@@ -89,78 +102,26 @@ export class WireProxy {
     return this.plan.side;
   }
 
-  private carry(client: Socket): void {
-    if (this.away) {
-      client.destroy();
-      return;
+  private end(link: Link): void {
+    link.cut = true;
+    link.client.destroy();
+    // PostgreSQL reads what it was sent before it sees the end.
+    link.upstream.end();
+    if (this.plan?.forGood) {
+      this.away = true;
+      for (const other of this.links) if (other !== link) this.sever(other);
     }
-    const upstream = connect(Number(this.target.port), this.target.hostname);
-    const fromClient = new Messages(false);
-    const fromServer = new Messages(true);
-    const statements = new Statements();
-    /** Messages that PostgreSQL has and has not answered. */
-    const pending: Pending[] = [];
-    let ready = false;
-    let cut = false;
-    const end = () => {
-      cut = true;
-      client.destroy();
-      // What was let through is read before the end is.
-      upstream.end();
-      if (this.plan?.forGood) {
-        this.away = true;
-        for (const socket of this.sockets) if (socket !== upstream) socket.destroy();
-      }
-      this.plan?.then?.();
-    };
-    client.on('data', (chunk) => {
-      for (const { type, bytes } of fromClient.read(chunk)) {
-        if (cut) return;
-        const side = ready ? this.judge({ type, statement: statements.of(type, bytes) }) : null;
-        if (side === 'before') {
-          end();
-          return;
-        }
-        upstream.write(bytes);
-        if (ready && type in ANSWERS) pending.push({ type, last: side === 'after' });
-        if (side === null) continue;
-        // The rest of what the client says never arrives, so that the answer has to be asked for.
-        if (!RESUMES.includes(type)) upstream.write(FLUSH);
-        cut = true;
-      }
-    });
-    upstream.on('data', (chunk) => {
-      if (!cut) client.write(chunk);
-      for (const { type } of fromServer.read(chunk)) {
-        if (!ready) ready = type === 'Z';
-        else if (answered(pending, type)) {
-          end();
-          return;
-        }
-      }
-    });
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      this.sockets.add(socket);
-      socket.setNoDelay();
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.sockets.delete(socket);
-        if (socket === upstream || !cut) other.destroy();
-      });
-    }
+    this.plan?.then?.();
   }
 }
 
 interface Pending {
   type: string;
-  /** Whether its answer is the last one that is awaited. */
+  /** Whether the connection ends with its answer. */
   last: boolean;
 }
 
-/** Takes from `pending` what an answer of this type ends. @returns whether that was the last one to be awaited */
+/** Removes the messages that an answer of this type completes. @returns whether the connection is to end now */
 function answered(pending: Pending[], type: string): boolean {
   if (type === 'E') {
     const passed = pending.findIndex((message) => RESUMES.includes(message.type));
@@ -172,7 +133,7 @@ function answered(pending: Pending[], type: string): boolean {
   return first.last;
 }
 
-/** Cuts a stream into messages: a byte for the type, but for the first one of a client, then the length. */
+/** Splits a stream into messages: a type byte (absent from a client's first message), then the length. */
 class Messages {
   private rest = Buffer.alloc(0);
 
@@ -194,17 +155,17 @@ class Messages {
   }
 }
 
-/** The statements of one connection: only the message that prepares one has its text. */
+/** The statements of one connection. Only the message that prepares a statement has its text. */
 class Statements {
   private readonly named = new Map<string, string>();
   private current = '';
 
-  /** The statement that a message belongs to. */
+  /** The statement a message belongs to. */
   of(type: string, bytes: Buffer): string {
     const texts = bytes.subarray(5).toString('latin1').split('\0');
     if (type === 'Q') this.current = texts[0]!;
     if (type === 'P') this.named.set(texts[0]!, (this.current = texts[1]!));
-    // The name of the portal comes first.
+    // The portal's name comes first.
     if (type === 'B') this.current = this.named.get(texts[1]!) ?? '';
     return this.current.replaceAll(/\s+/g, ' ').trim();
   }

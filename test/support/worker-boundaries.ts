@@ -4,12 +4,12 @@ import { TestSmtp } from './smtp.js';
 import { type Cut, WireProxy } from './wire-proxy.js';
 import { Mailroom } from './worker.js';
 
-/** What became of a mail at all boundaries of the worker that sends it. */
+/** The result of cutting a worker's connection at every message while it sends a mail. */
 export interface MailWalk {
   recorded: number;
   cuts: number;
   lost: number;
-  /** Sent twice, when the worker was cut off between the server's acceptance and the commit that it was sent. */
+  /** Mails sent twice: the worker was cut off between the server's acceptance and its own commit. */
   doubled: number;
   findings: string[];
 }
@@ -18,22 +18,22 @@ type Plant = (worker: INestApplicationContext) => void;
 const nothing: Plant = () => undefined;
 
 interface Plan {
-  /** Whether the worker never reaches the database again; another one takes over. */
+  /** The worker never reaches the database again, and another one takes over. */
   forGood?: boolean;
-  /** Whether the server puts the mail off at first. */
+  /** The mail server defers the mail at first. */
   refused?: boolean;
-  /** Only one of so many messages. */
+  /** Tries only every nth message. */
   every?: number;
-  /** A bug in the worker. */
+  /** Plants a bug in the worker. */
   plant?: Plant;
 }
 
-/** A drain that never ends would be found by this. */
+/** Catches a drain that never ends. */
 const MOST_MESSAGES = 200;
-/** Lanes run side by side: a drain may have a few messages fewer than the one before. So many in a row end the walk. */
+/** A walk ends after this many misses in a row. Lanes run concurrently, so the number of messages varies a little. */
 const MISSES = 3;
 
-/** A worker behind a proxy that ends its connections to PostgreSQL, and one that is left alone. */
+/** A worker behind a proxy that cuts its connections to PostgreSQL, and a second, undisturbed worker. */
 export class WorkerBoundaries {
   private mails = 0;
 
@@ -55,7 +55,7 @@ export class WorkerBoundaries {
     await this.smtp.stop();
   }
 
-  /** Ends the worker's connection at every message, on both sides. */
+  /** Cuts the worker's connection before and after every message. */
   async walk({ forGood = false, refused = false, every = 1, plant = nothing }: Plan): Promise<MailWalk> {
     const { messages: recorded } = await this.send(null, refused, plant);
     const walk: MailWalk = { recorded, cuts: 0, lost: 0, doubled: 0, findings: [] };
@@ -73,7 +73,7 @@ export class WorkerBoundaries {
         const sent = this.smtp.to(address);
         if (sent.length === 0) walk.lost++;
         if (sent.length > 1) walk.doubled++;
-        // A worker that lives waits for the database, and knows what it has sent.
+        // A live worker waits for the database and remembers what it has sent.
         if (sent.length > (forGood && accepted ? 2 : 1)) walk.findings.push(`${where}: sent ${sent.length} times`);
         const ids = new Set(sent.map(({ headers }) => headers['message-id']));
         if (ids.size > 1) walk.findings.push(`${where}: ${ids.size} message ids`);
@@ -82,7 +82,7 @@ export class WorkerBoundaries {
     return walk;
   }
 
-  /** Queues a mail and sends it with the cut; then another worker goes on when every lease is over. */
+  /** Queues a mail and sends it with the cut. Then all leases expire and the second worker continues. */
   private async send(cut: Omit<Cut, 'then'> | null, refused: boolean, plant: Plant) {
     const { room, smtp, proxy } = this;
     const address = `mail${this.mails++}@example.org`;
@@ -91,14 +91,14 @@ export class WorkerBoundaries {
     const worker = await room.worker({ WORKER_DATABASE_URL: proxy.url });
     plant(worker);
     const emails = worker.get(EmailService);
-    // A connection is there when the mail is.
+    // Opens the connection before the mail is queued.
     await emails.runOnce();
     await room.queue([address]);
     smtp.atRecipient = () => (refused ? { code: 450, message: 'later' } : undefined);
     let accepted = false;
     const then = () => {
       accepted = smtp.to(address).length > 0;
-      // Nobody waits for a database that never comes back.
+      // Stops the worker from waiting for a database that never returns.
       if (cut!.forGood) void emails.onModuleDestroy();
     };
     proxy.watch(cut && { ...cut, then });

@@ -5,9 +5,9 @@ import { inject } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../dist/apps/worker/src/main.js', import.meta.url));
 
-/** The worker as it is deployed: the built main.js in a process of its own. Build first, see buildOnce. */
+/** The worker as deployed: the built main.js in its own process. Requires buildOnce(). */
 export class WorkerProcess {
-  /** Log lines and complaints. */
+  /** Standard output and standard error. */
   output = '';
   readonly exit: Promise<unknown>;
 
@@ -18,7 +18,7 @@ export class WorkerProcess {
     this.exit = once(process, 'exit');
   }
 
-  /** @param settings environment variables; DATABASE_URL and ENCRYPTION_KEY at least */
+  /** @param settings environment variables, at least DATABASE_URL and ENCRYPTION_KEY */
   static async start(settings: Record<string, string>): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       cwd: inject('scratch'),
@@ -27,7 +27,7 @@ export class WorkerProcess {
     });
     const worker = new WorkerProcess(child);
     const ready = await Promise.race([once(child, 'message').then(() => true), worker.exit.then(() => false)]);
-    if (!ready) throw new Error(`The worker ended at its start:\n${worker.output}`);
+    if (!ready) throw new Error(`The worker exited while starting:\n${worker.output}`);
     return worker;
   }
 
@@ -35,7 +35,7 @@ export class WorkerProcess {
     return this.process.pid!;
   }
 
-  /** How its leases are signed, as a LIKE pattern. */
+  /** LIKE pattern for `leased_by` of its leases. */
   get leases(): string {
     return `%:${this.pid}:%`;
   }
@@ -52,7 +52,7 @@ export class WorkerProcess {
     await this.exit;
   }
 
-  /** As an operator stops it; resolves when it has ended. */
+  /** Stops it as an operator would; resolves when it has exited. */
   async stop(): Promise<void> {
     this.process.kill('SIGTERM');
     await this.exit;

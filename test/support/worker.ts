@@ -10,9 +10,9 @@ import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { Factories } from './factories.js';
 
-/** A database with an organization whose mails are queued as the API does it, and workers to send them. */
+/** An organization whose mails are queued as the API queues them, and workers that send them. */
 export class Mailroom {
-  /** Everything that the workers logged so far. */
+  /** All log output of the workers so far. */
   readonly logged: string[] = [];
   private readonly workers = new Set<INestApplicationContext>();
 
@@ -50,7 +50,7 @@ export class Mailroom {
     return new Mailroom(database, make, id, db, outbox, vault, all, () => dataSource.destroy());
   }
 
-  /** A worker of this process; {@link INestApplicationContext.init} starts its queues. */
+  /** Creates a worker in this process; {@link INestApplicationContext.init} starts its queues. */
   async worker(settings: Record<string, string> = {}): Promise<INestApplicationContext> {
     const destination = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -107,7 +107,7 @@ export class Mailroom {
     );
   }
 
-  /** @returns the id of a new invite */
+  /** Creates an invite. @returns its id */
   async invite(wish: Partial<Invite> = {}): Promise<string> {
     const id = uuidv7();
     await this.make.insert(Invite, [
@@ -132,7 +132,7 @@ export class Mailroom {
     );
   }
 
-  /** How many messages have each status. */
+  /** Counts messages by status. */
   async tally(): Promise<Record<string, number>> {
     const rows = await this.make.query<{ status: string; n: string }>(
       'SELECT status, count(*) AS n FROM outbox GROUP BY status',
@@ -140,7 +140,7 @@ export class Mailroom {
     return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
   }
 
-  /** As if so much time had passed for everything that waits. */
+  /** Shifts due times and leases of waiting messages, as if this much time had passed. */
   async pass(interval: string): Promise<void> {
     await this.make.query(
       `UPDATE outbox SET due_at = due_at - $1::interval, leased_until = leased_until - $1::interval
@@ -149,7 +149,7 @@ export class Mailroom {
     );
   }
 
-  /** Ends the workers, and empties the outbox. */
+  /** Stops the workers and empties the outbox. */
   async clear(): Promise<void> {
     await Promise.all([...this.workers].map((worker) => worker.close()));
     this.workers.clear();

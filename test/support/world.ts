@@ -5,7 +5,7 @@ import type { Organization } from '@app/database';
 import type { TestApi } from './api.js';
 import { Factories } from './factories.js';
 
-/** One organization with something to see on every route. */
+/** An organization with data for every route. */
 export interface School {
   organization: Organization;
   id: string;
@@ -13,11 +13,11 @@ export interface School {
   key: string;
   /** A key with `read` and the platform-blog capability. */
   platformKey: string;
-  /** An id for every parameter that a path can have. */
+  /** An id for every path parameter. */
   path: Record<string, string>;
-  /** For every uuid filter a value that narrows to at least one record. */
+  /** For every uuid filter, a value that matches at least one record. */
   query: Record<string, string>;
-  /** Ids of all its rows. */
+  /** The ids of all its rows. */
   ids: ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Three organizations without a row in common, and posts of the platform. */
+/** Three organizations that share no row, and posts of the platform. */
 export async function createWorld(api: TestApi): Promise<World> {
   const make = await Factories.connect(api.database);
   const [a, b, c] = [await createSchool(api, make), await createSchool(api, make), await createSchool(api, make)];
@@ -38,7 +38,7 @@ export async function createWorld(api: TestApi): Promise<World> {
   return { make, a, b, c, close: () => make.close() };
 }
 
-/** The route's path with the school's ids in place of its parameters. */
+/** The route's path with the school's ids. */
 export function pathOf(route: Route, school: School): string {
   return route.path.replaceAll(/:([^/]+)/g, (_, name: string) => {
     const id = school.path[name];
@@ -48,7 +48,7 @@ export function pathOf(route: Route, school: School): string {
   });
 }
 
-/** The route's path with the school's own ids but for one. */
+/** The route's path with the school's ids, except one. */
 export function pathWith(route: Route, school: School, name: string, id: string): string {
   return pathOf(route, { ...school, path: { ...school.path, [name]: id } });
 }
@@ -57,7 +57,7 @@ export function parametersOf(route: Route): string[] {
   return [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]!);
 }
 
-/** An organization with something to see on every route. */
+/** Creates an organization with data for every route. */
 export async function createSchool(api: TestApi, make: Factories): Promise<School> {
   const known = new Set(make.made);
   const organization = await make.organization();
@@ -74,7 +74,7 @@ export async function createSchool(api: TestApi, make: Factories): Promise<Schoo
   };
 }
 
-/** Of each kind one row with a value in every column and one with as few as may be. */
+/** Creates one row of each kind with a value in every column, and one with as few values as possible. */
 async function fill(make: Factories, school: string): Promise<Pick<School, 'path' | 'query'>> {
   const subject = await make.subject(school);
   const { tutor, student, parent } = await people(make, school, subject.id);
@@ -202,7 +202,7 @@ async function results(make: Factories, studentId: string, homeworkAssignmentId:
   await make.result(studentId, { status: 'not_started' });
 }
 
-/** Returns the id of the one with a message. */
+/** @returns the id of the conversation with a message */
 async function conversations(make: Factories, participants: string[], classroomId: string): Promise<string> {
   const { id } = await make.conversation({ participants, title: 'Questions' });
   await make.message(id);
@@ -212,7 +212,7 @@ async function conversations(make: Factories, participants: string[], classroomI
   return id;
 }
 
-/** Returns the ids that paths can name. */
+/** @returns the ids for path parameters */
 async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {
   const { sessionId, ...pair } = lesson;
   const invoice = await make.invoice(school, pair.studentId, { tutorId: pair.tutorId, amountPaidCents: 1000 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../support/percentile.js';
 import { TestRedis } from '../support/redis.js';
 import { TestSmtp } from '../support/smtp.js';
 import { Mailroom } from '../support/worker.js';
@@ -39,8 +40,7 @@ describe.each(['timer', 'redis'])('a nudge (%s)', (mode) => {
   it('reaches the worker at once, one after the other and many together, and each mail goes once', async () => {
     const times: number[] = [];
     for (let round = 0; round < 11; round++) times.push(await arrives(`single${round}@example.org`));
-    times.sort((a, b) => a - b);
-    expect(times[times.length >> 1]).toBeLessThan(PROMISE_MS);
+    expect(percentile(times, 0.5)).toBeLessThan(PROMISE_MS);
     const burst = await Promise.all(Array.from({ length: 20 }, (_, index) => arrives(`burst${index}@example.org`)));
     expect(Math.max(...times, ...burst)).toBeLessThan(AT_MOST_MS);
     expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(smtp.received.length);
