@@ -16,7 +16,7 @@ const CREATED = { total: 100, ok: 100, exists: 0, errors: 0, created: 100 };
 export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillPlan, 'seed'>>): void {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-  it(`${kills} times duplicates and loses no account, mail or answer`, async () => {
+  it(`${kills} times: no account, mail or answer is duplicated or lost`, async () => {
     await buildOnce();
     const victim = await ApiVictim.open();
     try {
