@@ -5,9 +5,9 @@ import { Lease } from './lease.js';
 
 /** Connections that organizations leave free in a pool of eight or more: one for look-ups of keys, one for urgent ones. */
 const RESERVED = 2;
-/** Accesses of one organization, and waits of all: more could not be served before their deadlines. */
-const MOST_OF_ORGANIZATION = 100;
-const MOST_WAITING = 400;
+/** Accesses of one organization (a second or two of its usual work, while a deployment takes the CPU), and waits of all. */
+const MOST_OF_ORGANIZATION = 256;
+const MOST_WAITING = 600;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
 /** And for a lock, while others wait for the connection (ms). */
