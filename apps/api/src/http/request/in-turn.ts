@@ -5,6 +5,12 @@ import { onceClosed } from './once-closed.js';
 /** Requests that wait behind another one of their connection; with the next one the connection ends. */
 const MOST_WAITING = 100;
 
+/**
+ * How long a connection rests after a refusal (429, 503) before its next request is looked at (ms). A client that ignores
+ * Retry-After would keep a core busy with refusals alone; this way its connections bring 40 a second each.
+ */
+const REST = 25;
+
 interface Line {
   busy: boolean;
   /** Its connection is not read until nothing waits. Others pause it too, for reasons of their own. */
@@ -33,7 +39,7 @@ export function serveInTurn(
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     line.busy = true;
-    onceClosed(response, () => {
+    const proceed = () => {
       line.busy = false;
       // Also when the connection was cut: each of them is told, and nothing is done for it.
       const next = line.waiting.shift();
@@ -43,6 +49,11 @@ export function serveInTurn(
         line.paused = false;
         socket.resume();
       }
+    };
+    onceClosed(response, () => {
+      const refused = response.statusCode === 429 || response.statusCode === 503;
+      if (refused && !socket.destroyed) setTimeout(proceed, REST);
+      else proceed();
     });
     if (admits(request, response)) for (const listener of listeners) listener.call(server, request, response);
     else refuse(request, response);
