@@ -34,7 +34,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,
-    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' },
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      synchronous_commit: 'off',
+      max_connections: '300',
+      // DROP DATABASE waits for connections that are being authenticated, so one that is left halfway holds up every spec.
+      authentication_timeout: '10s',
+    },
   });
   const template = `template_${randomUUID().slice(0, 8)}`;
   const admin = new pg.Client({ connectionString: postgres.adminUrl });
