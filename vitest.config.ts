@@ -6,14 +6,15 @@ export default defineConfig({
     globals: true,
     include: ['test/**/*.spec.ts', '{apps,libs}/**/*.spec.ts'],
     exclude: ['node_modules/**', 'dist/**', 'test/faults/**'],
-    setupFiles: ['reflect-metadata'],
+    setupFiles: ['reflect-metadata', './test/support/patience.ts'],
+    expect: { poll: { timeout: 20_000 } },
     globalSetup: './test/support/global-setup.ts',
     reporters: ['default', './test/support/summary.reporter.ts'],
     // One database a spec file: files run side by side, tests within a file in order.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     sequence: { shuffle: { files: true } },
   },
 });

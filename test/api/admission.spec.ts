@@ -7,7 +7,7 @@ import { Database } from '@app/database';
 import { Admission } from '../../apps/api/src/http/request/admission.js';
 import { AnswerCheck } from '../support/answer-check.js';
 import { TestApi } from '../support/api.js';
-import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
+import { bytesOf, exchange } from '../support/raw-http.js';
 import { allRoutes, nameOf } from '../support/routes.js';
 import { createWorld, pathOf, type World } from '../support/world.js';
 
@@ -23,7 +23,8 @@ const check = new AnswerCheck();
 const sockets = new Set<Socket>();
 
 beforeAll(async () => {
-  api = await TestApi.start({ MAX_REQUESTS_IN_FLIGHT: String(MOST), DATABASE_POOL_SIZE: '10' });
+  const settings = { MAX_REQUESTS_IN_FLIGHT: String(MOST), REQUEST_DEADLINE_SECONDS: '60' };
+  api = await TestApi.start(settings);
   world = await createWorld(api);
   admission = api.app.get(Admission);
   lock = new pg.Client({ connectionString: api.database.adminUrl });
@@ -36,7 +37,7 @@ afterEach(async () => {
   sockets.clear();
   await vi.waitFor(() => {
     expect(admission.inFlight).toBe(0);
-  }, 5_000);
+  });
 });
 
 afterAll(async () => {
@@ -49,23 +50,25 @@ const port = () => (api.server.address() as AddressInfo).port;
 const authorization = (key: string): [string, string] => ['Authorization', `Token token=${key}`];
 const ask = (path: string, key: string) => exchange(port(), bytesOf(path, { headers: [authorization(key)] }));
 
-/** As many requests of a key as it may have in flight; they wait for a lock meanwhile. */
-async function hold(key: string): Promise<RawAnswer[]> {
-  return Promise.all(Array.from({ length: MOST / 2 }, () => ask('/v1/homework', key)));
-}
-
+/** As many requests of each key as it may have in flight, held in the middle of their reads meanwhile. */
 async function whileHeld<T>(keys: string[], work: () => Promise<T>): Promise<T> {
-  await lock.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
-  const held = keys.map((key) => hold(key));
-  await vi.waitFor(async () => {
-    const { rows } = await lock.query(`SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`);
-    expect(rows).toHaveLength((keys.length * MOST) / 2);
-  }, 5_000);
+  const release = Promise.withResolvers<undefined>();
+  const read = Reflect.get<Database, 'read'>(Database.prototype, 'read');
+  const held = vi.spyOn(Database.prototype, 'read').mockImplementation(async function (this: Database, ...args) {
+    await release.promise;
+    return read.apply(this, args);
+  });
+  const answers = Promise.all(keys.flatMap((key) => Array.from({ length: MOST / 2 }, () => ask('/v1/homework', key))));
+  await vi.waitFor(() => expect(held).toHaveBeenCalledTimes((keys.length * MOST) / 2));
+  held.mockImplementation(function (this: Database, ...args) {
+    return read.apply(this, args);
+  });
   try {
     return await work();
   } finally {
-    await lock.query('ROLLBACK');
-    for (const answers of held) for (const { status } of await answers) expect(status).toBe(200);
+    release.resolve(undefined);
+    for (const { status } of await answers) expect(status).toBe(200);
+    held.mockRestore();
   }
 }
 
@@ -122,7 +125,7 @@ it('whoever sends a body slowly takes no place from others', async () => {
     await once(socket, 'connect');
     await vi.waitFor(() => {
       expect(admission.inFlight).toBe(0);
-    }, 5_000);
+    });
   }
   expect((await ask('/v1/tutors', key)).status).toBe(200);
 });
@@ -143,7 +146,7 @@ describe('requests that a client pipelines', () => {
     socket.write(ids.map(request).join(''));
     await vi.waitFor(() => {
       expect(socket.destroyed || statuses(text).length === count).toBe(true);
-    }, 20_000);
+    });
     return { text, ids };
   }
 
@@ -175,12 +178,12 @@ describe('requests that a client pipelines', () => {
     sockets.add(socket.on('error', () => undefined));
     await vi.waitFor(() => {
       expect(admission.inFlight).toBe(1);
-    }, 5_000);
+    });
     const lookUp = vi.spyOn(Database.prototype, 'lookUp');
     socket.destroy();
     await vi.waitFor(() => {
       expect(admission.inFlight).toBe(0);
-    }, 5_000);
+    });
     await lock.query('ROLLBACK');
     await sleep(100);
     expect(lookUp).not.toHaveBeenCalled();

@@ -47,7 +47,7 @@ const keyOf = (organizationId: string) => api.key(organizationId, { scopes: ['re
 async function whole(): Promise<void> {
   await vi.waitFor(() => {
     expect(budget.state).toEqual({ bytes: 0, organizations: 0 });
-  }, 5_000);
+  });
 }
 
 interface Sent {

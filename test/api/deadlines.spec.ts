@@ -8,6 +8,7 @@ import { TestApi } from '../support/api.js';
 import { BODIES } from '../support/bodies.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { DatabaseProxy } from '../support/database-proxy.js';
+import { waitsFor } from '../support/lock-waits.js';
 import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/routes.js';
 import { createWorld, pathOf, type World } from '../support/world.js';
 
@@ -85,7 +86,7 @@ async function poolIsWhole(): Promise<void> {
     expect(rows.length).toBeLessThanOrEqual(POOL);
     expect(rows.every(({ state }) => state === 'idle')).toBe(true);
     expect(db.poolState).toMatchObject({ idle: db.poolState.total, waiting: 0 });
-  }, 10_000);
+  });
   const pings = [world.a, world.b, world.c].flatMap(({ key }) => Array.from({ length: POOL }, () => ask(api, 'GET', '/v1/tutors', key))); // prettier-ignore
   expect(new Set((await Promise.all(pings)).map(({ status }) => status))).toEqual(new Set([200]));
 }
@@ -146,18 +147,17 @@ describe('with tables locked', () => {
     await whileLocked(['homework'], async () => {
       const blocked = Array.from({ length: 3 * POOL }, () => note('blocked', ask(patient, 'GET', '/v1/homework', world.a.key))); // prettier-ignore
       await vi.waitFor(async () => {
-        const { rows } = await admin.query(
-          `SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`,
-        );
+        const { rows } = await admin.query(waitsFor('homework'));
         // Half of the connections, and no more.
         expect(rows).toHaveLength(POOL / 2);
-      }, 5_000);
+      });
       await note('other', ask(patient, 'GET', '/v1/tutors', world.b.key));
       await note('own ping', ask(patient, 'GET', '/v1/ping', world.a.key));
       await Promise.all(blocked);
     });
-    expect(order.slice(0, 2)).toEqual(['other 200', 'own ping 200']);
-    expect(new Set(order.slice(2))).toEqual(new Set(['blocked 503']));
+    // Most still waited by then.
+    expect(order.slice(0, 2 * POOL)).toEqual(expect.arrayContaining(['other 200', 'own ping 200']));
+    expect(order.filter((entry) => entry === 'blocked 503')).toHaveLength(3 * POOL);
     await patient.close();
   });
 });
@@ -190,9 +190,9 @@ describe('with a database that hangs', () => {
     const reply = await whileLocked(['audit_log'], async () => {
       const answer = ask(api, 'POST', '/v1/students', all, { first_name: 'Ada', last_name: 'L', email: 'ada@late.example' });
       await vi.waitFor(async () => {
-        const { rows } = await admin.query(`SELECT FROM pg_locks WHERE relation = 'audit_log'::regclass AND NOT granted`);
+        const { rows } = await admin.query(waitsFor('audit_log'));
         expect(rows).toHaveLength(1);
-      }, 5_000);
+      });
       proxy.fate = 'stall';
       return answer;
     }); // prettier-ignore

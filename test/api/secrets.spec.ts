@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ApiKeys, type NewApiKey } from '@app/accounts';
 import { loadEnv } from '@app/config';
 import type { Database } from '@app/database';
 import { TestApi } from '../support/api.js';
+import { waitsFor } from '../support/lock-waits.js';
 import { bytesOf, exchange } from '../support/raw-http.js';
 import { TestRedis } from '../support/redis.js';
 import { keyedReads, type Route, send } from '../support/routes.js';
@@ -174,19 +174,14 @@ describe('requests of every kind', () => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(one('cut-1', '/v1/homework') + one('cut-2', '/v1/ping') + one('cut-3', '/v1/ping'));
     });
-    await sleep(300);
+    await vi.waitFor(async () => expect(await world.make.query(waitsFor('homework'))).toHaveLength(1));
     socket.destroy();
-    await sleep(100);
+    const told = () =>
+      lines().flatMap(({ request_id, status }) => (request_id?.startsWith('cut-') ? [`${request_id} ${status}`] : []));
+    await vi.waitFor(() => expect(told()).toContain('cut-1 499'));
     await lock.rollbackTransaction();
     await lock.release();
-    await vi.waitFor(() => {
-      const told = lines().filter(({ request_id }) => request_id?.startsWith('cut-'));
-      expect(told.map(({ request_id, status }) => `${request_id} ${status}`).sort()).toEqual([
-        'cut-1 499',
-        'cut-2 499',
-        'cut-3 499',
-      ]);
-    }, 5_000);
+    await vi.waitFor(() => expect(told().sort()).toEqual(['cut-1 499', 'cut-2 499', 'cut-3 499']));
   });
 
   it('that were refused below the application can be found by the request id of their answer', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { TestApi } from '../support/api.js';
 import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { waitsFor } from '../support/lock-waits.js';
 import { bytesOf } from '../support/raw-http.js';
 import { SteadyTraffic } from '../support/steady-traffic.js';
 import { WatchingProxy } from '../support/watching-proxy.js';
@@ -112,12 +113,12 @@ describe('SIGTERM', () => {
     await lock.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
     const inFlight = Array.from({ length: 5 }, () => ask('/v1/homework'));
     await vi.waitFor(async () => {
-      const { rows } = await lock.query(`SELECT FROM pg_locks WHERE relation = 'homework'::regclass AND NOT granted`);
+      const { rows } = await lock.query(waitsFor('homework'));
       expect(rows.length).toBeGreaterThanOrEqual(5);
-    }, 5_000);
+    });
 
     process.signal('SIGTERM');
-    await vi.waitFor(async () => expect(await knock()).toBe('ECONNREFUSED'), 5_000);
+    await vi.waitFor(async () => expect(await knock()).toBe('ECONNREFUSED'));
     expect(process.ended).toBeNull();
     await lock.end();
     expect(await Promise.all(inFlight)).toEqual(Array(5).fill({ status: 200, connection: 'close' }));
@@ -168,7 +169,7 @@ describe('SIGTERM', () => {
       }
     };
     const clients = Array.from({ length: 8 }, client);
-    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40), 20_000);
+    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40));
     told = true;
     process.signal('SIGTERM');
     await Promise.all(clients);
@@ -177,7 +178,7 @@ describe('SIGTERM', () => {
     expect(await process.exit).toBe(0);
     // The log is buffered: its end is written too.
     const logged = () => process.lines.filter((line) => line.includes('"route":"/v1/reports/summary"')).length;
-    await vi.waitFor(() => expect(logged()).toBe(statuses.length), 5_000);
+    await vi.waitFor(() => expect(logged()).toBe(statuses.length));
   }); // prettier-ignore
 
   it('fails no request behind a proxy that watches readiness, while two processes are replaced', { timeout: 90_000 }, async () => {
@@ -187,11 +188,12 @@ describe('SIGTERM', () => {
     await proxy.add(old.port);
     await start(settings);
     await proxy.add(process.port);
-    const traffic = new SteadyTraffic(proxy.port, await api.key(world.a.id, { scopes: ['read', 'accounts:write'] }), 40);
+    // Little enough for a machine that is busy: what is too much for it is refused, and that is no failure to hand over.
+    const traffic = new SteadyTraffic(proxy.port, await api.key(world.a.id, { scopes: ['read', 'accounts:write'] }), 10);
     try {
       for (let restart = 0; restart < 2; restart++) {
         const before = traffic.times.length;
-        await vi.waitFor(() => expect(traffic.times.length).toBeGreaterThan(before + 20), 20_000);
+        await vi.waitFor(() => expect(traffic.times.length).toBeGreaterThan(before + 10));
         old.signal('SIGTERM');
         expect(await old.exit).toBe(0);
         proxy.remove(old.port);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, recountLists, revertLast } from '@app/database';
 import { createEmptyDatabase } from '../support/database.js';
+import { waitsFor } from '../support/lock-waits.js';
 import { Random } from '../support/random.js';
 import { ownersPool, World } from './world.js';
 
@@ -280,11 +281,7 @@ describe('list counts', () => {
   });
 
   async function lockWaited(count: number): Promise<void> {
-    await expect
-      .poll(() => world.all(`SELECT FROM pg_locks WHERE relation = 'list_counts'::regclass AND NOT granted`), {
-        timeout: 10_000,
-      })
-      .toHaveLength(count);
+    await expect.poll(() => world.all(waitsFor('list_counts'))).toHaveLength(count);
   }
 
   /** Logins whose ids are hashes of their organization and name, so that statements can say who is meant. */

@@ -66,8 +66,8 @@ describe('housekeeping', () => {
   it('does so by itself after a start', async () => {
     await fill();
     await (await room.worker()).init();
-    await vi.waitFor(async () => expect(await count('idempotency_keys')).toBe(1), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(await count('outbox')).toBe(2), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await count('idempotency_keys')).toBe(1));
+    await vi.waitFor(async () => expect(await count('outbox')).toBe(2));
   });
 
   it('gets through more than one statement takes, with two workers at it', async () => {

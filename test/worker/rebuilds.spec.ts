@@ -141,6 +141,6 @@ describe('the rebuilds queue', () => {
   it('comes by itself within seconds of the change', async () => {
     await (await room.worker()).init();
     await room.rebuild();
-    await vi.waitFor(() => expect(hook.calls).toHaveLength(1), { timeout: 8_000 });
+    await vi.waitFor(() => expect(hook.calls).toHaveLength(1));
   });
 });

@@ -7,6 +7,7 @@ import { QUEUES } from '@app/jobs';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { Processors } from '../../apps/worker/src/drivers/processors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { waitsFor } from '../support/lock-waits.js';
 import { TestRedis } from '../support/redis.js';
 
 @Processor('housekeeping')
@@ -46,8 +47,7 @@ describe('the worker', () => {
     return module;
   };
   const heartbeats = async () => (await admin.query<{ seen_at: Date }>('SELECT seen_at FROM worker_heartbeats')).rows;
-  const untilHeartbeat = () =>
-    vi.waitFor(async () => expect(await heartbeats()).toHaveLength(1), { timeout: 10_000, interval: 50 });
+  const untilHeartbeat = () => vi.waitFor(async () => expect(await heartbeats()).toHaveLength(1), { interval: 50 });
 
   beforeEach(async () => {
     database = await createTestDatabase();
@@ -70,7 +70,7 @@ describe('the worker', () => {
     try {
       const workers = await Promise.all([compile({ REDIS_URL: redis.url }), compile({ REDIS_URL: redis.url })]);
       for (const worker of workers) await worker.init();
-      await vi.waitFor(async () => expect(await heartbeats()).not.toEqual([]), { timeout: 10_000, interval: 100 });
+      await vi.waitFor(async () => expect(await heartbeats()).not.toEqual([]), { interval: 100 });
       for (const module of started.splice(0)) await module.close();
     } finally {
       await redis.stop();
@@ -81,17 +81,7 @@ describe('the worker', () => {
     const worker = await compile();
     await admin.query('BEGIN; LOCK TABLE worker_heartbeats IN EXCLUSIVE MODE');
     await worker.init();
-    await vi.waitFor(
-      async () => {
-        // Inside a transaction a first look would be the last: what it saw is kept.
-        await admin.query('SELECT pg_stat_clear_snapshot()');
-        const { rowCount } = await admin.query(
-          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        expect(rowCount).toBe(1);
-      },
-      { timeout: 10_000 },
-    );
+    await vi.waitFor(async () => expect((await admin.query(waitsFor('worker_heartbeats'))).rowCount).toBe(1));
     const closed = worker.close();
     await admin.query('COMMIT');
     await closed;
