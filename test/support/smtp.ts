@@ -19,6 +19,8 @@ export interface Behaviour {
   code?: number;
   message?: string;
   waitMs?: number;
+  /** Waits for it, however long that takes. */
+  until?: Promise<unknown>;
 }
 
 /** A real local SMTP server that keeps the mails it accepts. */
@@ -27,6 +29,7 @@ export class TestSmtp {
   /** RCPT commands, accepted or not. */
   readonly asked: string[] = [];
   connections = 0;
+  private readonly watchers = new Set<() => void>();
   /** Called at RCPT TO. */
   atRecipient: (address: string) => Behaviour | undefined = () => undefined;
   /** Called after the whole mail has arrived. */
@@ -57,7 +60,7 @@ export class TestSmtp {
         stream.on('end', () => {
           const to = envelope.rcptTo[0]!.address;
           void holder.smtp!.act(holder.smtp!.atMessage(to), (refusal) => {
-            if (!refusal) holder.smtp!.received.push(parse(to, Buffer.concat(chunks).toString()));
+            if (!refusal) holder.smtp!.take(parse(to, Buffer.concat(chunks).toString()));
             done(refusal);
           });
         });
@@ -74,6 +77,19 @@ export class TestSmtp {
     return `smtp://127.0.0.1:${this.port}`;
   }
 
+  /** Resolves when it has so many mails to addresses that begin like this: something for others to wait for. */
+  taken(count: number, start = ''): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (this.received.filter(({ to }) => to.startsWith(start)).length < count) return;
+        this.watchers.delete(look);
+        resolve();
+      };
+      this.watchers.add(look);
+      look();
+    });
+  }
+
   to(address: string): Received[] {
     return this.received.filter(({ to }) => to === address);
   }
@@ -82,7 +98,13 @@ export class TestSmtp {
     await new Promise<void>((resolve) => this.server.close(resolve));
   }
 
+  private take(mail: Received): void {
+    this.received.push(mail);
+    for (const look of this.watchers) look();
+  }
+
   private async act(behaviour: Behaviour | undefined, done: (error?: Error) => void): Promise<void> {
+    await behaviour?.until;
     if (behaviour?.waitMs) await sleep(behaviour.waitMs, undefined, { ref: false });
     if (!behaviour?.code) {
       done();

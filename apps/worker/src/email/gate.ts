@@ -2,7 +2,7 @@
  * What one message may hold the gate (ms). An ordinary server accepts well within it; behind one that thinks for longer
  * (spam scans, a stall) the next message goes on, so that no message can hold up the others.
  */
-const HOLD_MS = 200;
+export const HOLD_MS = 200;
 
 /**
  * Lets one message at a time through the last part of its way: from the first byte of its text to the commit that it was
