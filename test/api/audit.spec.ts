@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
@@ -21,6 +24,7 @@ interface Entry {
   details: Record<string, unknown>;
 }
 
+const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-audit-'));
 let api: TestApi;
 let world: World;
 let writes: Route[];
@@ -28,11 +32,7 @@ let writes: Route[];
 let caller: { id: string; key: string };
 
 beforeAll(async () => {
-  api = await TestApi.start(
-    { SMTP_URL: 'smtp://127.0.0.1:9', DATA_DIR: `/tmp/tutoring-audit-${uuidv7()}` },
-    undefined,
-    [Probe],
-  );
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9', DATA_DIR: dataDir }, undefined, [Probe]);
   world = await createWorld(api);
   writes = keyedRoutes(api).filter(({ method }) => method !== 'GET');
   expect(writes.length).toBeGreaterThanOrEqual(5);
@@ -42,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await api.stop();
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 function holder(scopes: Scope[]): Promise<{ id: string; key: string }> {

@@ -27,15 +27,12 @@ function connections(): Promise<number> {
   return new Promise((resolve) => api.server.getConnections((_error, count) => resolve(count)));
 }
 
-/** What came over a connection until it was closed, and how long that took (ms). */
-function readAll(socket: Socket): Promise<{ text: string; milliseconds: number }> {
-  const began = performance.now();
+/** What came over a connection until it was closed. */
+function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   return new Promise((resolve) => {
     socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => undefined);
-    socket
-      .resume()
-      .on('close', () => resolve({ text: Buffer.concat(chunks).toString(), milliseconds: performance.now() - began }));
+    socket.resume().on('close', () => resolve(Buffer.concat(chunks).toString()));
   });
 }
 
@@ -59,13 +56,10 @@ describe('a slow client', () => {
     api.server.headersTimeout = 300;
     const socket = connect(port(), '127.0.0.1', () => socket.write('GET /v1/ping HTTP/1.1\r\nHost: a\r\n'));
     const drip = setInterval(() => socket.write('X-A: b\r\n'), 100);
-    const { text, milliseconds } = await readAll(socket);
+    const text = await readAll(socket);
     clearInterval(drip);
     api.server.headersTimeout = usual;
     expect(text).toMatch(/^HTTP\/1\.1 408 .*"code":"bad_request".*"status":408/s);
-    expect(milliseconds).toBeGreaterThan(250);
-    // Looked for every 2 s.
-    expect(milliseconds).toBeLessThan(4_500);
   });
 
   it('that does not get its body through is answered or cut all the same', { timeout: 20_000 }, async () => {
@@ -74,22 +68,21 @@ describe('a slow client', () => {
     api.server.headersTimeout = 300;
     const headers: [string, string][] = [['Authorization', `Token token=${world.a.key}`], ['Content-Length', '1000']]; // prettier-ignore
     const socket = connect(port(), '127.0.0.1', () => socket.write(bytesOf('/v1/ping', { headers, body: 'a' })));
-    const { text, milliseconds } = await readAll(socket);
+    const text = await readAll(socket);
     api.server.requestTimeout = usual;
     api.server.headersTimeout = 10_000;
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
-    expect(milliseconds).toBeLessThan(4_500);
   });
 
   it('that keeps its end open after an error is cut soon', async () => {
-    const before = await connections();
+    await vi.waitFor(async () => expect(await connections()).toBe(0));
     const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true }, () => {
       socket.write('nonsense\r\n\r\n');
     });
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await connections()).toBe(before + 1);
-    await vi.waitFor(async () => expect(await connections()).toBe(before), 4_000);
+    await vi.waitFor(async () => expect(await connections()).toBe(0));
+    expect(socket.writable).toBe(true);
     socket.destroy();
   });
 });
@@ -120,7 +113,7 @@ describe('an answer too large for the buffers in between', () => {
 
   it('waits for a reader who reads late', async () => {
     const { socket, start } = await stalled(request());
-    const { text } = await readAll(socket);
+    const text = await readAll(socket);
     expect(start).toMatch(/^HTTP\/1\.1 200 /);
     expect(text.length).toBeGreaterThan(15_000_000);
     // Sent in chunks, to the last one.
@@ -131,7 +124,7 @@ describe('an answer too large for the buffers in between', () => {
     const { socket, start } = await stalled(request().replace('Connection: close\r\n', ''));
     socket.write('nonsense\r\n\r\n');
     await sleep(300);
-    const { text } = await readAll(socket);
+    const text = await readAll(socket);
     expect((start + text).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
 });

@@ -11,7 +11,7 @@ vi.mock('@node-rs/argon2', () => ({
 
 let api: TestApi;
 let make: Factories;
-const seed = Math.floor(Math.random() * 2 ** 31);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 beforeAll(async () => {
   api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FairSemaphore } from '@app/concurrency';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { BOMBS } from '../support/bombs.js';
@@ -152,7 +153,11 @@ describe('the process', () => {
 });
 
 it('an organization that sends many at once gets 503 for some, and waits for nobody but itself', async () => {
-  plant(onImage(`setTimeout(() => process.send({ refusal: 'damaged' }), 300); process.stdin.resume();`));
+  const go = join(folder, 'go');
+  const work = `const wait = setInterval(() => {
+    if (existsSync('${go}')) { clearInterval(wait); process.send({ refusal: 'damaged' }); }
+  }, 5); process.stdin.resume();`;
+  plant(`import { existsSync } from 'node:fs'; ${onImage(work)}`);
   const { id } = await uploads.make.organization();
   const key = await uploads.api.key(id, { scopes: ['read', 'blog:write'] });
   const order: string[] = [];
@@ -162,9 +167,12 @@ it('an organization that sends many at once gets 503 for some, and waits for nob
     if (status === 503) expect(headers.get('retry-after')).toBe('5');
   };
   const many = Array.from({ length: 12 }, () => send('many'));
-  await vi.waitFor(() => expect(order.filter((entry) => entry === 'many 503')).toHaveLength(6), 10_000);
-  await send('other', { key });
-  await Promise.all(many);
+  await vi.waitFor(() => expect(order.filter((entry) => entry === 'many 503')).toHaveLength(6));
+  const other = send('other', { key });
+  const queue = Reflect.get(encoder(), 'queue') as FairSemaphore;
+  await vi.waitFor(() => expect(queue.waiting).toBe(6));
+  writeFileSync(go, '');
+  await Promise.all([...many, other]);
   expect(order.filter((entry) => entry === 'many 422')).toHaveLength(6);
   // After the image that was being worked on, and at most one more.
   const after = order.slice(order.indexOf('other 422') + 1);

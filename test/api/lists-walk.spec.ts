@@ -4,8 +4,7 @@ import { Factories } from '../support/factories.js';
 import { LIST_ROWS } from '../support/list-rows.js';
 
 const HISTORIES = 50;
-/** TEST_SEED repeats a run. */
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_000);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 
 let api: TestApi;
 let make: Factories;
@@ -15,7 +14,7 @@ beforeAll(async () => {
   api = await TestApi.start();
   make = await Factories.connect(api.database);
   lists = await walkedLists(api);
-  process.stdout.write(`Cursor walks: TEST_SEED=${SEED}\n`);
+  process.stdout.write(`Cursor walks: SEED=${SEED}\n`);
 });
 
 afterAll(async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { Metrics } from '../../apps/api/src/http/metrics/metrics.js';
+import type { RateLimitRedis } from '../../apps/api/src/http/rate-limit/rate-limit.redis.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { MINUTE_MS } from '../../apps/api/src/http/rate-limit/sliding-window.js';
 import { TestApi } from '../support/api.js';
-import { percentile } from '../support/percentile.js';
 import { Random } from '../support/random.js';
 import { TestRedis } from '../support/redis.js';
 
@@ -64,27 +64,27 @@ async function fallbacks(): Promise<number> {
 }
 
 /** While Redis answers in time. On a machine that is too busy for that nothing is shared, and rightly: then once more. */
-function shared(name: string, work: () => Promise<void>): void {
-  it(name, async () => {
-    for (let attempt = 1; ; attempt++) {
-      const before = await fallbacks();
-      try {
-        await work();
-        return;
-      } catch (error) {
-        if (attempt === 5 || (await fallbacks()) === before) throw error;
-        await sleep(1_500);
-      }
+async function whileShared<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await fallbacks();
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 5 || (await fallbacks()) === before) throw error;
+      await sleep(1_500);
     }
-  });
+  }
 }
 
-async function until(what: string, met: () => boolean | Promise<boolean>, seconds = 10): Promise<void> {
-  const deadline = Date.now() + seconds * 1_000;
-  while (!(await met())) {
-    if (Date.now() > deadline) throw new Error(`Not within ${seconds} s: ${what}`);
-    await sleep(20);
-  }
+const shared = (name: string, work: () => Promise<void>) => it(name, { timeout: 60_000 }, () => whileShared(work));
+
+const redisOf = (api: TestApi) => Reflect.get(storageOf(api), 'redis') as RateLimitRedis;
+
+/** How many processes share what Redis has not counted, as far as this one knows. */
+const processesKnownTo = (api: TestApi) => Reflect.get(redisOf(api), 'processes') as number;
+
+async function until(what: string, met: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitFor(async () => expect([what, await met()]).toEqual([what, true]), { interval: 20 });
 }
 
 describe('limits in Redis', () => {
@@ -161,7 +161,7 @@ describe('limits in Redis', () => {
   });
 
   /**
-   * Two processes at five times a limit of 300 in two seconds, for twelve seconds.
+   * Two processes at five times a limit of 300 in two seconds, for nine seconds.
    *
    * @param stall seconds from one stall of Redis, for 120 ms, to the next
    * @returns when hits were allowed (ms): sent, answered
@@ -174,7 +174,7 @@ describe('limits in Redis', () => {
       const { isBlocked } = await storage.increment(name, WINDOW_MS, 300);
       if (!isBlocked) allowed.push({ sent, answered: performance.now() });
     };
-    const end = performance.now() + 12_000;
+    const end = performance.now() + 9_000;
     let stallAt = performance.now() + stall * 1_000;
     while (performance.now() < end) {
       // Bursts now and then.
@@ -210,19 +210,21 @@ describe('limits in Redis', () => {
       });
       expect(breaches).toEqual([]);
       // Windows of two seconds are counted by the second, for three.
-      expect(allowed.length).toBeGreaterThan(4 * 300 * 0.98);
+      expect(allowed.length).toBeGreaterThan(3 * 300 * 0.98);
     },
     60_000,
   );
 });
 
 describe('Redis away', () => {
-  /** Sends for that long, one after the other, and tells how long each took (ms). */
-  async function load(milliseconds: number, key: string): Promise<{ statuses: Set<number>; waits: number[] }> {
+  /** Sends one request after the other, and tells how long each took (ms). */
+  async function load(
+    key: string,
+    enough: (sent: number) => boolean,
+  ): Promise<{ statuses: Set<number>; waits: number[] }> {
     const statuses = new Set<number>();
     const waits: number[] = [];
-    const end = Date.now() + milliseconds;
-    while (Date.now() < end) {
+    while (!enough(waits.length)) {
       const sent = performance.now();
       statuses.add((await first.get('/v1/ping', key)).status);
       waits.push(performance.now() - sent);
@@ -249,23 +251,26 @@ describe('Redis away', () => {
   let unspent: { key: string; window: string };
 
   it('in the middle of requests: none fails, what is left is divided among the processes, and the log says so once', async () => {
-    await until(
-      'both processes know of each other alone',
-      async () => (await inside.zcard('rate-limit:processes')) === 2,
+    await until('both processes know of each other alone', () =>
+      [first, second].every((api) => processesKnownTo(api) === 2),
     );
-    await sleep(1_500);
-    const [spent, fresh] = [await newKey(), await newKey()];
-    unspent = await newKey();
-    expect(await allowed(first, spent.key)).toBe(LIMIT);
-    for (let time = 0; time < 10; time++) await (time % 2 ? first : second).get('/v1/ping', unspent.key);
+    const fresh = await newKey();
+    const spent = await whileShared(async () => {
+      const [all, half] = [await newKey(), await newKey()];
+      expect(await allowed(first, all.key)).toBe(LIMIT);
+      for (let time = 0; time < 10; time++) await (time % 2 ? first : second).get('/v1/ping', half.key);
+      expect(Object.values(await inside.hgetall(half.window)).reduce((sum, hits) => sum + Number(hits), 0)).toBe(10);
+      unspent = half;
+      return all;
+    });
 
-    const running = load(1_500, spent.key);
-    await sleep(200);
-    await redis.kill();
     const before = said(first).length;
-    const { statuses, waits } = await running;
-    expect([...statuses]).toEqual([429]);
-    expect(waits.length).toBeGreaterThan(20);
+    let [killedAt, sent] = [Infinity, 0];
+    const running = load(spent.key, (count) => (sent = count) > killedAt + 20);
+    await until('requests are under way', () => sent > 20);
+    await redis.kill();
+    killedAt = sent;
+    expect([...(await running).statuses]).toEqual([429]);
 
     expect([await allowed(first, fresh.key), await allowed(second, fresh.key)]).toEqual([LIMIT / 2, LIMIT / 2]);
     // Ten were left; the second process had not heard of the last hit.
@@ -292,22 +297,18 @@ describe('Redis away', () => {
     expect([await allowed(first, unspent.key), await allowed(second, unspent.key)]).toEqual([0, 0]);
   });
 
-  it('without saying so (it hangs): a request waits 50 ms for it at most, and few do', async () => {
+  it('without saying so (it hangs): one request finds out, and no other waits for it', async () => {
     const { key } = await newKey();
-    const calm = (await load(500, key)).waits;
+    await load(key, () => storageOf(first).redisState === 'up' && !redisOf(first).late);
+    const asked = vi.spyOn(redisOf(first), 'hit');
     redis.pause();
-    const { statuses, waits } = await load(3_000, key);
+    const { statuses, waits } = await load(key, (sent) => sent > 50 && said(first).at(-1) === 'away');
+    // All are answered, and Redis still hangs. The first one finds out; from then on requests are counted here at once.
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(1);
+    asked.mockRestore();
     redis.resume();
     expect([...statuses].every((status) => status === 200 || status === 429)).toBe(true);
-    const [usual, most] = [percentile(calm, 0.9), Math.max(...waits)];
-    console.log(
-      `Redis hangs: ${waits.length} requests, the longest ${most.toFixed(0)} ms; before, nine of ten below ${usual.toFixed(0)} ms`,
-    );
-    // 50 ms of patience, and a margin for machines that have other things to do.
-    expect(most).toBeLessThan(50 + 10 * usual + 400);
-    // The first finds out; from then on requests are counted here at once.
-    expect(waits.filter((wait) => wait > 45 + usual).length).toBeLessThan(waits.length * 0.1 + 10);
-    expect(said(first).at(-1)).toBe('away');
+    console.log(`Redis hangs: ${waits.length} requests, the longest ${Math.max(...waits).toFixed(0)} ms`);
     await until('limits are shared again', async () => {
       await first.get('/v1/ping', key);
       return storageOf(first).redisState === 'up';
@@ -320,18 +321,15 @@ describe('Redis away', () => {
       const late = setTimeout(() => {
         redis.resume();
       }, milliseconds);
-      const began = performance.now();
       const api = await TestApi.start({ REDIS_URL: redis.url }, first.database);
-      const met = { took: performance.now() - began, state: storageOf(api).redisState };
+      const state = storageOf(api).redisState;
       clearTimeout(late);
       redis.resume();
       await api.close();
-      return met;
+      return state;
     };
-    expect(await startPaused(500)).toMatchObject({ state: 'up' });
-    const { took, state } = await startPaused(60_000);
-    expect(state).toBe('away');
-    expect(took).toBeLessThan(10_000);
+    expect(await startPaused(500)).toBe('up');
+    expect(await startPaused(600_000)).toBe('away');
   });
 
   it('at the start: the process serves, and says so', async () => {

@@ -103,7 +103,7 @@ describe('the API', () => {
   let port: number;
 
   beforeAll(async () => {
-    api = await TestApi.start({}, undefined, [], { ...LONG, headers: 500, body: 500, upload: 2_500, stall: 500 });
+    api = await TestApi.start({}, undefined, [], { ...LONG, headers: 500, body: 500, upload: 2_500, stall: 1_500 });
     world = await createWorld(api);
     port = (api.server.address() as AddressInfo).port;
   });

@@ -100,7 +100,7 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 async function gone(pid: number): Promise<void> {
-  await expect.poll(() => isGone(pid), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isGone(pid)).toBe(true);
 }
 
 async function kill(server: EmbeddedPostgres): Promise<void> {
@@ -344,14 +344,14 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const worker = rows[0]!.pid;
-    // Computing without a pause, it notices only at the end that its server is gone.
-    const work = client.query(`SELECT count(*) FROM generate_series(1, 3000000) n WHERE md5(n::text) = ''`);
-    work.catch(() => undefined);
-    await sleep(200);
+    // Stopped, it does not notice that its server is gone.
+    process.kill(worker, 'SIGSTOP');
     await kill(first);
-    expect(await isGone(worker)).toBe(false);
+    const starting = start({ dataDir: usedDir });
+    expect(await Promise.race([starting.then(() => 'started'), sleep(1_000, 'waiting')])).toBe('waiting');
+    process.kill(worker, 'SIGCONT');
 
-    const second = await start({ dataDir: usedDir });
+    const second = await starting;
     expect(second.startedHere).toBe(true);
     expect(await isGone(worker)).toBe(true);
     await client.end();
@@ -429,11 +429,9 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
 
   it('tells the server log when the server does not start, and leaves nothing running', async () => {
     const dataDir = usedDir;
-    const began = Date.now();
     await expect(start({ dataDir, settings: { ...settings, no_such_setting: '1' } })).rejects.toThrow(
       /unrecognized configuration parameter "no_such_setting"/,
     );
-    expect(Date.now() - began).toBeLessThan(10_000);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect((await start({ dataDir })).startedHere).toBe(true);
   });
