@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.js';
 
 export default defineConfig({
   resolve: { tsconfigPaths: true },
@@ -15,6 +16,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    sequence: { shuffle: { files: true } },
+    sequence: { shuffle: { files: true }, sequencer: LongestFirst },
   },
 });

@@ -26,6 +26,7 @@ describe('a log that cannot be written', () => {
         HOST: '127.0.0.1',
         PORT: '0',
         ENCRYPTION_KEY: 'ab'.repeat(32),
+        SHUTDOWN_DELAY_SECONDS: '0',
         DATABASE_URL: database.applicationUrl,
       },
       stdio: ['ignore', full, 'pipe', 'ipc'],

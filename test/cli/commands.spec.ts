@@ -226,7 +226,7 @@ describe('the command line', () => {
 
   it('doctor fails on a role that can do more than it should, and on a database that is not there', async () => {
     const roles = async (url: string): Promise<Record<string, string>> => {
-      const { stdout } = await runCli(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
+      const { stdout } = await runHere(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
       return Object.fromEntries(
         results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]),
       );
@@ -239,7 +239,7 @@ describe('the command line', () => {
     expect(asOwner['role of the owner']).toMatch(/^ok/);
     expect((await roles(database.adminUrl))['role of the api']).toMatch(/^fail: .*superuser/);
     expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
-    const nowhere = await runCli(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
+    const nowhere = await runHere(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
     expect(nowhere.stdout).toMatch(
       /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
@@ -295,7 +295,7 @@ describe('the command line', () => {
     const smtp = await TestSmtp.start();
     const mail = async (url: string) =>
       results(
-        (await runCli(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
+        (await runHere(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
       ).find(({ check }) => check === 'mail');
     expect(await mail(smtp.url)).toMatchObject({ status: 'ok' });
     await smtp.stop();
@@ -304,7 +304,7 @@ describe('the command line', () => {
   });
 
   it('names every fault of the configuration', async () => {
-    const { code, stderr } = await runCli(['doctor'], { PORT: 'x', LOG_LEVEL: 'loud' });
+    const { code, stderr } = await runHere(['doctor'], { PORT: 'x', LOG_LEVEL: 'loud' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/- PORT must be[^]*- LOG_LEVEL must be/);
   });
@@ -317,11 +317,11 @@ describe('the command line', () => {
       expect(both.map(({ code }) => code)).toEqual([0, 0]);
       const applied = both.map(({ stdout }) => (results(stdout)[0] as { applied: string[] }).applied);
       expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-      const asked = await runCli(['migrate', '--revert'], urls);
+      const asked = await runHere(['migrate', '--revert'], urls);
       expect(asked).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/--yes/) as string });
-      const [reverted] = results((await runCli(['--json', 'migrate', '--revert', '--yes'], urls)).stdout);
+      const [reverted] = results((await runHere(['--json', 'migrate', '--revert', '--yes'], urls)).stdout);
       expect(reverted).toEqual({ reverted: applied.flat().at(-1) });
-      expect(results((await runCli(['--json', 'migrate'], urls)).stdout)).toEqual([
+      expect(results((await runHere(['--json', 'migrate'], urls)).stdout)).toEqual([
         { applied: applied.flat().slice(-1) },
       ]);
     } finally {
@@ -362,24 +362,24 @@ describe('the command line', () => {
       MIGRATION_DATABASE_URL: at('owner', 'o'),
     };
     try {
-      const early = await runCli(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
+      const early = await runHere(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
       expect(early.stderr).toContain(`The role "${name}_app" of DATABASE_URL does not exist`);
       // Twice: the second time restores what somebody changed.
       for (let round = 0; round < 2; round++) {
-        const made = await runCli(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+        const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
         expect(made).toMatchObject({ code: 0, stderr: '' });
-        expect(await runCli(['migrate'], urls)).toMatchObject({ code: 0, stderr: '' });
-        const { code, stdout } = await runCli(['--json', 'doctor'], urls);
+        expect(await runHere(['migrate'], urls)).toMatchObject({ code: 0, stderr: '' });
+        const { code, stdout } = await runHere(['--json', 'doctor'], urls);
         expect(code, stdout).toBe(0);
         const roles = results(stdout).filter(({ check }) => String(check).startsWith('role'));
         expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
         await admin.query(`ALTER ROLE ${name}_app BYPASSRLS CREATEDB PASSWORD 'other'`);
       }
-      const made = await runCli(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+      const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
       expect(made.code).toBe(0);
-      const org = await runCli(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
+      const org = await runHere(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
       expect(org).toMatchObject({ code: 0, stderr: '' });
-      const without = await runCli(['key', 'create', '--org', 'made', '--name', 'x'], {
+      const without = await runHere(['key', 'create', '--org', 'made', '--name', 'x'], {
         DATABASE_URL: urls.DATABASE_URL,
       });
       expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
@@ -397,7 +397,7 @@ describe('the command line', () => {
   ])('makes no roles when %s', async (_what, change, message) => {
     const urls = urlsOf(database);
     const settings = { ...urls, ...change(urls.DATABASE_URL), ADMIN_DATABASE_URL: database.adminUrl };
-    const { code, stderr } = await runCli(['roles'], settings);
+    const { code, stderr } = await runHere(['roles'], settings);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
     for (const url of Object.values(settings)) expect(stderr).not.toContain(new URL(url).password || 'nothing');
