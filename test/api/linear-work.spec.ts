@@ -46,10 +46,10 @@ describe('planted in the real API, the oracle catches', () => {
       'an object whose names are looked up in a list',
       'body: unknown names',
       80_000,
-      /: (CPU|held the event loop) /,
+      /: (CPU|blocked the event loop) /,
     ],
     ['memory', 'a text that takes its square in memory', 'body.last_name: letters', 24_000, /: memory /],
-    ['hold', 'a text that holds the event loop', 'body.email: letters', 24_000, /: held the event loop /],
+    ['hold', 'a text that holds the event loop', 'body.email: letters', 24_000, /: blocked the event loop /],
     ['failure', 'a text that is too long for something', 'body.phone: letters', 24_000, /: status 500/],
   ])('%s: %s', { timeout: 120_000 }, async (planted, _what, place, most, complaint) => {
     await api.plant(planted);
