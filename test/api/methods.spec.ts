@@ -144,6 +144,35 @@ describe('every path', () => {
   });
 });
 
+describe('a page or a file', () => {
+  const FILES = ['docs.js', 'style.css', 'icon.svg', 'rapidoc.js'].map((name) => `/docs/${name}`);
+  const MEDIA = '/media/organization/unheard-of/unheard-of.jpg';
+  const PATHS = ['/', '/docs', '/docs/', ...FILES, '/openapi.json', '/openapi.yaml', MEDIA];
+
+  it.each(PATHS)('%s answers GET and HEAD, and every other method with 405 and Allow', async (path) => {
+    for (const method of METHODS) {
+      const answer = await send(api, method, path, authorization);
+      if (['GET', 'HEAD'].includes(method)) {
+        expect([method, answer.status]).toEqual([method, path === MEDIA ? 404 : path === '/docs/' ? 308 : 200]);
+      } else if (method === 'OPTIONS') {
+        expect([method, answer.status]).toEqual([method, 204]);
+      } else {
+        expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD']);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          error: { code: 'method_not_allowed', details: { allowed: ['GET', 'HEAD'] } },
+        });
+      }
+    }
+  });
+
+  it('/docs/ leads to /docs, under a prefix too', async () => {
+    const { headers } = await send(api, 'GET', '/docs/');
+    for (const prefix of ['', '/tutoring']) {
+      expect(new URL(headers.location!, `http://this.host${prefix}/docs/`).pathname).toBe(`${prefix}/docs`);
+    }
+  });
+});
+
 describe('a path that is none', () => {
   const PATHS = [
     '//',

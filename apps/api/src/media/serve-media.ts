@@ -1,9 +1,10 @@
 import { extname } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Express, NextFunction, RequestHandler, Response } from 'express';
 import { Env } from '@app/config';
 import { mediaFolder } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
+import { RouteTable } from '../http/routing/route-table.js';
 import { CONTENT_TYPES } from './images/formats.js';
 
 const ROUTE = '/media/:target/:owner/:name';
@@ -40,12 +41,8 @@ export function serveMedia(app: NestExpressApplication): void {
       },
     );
   };
-  const http = app.getHttpAdapter().getInstance() as unknown as Record<
-    'get' | 'all',
-    (path: string, handler: RequestHandler) => void
-  >;
-  http.get(ROUTE, serve);
-  http.all(ROUTE, (request, _response, next) => next(notAllowed(request)));
+  (app.getHttpAdapter().getInstance() as unknown as Express).get(ROUTE, serve);
+  app.get(RouteTable).addPage(ROUTE);
 }
 
 /** A client that leaves is no failure of ours. */
@@ -56,14 +53,4 @@ function answerFailure(error: Error & { status?: number }, response: Response, n
 
 function notFound(): ApiError {
   return new ApiError('not_found', 'There is nothing at this path.');
-}
-
-function notAllowed({ method }: Request): ApiError {
-  const allowed = ['GET', 'HEAD'];
-  return new ApiError(
-    'method_not_allowed',
-    `This path does not answer ${method}. It answers ${allowed.join(', ')}.`,
-    { allowed },
-    { Allow: allowed.join(', ') },
-  );
 }

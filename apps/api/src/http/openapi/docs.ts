@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
+import { RouteTable } from '../routing/route-table.js';
 import { buildDocument, INTERFACE_VERSION } from './document.js';
 
 /** The pages may load what is their own. The reference styles its own elements, and asks this service alone. */
@@ -39,16 +40,26 @@ export function serveDocs(app: INestApplication): void {
     yamlDocumentUrl: 'openapi.yaml',
   });
   const server = app.getHttpAdapter().getInstance() as Express;
-  server.get('/', PAGE_POLICY, (request, response) => {
+  const routes = app.get(RouteTable);
+  for (const path of ['/openapi.json', '/openapi.yaml']) routes.addPage(path);
+  const serve = (path: string, ...handlers: RequestHandler[]) => {
+    server.get(path, ...handlers);
+    routes.addPage(path);
+  };
+  serve('/', PAGE_POLICY, (request, response) => {
     const base = app.get(Env).get('PUBLIC_URL') ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
     sendLanding(request, response, base);
   });
-  server.get('/docs', PAGE_POLICY, (_request, response) => {
+  serve('/docs', PAGE_POLICY, (_request, response) => {
     response.type('html').send(readFileSync(asset('docs.html'), 'utf8'));
+  });
+  // Typed with a slash. The page's links are relative, and so is this one: a proxy may put a prefix before all of them.
+  serve('/docs/', (_request, response) => {
+    response.redirect(308, '../docs');
   });
   for (const [name, source] of Object.entries(FILES)) {
     const file = source && !existsSync(asset(name)) ? createRequire(import.meta.url).resolve(source) : asset(name);
-    server.get(`/docs/${name}`, (request, response) => {
+    serve(`/docs/${name}`, (request, response) => {
       sendFile(request, response, file);
     });
   }

@@ -18,6 +18,7 @@ export interface Route {
 @Injectable()
 export class RouteTable {
   private matchers: { pattern: RegExp; methods: string[] }[] | undefined;
+  private readonly pages: string[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -26,6 +27,11 @@ export class RouteTable {
 
   routes(): Route[] {
     return this.discovery.getControllers().flatMap(({ metatype }) => this.routesOf(metatype as Type));
+  }
+
+  /** Adds a path that Express serves itself: a page or a file, which can only be read. */
+  addPage(path: string): void {
+    this.pages.push(path);
   }
 
   /** Methods that a path answers, for `Allow`; empty when nothing is there. */
@@ -51,7 +57,8 @@ export class RouteTable {
 
   private buildMatchers(): { pattern: RegExp; methods: string[] }[] {
     const byPath = new Map<string, Set<string>>();
-    for (const { path, method } of this.routes()) {
+    const pages = this.pages.map((path) => ({ path, method: 'GET' }));
+    for (const { path, method } of [...this.routes(), ...pages]) {
       const methods = byPath.get(path) ?? new Set();
       methods.add(method);
       if (method === 'GET') methods.add('HEAD');
