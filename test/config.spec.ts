@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import pg from 'pg';
 import { EnvError, loadEnv, readEnvFile, settingNames } from '@app/config';
 
 const example = readFileSync(fileURLToPath(new URL('../.env.example', import.meta.url)), 'utf8');
@@ -113,6 +114,29 @@ describe('loadEnv', () => {
     ['NODE_ENV', 'prod'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => loadEnv({}, { [name]: value })).toThrow(new RegExp(`: ${name} must be`));
+  });
+
+  it.each([
+    ['require', 'verify-full'],
+    ['prefer', 'verify-full'],
+    ['verify-ca', 'verify-full'],
+    ['verify-full', 'verify-full'],
+    ['no-verify', 'no-verify'],
+    ['disable', 'disable'],
+    ['require&uselibpqcompat=true', 'require&uselibpqcompat=true'],
+  ])('reads sslmode=%s as what the driver does, and the driver has nothing to warn of', (given, read) => {
+    const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    try {
+      const address = `postgres://user@host/database?application_name=x&sslmode=`;
+      for (const name of settingNames.filter((setting) => setting.endsWith('DATABASE_URL'))) {
+        const url = loadEnv({}, { [name]: address + given }).get(name);
+        expect(url).toBe(address + read);
+        new pg.Client({ connectionString: url as string });
+      }
+      expect(warnings).not.toHaveBeenCalled();
+    } finally {
+      warnings.mockRestore();
+    }
   });
 
   it('takes an empty variable for an unset one', () => {

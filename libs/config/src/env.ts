@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
+import { databaseUrl, flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
 
 /** Every variable that the service reads. `.env.example` says what each is for; a test keeps the two equal. */
 const settings = {
@@ -14,10 +14,10 @@ const settings = {
   LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   SHUTDOWN_DELAY_SECONDS: integer(3, 0, 300),
 
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  WORKER_DATABASE_URL: url(['postgres', 'postgresql']),
-  MIGRATION_DATABASE_URL: url(['postgres', 'postgresql']),
-  ADMIN_DATABASE_URL: url(['postgres', 'postgresql']),
+  DATABASE_URL: databaseUrl(),
+  WORKER_DATABASE_URL: databaseUrl(),
+  MIGRATION_DATABASE_URL: databaseUrl(),
+  ADMIN_DATABASE_URL: databaseUrl(),
   DATABASE_POOL_SIZE: integer(10, 1, 500),
   REDIS_URL: url(['redis', 'rediss']),
   REQUEST_DEADLINE_SECONDS: integer(6, 1, 600),

@@ -75,6 +75,21 @@ export function url(schemes: string[]): Setting<string | null> {
   };
 }
 
+/**
+ * An address of PostgreSQL. The driver takes `prefer`, `require` and `verify-ca` for `verify-full`, the strictest mode, and
+ * warns that this will change: it is told what it does.
+ */
+export function databaseUrl(): Setting<string | null> {
+  const { fallback, parse } = url(['postgres', 'postgresql']);
+  return {
+    fallback,
+    parse: (value) =>
+      parse(value)!.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, (mode) =>
+        /[?&]uselibpqcompat=true(&|$)/.test(value) ? mode : 'verify-full',
+      ),
+  };
+}
+
 export function list(fallback: string[], size?: number): Setting<string[]> {
   return {
     fallback,
