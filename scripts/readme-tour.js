@@ -1,0 +1,179 @@
+// Types the README's tour at a real `npm start`, and compares what it prints with what is printed there. `--write` puts the
+// real answers into the README where they differ. After a fence of commands (```sh), a fence ```json or ```text holds their
+// output. One marked `example` shows rows of the demo, which change from day to day: its form counts, not its values.
+//
+// usage: node scripts/readme-tour.js [--write] [FILE]
+import { execFile, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildIfStale } from './build-if-stale.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const FENCE = /^```(sh|json|text)( example)?\n([^]*?)^```$/gm;
+const SHOWN = { base: 'http://localhost:3000', data: '/home/you/tutoring-api/.data', key: 'tk_live_…' };
+const KEY = /tk_live_[0-9a-f]{64}/g;
+const WIDTH = 116;
+/** Ends the output of one fence. */
+const END = '\x1e';
+
+/** The fences of the tour, each with the place of its text. */
+function fencesOf(page) {
+  const [from, to] = [page.indexOf('\n## Try it'), page.indexOf('\n## The command line')];
+  return [...page.matchAll(FENCE)]
+    .filter(({ index }) => index > from && index < to)
+    .map(({ 0: fence, 1: language, 2: example, 3: text, index }) => ({
+      language,
+      example: Boolean(example),
+      text,
+      at: index + fence.indexOf('\n') + 1,
+      line: page.slice(0, index).split('\n').length,
+    }));
+}
+
+/** The service on data of its own, whatever `.env` says; `use` gets what it printed, and its environment. */
+async function withService(use) {
+  const folder = mkdtempSync(join(tmpdir(), 'tutoring-readme-'));
+  // Root's PostgreSQL runs as another account, which has to enter the folder.
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, '.curlrc'), 'no-progress-meter\n');
+  const settings = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^([A-Z0-9_]+)=/gm);
+  const own = { DATA_DIR: join(folder, 'data'), PORT: '0', CURL_HOME: folder };
+  const env = { ...process.env, ...Object.fromEntries([...settings].map(([, name]) => [name, ''])), ...own };
+  const service = spawn(process.execPath, ['scripts/run.js', 'start'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 2],
+  });
+  const ended = new Promise((resolve) => service.once('exit', resolve));
+  const stop = () => service.kill('SIGINT');
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    let banner = '';
+    for await (const chunk of service.stdout.iterator({ destroyOnReturn: false })) {
+      banner += chunk;
+      if (banner.includes('Ready in')) break;
+    }
+    if (!banner.includes('Ready in')) throw new Error('npm start ended before it was ready');
+    service.stdout.resume();
+    return await use(banner, env);
+  } finally {
+    stop();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What each fence of commands prints, typed one after the other into one shell. */
+async function outputsOf(commands, banner, env) {
+  const [base] = /http:\S+/.exec(banner);
+  const [key] = banner.match(KEY);
+  const typed = commands.map((text) => {
+    // What the first fence prints is the banner; the curl line that it proposes is typed too.
+    if (text.includes('npm start')) return `${/^ *curl .*$/m.exec(banner)[0]} -w '\\n'\n`;
+    return text.replaceAll(SHOWN.base, base).replaceAll(SHOWN.key, key);
+  });
+  const script = typed.map((text) => `${text}printf '\\036'\n`).join('');
+  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${script}`], { cwd: root, env });
+  // Links in answers name the port as it was configured.
+  const shown = (text) =>
+    text
+      .replaceAll('http://localhost:0/', `${base}/`)
+      .replaceAll(base, SHOWN.base)
+      .replaceAll(env.DATA_DIR, SHOWN.data)
+      .replaceAll(KEY, SHOWN.key)
+      .replaceAll('\r', '');
+  return { banner: shown(banner), outputs: stdout.split(END).map(shown) };
+}
+
+/** As the README shows it: JSON in few lines, of a list the first row, of what is long the beginning. */
+function render(output) {
+  const lines = output.replace(/^\n+|\s+$/g, '').split('\n');
+  return `${lines.map((line) => (/^[[{]/.test(line) ? layout(elided(JSON.parse(line))) : withoutTokens(line))).join('\n')}\n`;
+}
+
+/** Ids and secrets are there for programs. */
+function withoutTokens(text) {
+  return text.replace(/[\w-]{24,}/g, (token) => `${token.slice(0, 8)}…`);
+}
+
+function elided(value) {
+  if (typeof value === 'string') {
+    const short = withoutTokens(value);
+    return short.length > 80 && short.includes(' ') ? short.replace(/^(.{60}\S*).*$/s, '$1 …') : short;
+  }
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(elided);
+  const { data } = value;
+  const cut = Array.isArray(data) && data.length > 1 ? { ...value, data: [data[0], '…'] } : value;
+  return Object.fromEntries(Object.entries(cut).map(([name, it]) => [name, elided(it)]));
+}
+
+/** JSON in as few lines as fit, each record of a list on lines of its own; `column` is where it begins. */
+function layout(value, column = 0) {
+  const compact = JSON.stringify(value).replaceAll('"…"', '…');
+  if (column + compact.length <= WIDTH || value === null || typeof value !== 'object') return compact;
+  const isArray = Array.isArray(value);
+  const items = Object.entries(value).map(([name, it]) => {
+    const label = isArray ? '' : `"${name}":`;
+    return label + layout(it, column + 1 + label.length);
+  });
+  let text = isArray ? '[' : '{';
+  let room = WIDTH - column - 1;
+  for (const [index, item] of items.entries()) {
+    const [first] = item.split('\n');
+    const wraps = index > 0 && (first.length + 1 > room || (isArray && item.startsWith('{')));
+    if (index > 0) text += wraps ? `,\n${' '.repeat(column + 1)}` : ',';
+    if (wraps) room = WIDTH - column - 1;
+    text += item;
+    // What follows a record of several lines begins on a line of its own.
+    room = item === first ? room - item.length - 1 : 0;
+  }
+  return text + (isArray ? ']' : '}');
+}
+
+/** What has to be equal: not ids, times, secrets and join codes; of an example, not the values of its rows either. */
+function essence({ language, example }, text) {
+  if (example && language === 'text') return text.split('\n')[0].replaceAll(/\s+/g, ' ');
+  const same = text
+    .replace(/^ +Data .*$/m, '')
+    .replaceAll(/\s+/g, '')
+    .replaceAll(/[\w-]*…/g, '…')
+    .replaceAll(/\d{4}-\d\d-\d\d(T?\d\d:\d\d[\d:.]*(Z|[+-]\d\d:\d\d)?)?/g, '<time>')
+    .replaceAll(/\b[0-9A-Z]{10}\b/g, '<code>')
+    .replaceAll(/Readyin[\d.]+s/g, 'Ready');
+  return example ? same.replaceAll(/:("(\\.|[^"\\])*"|-?[\d.]+|null|true|false)/g, ':*') : same;
+}
+
+const file = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? join(root, 'README.md');
+const write = process.argv.includes('--write');
+await buildIfStale();
+let page = readFileSync(file, 'utf8');
+const fences = fencesOf(page);
+const commands = fences.filter(({ language }) => language === 'sh');
+const { banner, outputs } = await withService((printed, env) =>
+  outputsOf(
+    commands.map(({ text }) => text),
+    printed,
+    env,
+  ),
+);
+const faults = [];
+for (const [index, fence] of [...fences.entries()].reverse()) {
+  if (fence.language === 'sh') {
+    const output = outputs[commands.indexOf(fence)];
+    const answered = fences[index + 1] && fences[index + 1].language !== 'sh';
+    if (!answered && /"(error|detail)":|not found|rror:/.test(output)) faults.unshift(`line ${fence.line}: ${output}`);
+    continue;
+  }
+  const command = fences.slice(0, index).findLastIndex(({ language }) => language === 'sh');
+  const real = render(fence.text.includes('Ready in') ? banner : outputs[commands.indexOf(fences[command])]);
+  if (essence(fence, real) === essence(fence, fence.text)) continue;
+  faults.unshift(`line ${fence.line} shows\n\n${fence.text}\nand the service answers\n\n${real}`);
+  page = page.slice(0, fence.at) + real + page.slice(fence.at + fence.text.length);
+}
+for (const fault of faults) process.stdout.write(`${file}, ${fault}\n`);
+if (write) writeFileSync(file, page);
+process.exitCode = faults.length > 0 && !write ? 1 : 0;

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Types the tour of a page at a service of its own. */
+function typeTour(page: string): Promise<{ code: unknown; output: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['scripts/readme-tour.js', page], { cwd: ROOT }, (error, stdout, stderr) => {
+      resolve({ code: error ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}
+
+describe('the tour of the README', { timeout: 300_000 }, () => {
+  it('prints what the service answers, and a wrong answer would be noticed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
+    try {
+      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+      const before = readme.split('"status":405')[0]!;
+      expect(before).not.toBe(readme);
+      const line = before.slice(0, before.lastIndexOf('```json')).split('\n').length;
+      const page = join(folder, 'README.md');
+      writeFileSync(page, readme.replace('"status":405', '"status":400'));
+      const { code, output } = await typeTour(page);
+      // Nothing but the planted fault. Where this fails: npm run readme.
+      expect(output.match(/^\S+, line \d+/gm)).toEqual([`${page}, line ${line}`]);
+      expect(output).toContain('"status":405');
+      expect(code).toBe(1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
