@@ -37,7 +37,7 @@ function valueOf({ references, checks }: Table, { name, type }: Column): string 
 
 function leftOut({ required, fallback }: Column): string {
   if (!required) return 'null';
-  if (fallback === null) return '**must be there**';
+  if (fallback === null) return '**required**';
   if (fallback === 'now()') return 'time of the import';
   return `\`${fallback
     .replace(/::.*$/, '')

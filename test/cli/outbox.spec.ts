@@ -49,13 +49,15 @@ describe('the commands for what waits', () => {
     expect((await cli('outbox', 'list')).stdout).not.toContain(`organization:${room.organizationId}`);
     expect(dead.stdout).toMatch(new RegExp(`dead +8 +organization_invite +${slug} +a…@example\\.org +.* smtp_451`));
     const id = results(listed.stdout)[1]!.id as string;
+    const rebuild = await cli('outbox', 'show', results(listed.stdout)[0]!.id as string);
+    expect(rebuild.stdout).toMatch(new RegExp(`^recipient +organization:${slug}$`, 'm'));
     const shown = await cli('outbox', 'show', id);
-    expect(shown.stdout).toMatch(/last_error +smtp_451: The mail server answered/);
+    expect(shown.stdout).toMatch(/last_error +smtp_451: The mail server replied/);
     for (const { stdout, stderr } of [listed, dead, shown]) expect(stdout + stderr).not.toMatch(/ada@|the-token/);
     expect((await cli('outbox', 'show', id, '--reveal')).stdout).toMatch(
       /recipient +ada@example\.org[^]*join_url +https:\/\/app\.example\/join\/the-token/,
     );
-    expect((await cli('outbox', 'list', '--status', 'sent')).stdout).toBe('Nothing in the outbox is sent.\n');
+    expect((await cli('outbox', 'list', '--status', 'sent')).stdout).toBe('No message is sent.\n');
     expect(await cli('outbox', 'list', '--status', 'lost')).toMatchObject({ code: 1 });
   });
 
@@ -104,7 +106,7 @@ describe('the commands for what waits', () => {
     const piped = ['hook', 'set', '--brand', 'primary', '--url', 'http://brand.example/', '--secret-stdin'];
     expect(await runCli(piped, settings(), 'short')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('A secret has 16 characters at least') as string,
+      stderr: expect.stringContaining('A secret needs at least 16 characters') as string,
     });
     expect(await runCli(piped, settings(), own)).toMatchObject({ code: 0 });
     const [brand] = await room.make.query<{ secret: Buffer }>(
@@ -128,12 +130,12 @@ describe('the commands for what waits', () => {
     [['--url', 'https://x.example'], 'Give either --org or --brand'],
     [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Give either --org or --brand'],
     [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
-    [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". There are: primary, secondary'],
+    [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". The brands are: primary, secondary'],
     [['--brand', 'primary', '--url', 'ftp://x.example'], 'Give an http(s) address.'],
-    [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'use --secret-file or --secret-stdin'],
+    [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'Use --secret-file or --secret-stdin'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret-file', '/nowhere'], 'cannot be read (ENOENT)'],
-    [['--brand', 'primary', '--url', `https://user:${SECRET}@x.example`], 'must not hold a user or password'],
-    [['--brand', 'primary', '--url', `https://${SECRET}@x.example/`], 'must not hold a user or password'],
+    [['--brand', 'primary', '--url', `https://user:${SECRET}@x.example`], 'must not contain a user or password'],
+    [['--brand', 'primary', '--url', `https://${SECRET}@x.example/`], 'must not contain a user or password'],
     [['--brand', 'primary', '--url', `https://user:${SECRET}@x:y`], 'Give an http(s) address.'],
   ])('hook set refuses %j', async (args, complaint) => {
     const { code, stderr } = await cli('hook', 'set', ...args);
