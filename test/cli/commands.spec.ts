@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -50,7 +51,7 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['org', 'create', '--name', 'Again', '--slug', 'first'], 'There is an organization "first" already'],
+    [['org', 'create', '--name', 'Again', '--slug', 'first'], 'The organization "first" already exists'],
     [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a slug'],
     [
       ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'],
@@ -64,9 +65,9 @@ describe('the command line', () => {
     [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not an email address'],
     [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
-    [['key', 'create', '--org', 'first', '--name', ''], 'A key’s name has 1 to 100 characters'],
+    [['key', 'create', '--org', 'first', '--name', ''], "A key's name must have 1 to 100 characters"],
     [['key', 'create', '--org', 'first', '--name', 'x', '--scopes', 'read,admin'], 'There is no scope "admin"'],
-    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'That time is past already'],
+    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'That time has already passed'],
     [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Give an ISO 8601 date'],
     [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],
@@ -249,22 +250,21 @@ describe('the command line', () => {
   it('doctor finds a counter that is wrong, and recount puts it right', async () => {
     const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
     await owner.connect();
-    const id = await owner
-      .query<{ id: string }>(
+    await owner
+      .query(
         `INSERT INTO list_counts (organization_id, list, delta) SELECT id, 'members:student', 3 FROM organizations
-         WHERE slug = 'first' RETURNING organization_id AS id`,
+         WHERE slug = 'first'`,
       )
-      .finally(() => owner.end())
-      .then(({ rows }) => rows[0]!.id);
+      .finally(() => owner.end());
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(1);
     expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
       check: 'totals',
       status: 'fail',
-      message: `members:student of ${id} counts 3, has 0 rows: run "npm run cli -- recount"`,
+      message: 'members:student of first counts 3 but has 0 rows: run "npm run cli -- recount"',
     });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: `Recounted ${id}\nEvery copy is right\n` });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Every total is right\nEvery copy is right\n' });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Recounted first\nAll copies are correct\n' });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
     expect((await cli('doctor')).code).toBe(0);
   });
 
@@ -286,7 +286,7 @@ describe('the command line', () => {
     });
     expect(await cli('recount')).toMatchObject({
       code: 0,
-      stdout: 'Every total is right\nRows copied anew: 1\n',
+      stdout: 'All totals are correct\nRows copied again: 1\n',
     });
     expect((await cli('doctor')).code).toBe(0);
   });
@@ -326,6 +326,39 @@ describe('the command line', () => {
       ]);
     } finally {
       await empty.drop();
+    }
+  });
+
+  it('migrate --revert asks whoever sits at the terminal, and takes anything but yes for no', async () => {
+    const migrated = await createTestDatabase();
+    /** Runs it at a terminal at which this is typed; null closes the terminal (Ctrl-D). */
+    const answer = async (typed: string | null) => {
+      const terminal = Object.assign(new PassThrough(), { isTTY: true });
+      const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as never);
+      try {
+        terminal.end(typed === null ? '' : `${typed}\n`);
+        return await runHere(['migrate', '--revert'], urlsOf(migrated));
+      } finally {
+        stdin.mockRestore();
+      }
+    };
+    try {
+      for (const no of ['', 'n', 'yesterday', null]) {
+        const { code, stdout, stderr } = await answer(no);
+        expect([no, code, stdout]).toEqual([no, 1, '']);
+        expect(stderr).toMatch(/Continue\? \[y\/N\] [^]*Nothing was changed\.\n$/);
+      }
+      for (const yes of ['y', ' YES ']) {
+        expect(await answer(yes)).toMatchObject({
+          code: 0,
+          stdout: expect.stringMatching(/^Reverted \w+\n$/) as string,
+        });
+      }
+      expect(results((await runHere(['--json', 'migrate'], urlsOf(migrated))).stdout)).toEqual([
+        { applied: [expect.any(String), expect.any(String)] },
+      ]);
+    } finally {
+      await migrated.drop();
     }
   });
 

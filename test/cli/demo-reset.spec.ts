@@ -48,7 +48,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
 
     const other = await demo('--seed', '7');
     expect([other.code, other.stdout]).toEqual([1, '']);
-    expect(other.stderr).toMatch(/^The organization "wattle-lane" is there already, [^\n]+ demo --reset --seed 7\n$/);
+    expect(other.stderr).toMatch(/^The organization "wattle-lane" already exists, [^\n]+ demo --reset --seed 7\n$/);
     // The same seed finds its rows there.
     expect(await demo()).toMatchObject({ code: 0 });
 

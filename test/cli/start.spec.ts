@@ -100,7 +100,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(doctor).toContainEqual({
       check: 'mail',
       status: 'ok',
-      message: `mails are written into ${join(data, 'mail')}`,
+      message: `mails are written to ${join(data, 'mail')}`,
     });
     expect((await cli('hook', 'set', '--brand', 'north', '--url', 'http://127.0.0.1:1/')).code).toBe(0);
     const response = await fetch(`${base}/v1/invites`, {

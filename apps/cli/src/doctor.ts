@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { type Env, loadEnv } from '@app/config';
 import {
   connect,
+  Database,
   inWords as inWordsOf,
   pendingMigrations,
   type ProcessRole,
@@ -14,10 +15,11 @@ import {
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
+import { slugOf, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
 import { keyFits } from './start/encryption-key.js';
 import { mailFolder } from './start/folders.js';
-import { usesEmbedded } from './workplace.js';
+import { organizationsOf, usesEmbedded } from './workplace.js';
 
 export interface Finding {
   check: string;
@@ -62,7 +64,7 @@ async function examineOthers(env: Env): Promise<Finding[]> {
   return [
     ...(worker ? [await examineAs(worker, 'role of the worker', (as) => examineRole(as, 'worker'))] : []),
     ...(owner ? [await examineAs(owner, 'role of the owner', examineOwner)] : []),
-    await examineAs(env.migrationUrl, 'totals', examineCounts),
+    await examineAs(env.migrationUrl, 'totals', (as) => examineCounts(as, env)),
     await examineAs(env.migrationUrl, 'copies', examineCopies),
   ];
 }
@@ -72,7 +74,7 @@ async function examineRole(connection: DataSource, role: ProcessRole): Promise<F
   const faults = await roleFaults(connection, role);
   return faults.length > 0
     ? { check, status: 'fail', message: faults.join('; ') }
-    : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has the rights that it needs and no others` };
+    : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has exactly the rights that it needs` };
 }
 
 /** Looks as another role, on a connection of its own, for as long as it takes. */
@@ -91,19 +93,21 @@ async function examineOwner(owner: DataSource): Promise<Finding> {
     'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user',
   );
   return role?.more
-    ? { check, status: 'warn', message: 'MIGRATION_DATABASE_URL needs no superuser, BYPASSRLS or CREATEROLE' }
-    : { check, status: 'ok', message: 'MIGRATION_DATABASE_URL is no superuser' };
+    ? { check, status: 'warn', message: 'MIGRATION_DATABASE_URL does not need SUPERUSER, BYPASSRLS or CREATEROLE' }
+    : { check, status: 'ok', message: 'MIGRATION_DATABASE_URL is not a superuser' };
 }
 
-/** Differences that are told; the first ones say where to look. */
+/** Differences shown; the first ones say where to look. */
 const MOST_DIFFERENCES = 5;
 
-async function examineCounts(owner: DataSource): Promise<Finding> {
+async function examineCounts(owner: DataSource, env: Env): Promise<Finding> {
   try {
     const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
-    if (wrong.length === 0)
-      return { check: 'totals', status: 'ok', message: 'lists are as long as their counters say' };
-    const told = wrong.map((it) => `${it.list} of ${it.organization_id} counts ${it.counter}, has ${it.actual} rows`);
+    if (wrong.length === 0) return { check: 'totals', status: 'ok', message: 'the counters match the lists' };
+    const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
+    const told = wrong.map(
+      (it) => `${it.list} of ${slugOf(it.organization_id, slugs)} counts ${it.counter} but has ${it.actual} rows`,
+    );
     return { check: 'totals', status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
     return { check: 'totals', status: 'warn', message: `could not be counted: ${(error as Error).message}` };
@@ -114,7 +118,7 @@ async function examineCopies(owner: DataSource): Promise<Finding> {
   const check = 'copies';
   try {
     const wrong = await wrongCopies(owner, MOST_DIFFERENCES);
-    if (wrong.length === 0) return { check, status: 'ok', message: 'what pages read is what it is derived from' };
+    if (wrong.length === 0) return { check, status: 'ok', message: 'the copies that lists read are correct' };
     const told = wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`);
     return { check, status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
@@ -128,13 +132,13 @@ async function examineWorker(dataSource: DataSource): Promise<Finding> {
     [WORKER_SILENCE_MS],
   );
   return row?.fresh
-    ? { check: 'worker', status: 'ok', message: 'works' }
-    : { check: 'worker', status: 'warn', message: `not seen for ${WORKER_SILENCE_MS / 1000} s: is it started?` };
+    ? { check: 'worker', status: 'ok', message: 'running' }
+    : { check: 'worker', status: 'warn', message: `not seen for ${WORKER_SILENCE_MS / 1000} s: is it running?` };
 }
 
 async function examineRedis(env: Env): Promise<Finding> {
   const url = env.get('REDIS_URL');
-  if (!url) return { check: 'redis', status: 'ok', message: 'not used: one process each of API and worker is enough' };
+  if (!url) return { check: 'redis', status: 'ok', message: 'not used, which is fine for one API and one worker' };
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
@@ -150,7 +154,7 @@ async function examineRedis(env: Env): Promise<Finding> {
       : {
           check: 'redis',
           status: 'fail',
-          message: `maxmemory-policy is ${policy ?? 'unknown'}: jobs would be lost, set noeviction`,
+          message: `maxmemory-policy is ${policy ?? 'unknown'}: jobs could be lost, set noeviction`,
         };
   } catch (error) {
     return { check: 'redis', status: 'fail', message: `REDIS_URL does not answer: ${(error as Error).message}` };
@@ -166,11 +170,15 @@ async function examineMail(env: Env): Promise<Finding> {
   const url = env.get('SMTP_URL');
   // Without a mail server `npm start` writes mails down, and on the embedded database there is no other start.
   if (!url && (usesEmbedded(loadEnv()) || launcherOf(env.get('DATA_DIR')))) {
-    return { check: 'mail', status: 'ok', message: `mails are written into ${mailFolder(env)}` };
+    return { check: 'mail', status: 'ok', message: `mails are written to ${mailFolder(env)}` };
   }
   if (!url)
-    return { check: 'mail', status: 'warn', message: 'SMTP_URL is not set: nothing is mailed, links are the way' };
-  if (url.startsWith('file:')) return { check: 'mail', status: 'ok', message: `mails are written into ${url}` };
+    return {
+      check: 'mail',
+      status: 'warn',
+      message: 'SMTP_URL is not set: no mail is sent, so pass on the links yourself',
+    };
+  if (url.startsWith('file:')) return { check: 'mail', status: 'ok', message: `mails are written to ${url}` };
   const timeouts = { connectionTimeout: GREETING_TIMEOUT_MS, greetingTimeout: GREETING_TIMEOUT_MS };
   const transport = createTransport({ url, ...timeouts, socketTimeout: GREETING_TIMEOUT_MS });
   try {
@@ -184,16 +192,16 @@ async function examineMail(env: Env): Promise<Finding> {
 }
 
 async function examineStorage(env: Env): Promise<Finding> {
-  const where = env.get('STORAGE') === 's3' ? `the bucket ${env.get('S3_BUCKET') ?? ''}` : 'the disk (DATA_DIR)';
+  const where = env.get('STORAGE') === 's3' ? `the bucket ${env.get('S3_BUCKET') ?? ''}` : 'DATA_DIR';
   try {
     const storage = await storageOf(env);
     await storage.check();
-    return { check: 'storage', status: 'ok', message: `images are kept on ${where}` };
+    return { check: 'storage', status: 'ok', message: `images are stored in ${where}` };
   } catch (error) {
     return {
       check: 'storage',
       status: 'fail',
-      message: `images cannot be kept on ${where}: ${(error as Error).message}`,
+      message: `images cannot be stored in ${where}: ${(error as Error).message}`,
     };
   }
 }
@@ -202,14 +210,14 @@ async function examineKey(env: Env): Promise<Finding> {
   const check = 'encryption key';
   const key = env.get('ENCRYPTION_KEY');
   if (!key) {
-    const message = 'ENCRYPTION_KEY is not set: "npm start" makes its own, any other way of starting needs it';
+    const message = 'ENCRYPTION_KEY is not set: "npm start" generates one, but any other way of starting needs it';
     return { check, status: 'warn', message };
   }
   try {
     const fits = await keyFits(env, key);
     return fits === false
-      ? { check, status: 'fail', message: 'does not open what is stored: put the former ENCRYPTION_KEY back' }
-      : { check, status: 'ok', message: fits ? 'opens what is stored' : 'set' };
+      ? { check, status: 'fail', message: 'does not decrypt the stored data: restore the previous ENCRYPTION_KEY' }
+      : { check, status: 'ok', message: fits ? 'decrypts the stored data' : 'set' };
   } catch (error) {
     return { check, status: 'warn', message: `could not be tried: ${inWordsOf(error)}` };
   }
@@ -219,6 +227,6 @@ function examineSettings(env: Env): Finding[] {
   return [
     env.get('PUBLIC_URL')
       ? { check: 'public address', status: 'ok', message: env.get('PUBLIC_URL')! }
-      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: addresses name localhost' },
+      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: links point to localhost' },
   ];
 }

@@ -14,7 +14,7 @@ export interface LoadedOrganization {
 export class OtherDemo extends Failure {
   constructor(slug: string, seed: number) {
     super(
-      `The organization "${slug}" is there already, with other data than seed ${seed} makes. ` +
+      `The organization "${slug}" already exists, with data from another seed. ` +
         `To replace it: npm run --silent cli -- demo --reset --seed ${seed}`,
     );
   }

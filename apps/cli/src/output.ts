@@ -33,10 +33,12 @@ export function tolerateClosedOutput(): void {
  * @throws Failure unless they agree; where nobody can be asked, `--yes` is how to agree
  */
 export async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new Failure(`${question} Give --yes if that is what you want.`);
+  if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-D and Ctrl-C close it, and the question then never ends.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {
-    const answer = await terminal.question(`${question} Go on? [y/N] `);
+    const answer = await Promise.race([terminal.question(`${question} Continue? [y/N] `), closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('Nothing was changed.');
   } finally {
     terminal.close();

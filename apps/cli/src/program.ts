@@ -13,10 +13,10 @@ import { Failure } from './output.js';
 /** The table of all commands. */
 export function createProgram(): Command {
   const program = new Command('tutoring')
-    .description('Operates the Tutoring API.')
+    .description('Operate the Tutoring API.')
     .version(version(), '--version', 'print the version')
     .option('--json', 'print one JSON object per result')
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(add --help for usage)')
     .exitOverride();
   addOrganizationCommands(program);
   addKeyCommands(program);

@@ -7,6 +7,11 @@ export function slugsOf(organizations: Organization[]): Slugs {
   return new Map(organizations.map(({ id, slug }) => [id, slug]));
 }
 
+/** The slug of an organization; its id when it is gone meanwhile. */
+export function slugOf(id: string, slugs: Slugs): string {
+  return slugs.get(id) ?? id;
+}
+
 /** What stands for an organization in a target (`organization:<id>`): its slug, null for a brand. */
 export function organizationIn(target: string, slugs: Slugs): string | null {
   return slugs.get(target.replace(/^organization:/, '')) ?? null;

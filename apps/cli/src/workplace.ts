@@ -80,7 +80,7 @@ export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T
     const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring cli' });
     try {
       const db = new Database(dataSource);
-      const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
+      const organizations = organizationsOf(db, env);
       return await work({
         env,
         db,
@@ -100,6 +100,10 @@ export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T
   } finally {
     await stop();
   }
+}
+
+export function organizationsOf(db: Database, env: Env): Organizations {
+  return new Organizations(db, new Invites(db, env, new Vault(env)));
 }
 
 /** A connection that was just closed takes PostgreSQL a moment to end (ms). */

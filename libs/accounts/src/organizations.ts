@@ -37,7 +37,7 @@ export class Organizations {
     }
     if (!isTimeZone(timeZone)) throw new AccountError(`"${timeZone}" is not an IANA time zone`);
     if (!/^[A-Z]{3}$/.test(currency)) throw new AccountError(`"${currency}" is not an ISO 4217 currency code`);
-    if (await this.idBySlug(slug)) throw new AccountError(`There is an organization "${slug}" already`);
+    if (await this.idBySlug(slug)) throw new AccountError(`The organization "${slug}" already exists`);
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
       await this.db.manager.insert(Organization, { id, name, slug, timeZone, currency });

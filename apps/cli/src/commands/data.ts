@@ -19,7 +19,7 @@ interface DemoOptions {
 export function addDataCommands(program: Command): void {
   program
     .command('import')
-    .description("bring in an organization's data (docs/import-format.md)")
+    .description("import an organization's data (see docs/import-format.md)")
     .argument('<folder>', 'a folder of .ndjson files')
     .requiredOption('--org <slug>', 'the organization')
     .action(async (folder: string, { org }: { org: string }, command: Command) => {
@@ -41,15 +41,15 @@ export function addDataCommands(program: Command): void {
 
   program
     .command('demo')
-    .description('make demo organizations and import them')
+    .description('load the demo organizations')
     .option(
       '--size <size>',
       'small, large (100,000 students, 1,000,000 homework) or a number of students',
       parseSize,
       sizeOf('small'),
     )
-    .option('--seed <number>', 'another seed makes other data', parseSeed, 1)
-    .option('--reset', 'remove the demo organizations first, with their keys and all that was added to them')
+    .option('--seed <number>', 'a different seed generates different data', parseSeed, 1)
+    .option('--reset', 'first delete the demo organizations, with their keys and everything that was added to them')
     .action(async ({ size, seed, reset }: DemoOptions, command: Command) => {
       const progress = new ProgressLine();
       const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
@@ -74,7 +74,7 @@ export function addDataCommands(program: Command): void {
 
 function inWords({ tables }: ImportReport): string {
   const rows = Object.entries(tables).map(
-    ([table, { inserted, unchanged }]) => `  ${table.padEnd(26)} ${inserted} inserted, ${unchanged} there already`,
+    ([table, { inserted, unchanged }]) => `  ${table.padEnd(26)} ${inserted} inserted, ${unchanged} unchanged`,
   );
   return rows.length > 0 ? rows.join('\n') : '  nothing to import: the folder has no .ndjson files';
 }

@@ -4,14 +4,15 @@ import { correctCopies, migrate, recountLists, revertLast } from '@app/database'
 import { examine } from '../doctor.js';
 import { confirm, Failure, print } from '../output.js';
 import { provisionRoles } from '../postgres/roles.js';
+import { slugOf, slugsOf } from '../slugs.js';
 import { refuseUnsafe } from '../start/safety.js';
-import { openDatabase, usesEmbedded } from '../workplace.js';
+import { openDatabase, usesEmbedded, withWorkplace } from '../workplace.js';
 
 /** `roles`, `migrate`, `recount`, `doctor`. */
 export function addDatabaseCommands(program: Command): void {
   program
     .command('roles')
-    .description('create or restore the three database roles and the database (needs ADMIN_DATABASE_URL)')
+    .description('create or repair the database and its three roles (needs ADMIN_DATABASE_URL)')
     .action(async (_options: object, command: Command) => {
       const env = loadEnv();
       const urls = {
@@ -21,17 +22,16 @@ export function addDatabaseCommands(program: Command): void {
       };
       await provisionRoles(env.need('ADMIN_DATABASE_URL'), urls);
       const names = Object.fromEntries(Object.entries(urls).map(([role, url]) => [role, new URL(url).username]));
-      print(command, names, `The roles ${Object.values(names).join(', ')} are ready: run migrate next`);
+      print(command, names, `The roles ${Object.values(names).join(', ')} are ready. Next: npm run cli -- migrate`);
     });
 
   program
     .command('migrate')
-    .description('bring the schema, and the rights of API and worker, up to date')
-    .option('--revert', 'take the last migration back instead, with the data that only it has room for')
+    .description('update the schema and the grants of API and worker')
+    .option('--revert', 'undo the last migration instead, and delete the data that only it has room for')
     .option('--yes', 'revert without asking')
     .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {
-      if (revert && !yes)
-        await confirm('This takes the last migration back, and the data with it that it made room for.');
+      if (revert && !yes) await confirm('This undoes the last migration and deletes the data that it made room for.');
       // The embedded server's opening migrates already; what was done then is not told again.
       const { env, stop } = await openDatabase();
       try {
@@ -50,23 +50,24 @@ export function addDatabaseCommands(program: Command): void {
 
   program
     .command('recount')
-    .description('count and copy anew what "doctor" found wrong')
+    .description('repair the totals and copies that "doctor" found wrong')
     .action(async (_options: object, command: Command) => {
-      const { env, stop } = await openDatabase();
-      try {
-        const organizations = await recountLists(env.migrationUrl);
-        const corrected = await correctCopies(env.migrationUrl);
-        const totals = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'Every total is right';
-        const copies = corrected > 0 ? `Rows copied anew: ${corrected}` : 'Every copy is right';
-        print(command, { organizations, corrected }, `${totals}\n${copies}`);
-      } finally {
-        await stop();
-      }
+      const { organizations, corrected } = await withWorkplace(async ({ env, organizations: all }) => {
+        const recounted = await recountLists(env.migrationUrl);
+        const slugs = slugsOf(await all.list());
+        return {
+          organizations: recounted.map((id) => slugOf(id, slugs)),
+          corrected: await correctCopies(env.migrationUrl),
+        };
+      });
+      const totals = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'All totals are correct';
+      const copies = corrected > 0 ? `Rows copied again: ${corrected}` : 'All copies are correct';
+      print(command, { organizations, corrected }, `${totals}\n${copies}`);
     });
 
   program
     .command('doctor')
-    .description('look whether everything is as it has to be')
+    .description('check the installation')
     .action(async (_options: object, command: Command) => {
       const { env, stop } = await openDatabase();
       try {

@@ -41,16 +41,16 @@ const SHORTEST_SECRET = 16;
 
 /** `hook set`, `hook list`, `hook remove`. */
 export function addHookCommands(program: Command): void {
-  const hook = program.command('hook').description('who is told that a site has to be built anew');
+  const hook = program.command('hook').description('build hooks, which are called when a published site changes');
 
   withTarget(hook.command('set'))
-    .description('set the hook of an organization or a brand; one that is there is replaced')
-    .requiredOption('--url <url>', 'http(s) address that takes the signed POST')
+    .description('set or replace the hook of an organization or a brand')
+    .requiredOption('--url <url>', 'http(s) address that receives the signed POST')
     .option(
       '--secret-file <file>',
-      `holds what calls are signed with, ${SHORTEST_SECRET} characters at least (default: made, and shown once)`,
+      `file with the signing secret, at least ${SHORTEST_SECRET} characters (default: generated, and shown once)`,
     )
-    .option('--secret-stdin', 'the same from standard input')
+    .option('--secret-stdin', 'read the signing secret from standard input')
     .addOption(new Option('--secret [secret]').hideHelp())
     .action(async ({ url: given, ...options }: SetOptions, command: Command) => {
       const url = parseUrl(given);
@@ -72,17 +72,17 @@ export function addHookCommands(program: Command): void {
         command,
         { target, url: withoutPath(url), ...made },
         [
-          `${options.org ?? options.brand!} is rebuilt through ${withoutPath(url)}`,
-          ...(secret === null ? ['', 'Calls are signed with this secret, shown this once:', '', `  ${key}`] : []),
+          `Set the build hook of ${options.org ?? options.brand!} to ${withoutPath(url)}`,
+          ...(secret === null ? ['', 'Calls are signed with this secret, shown only once:', '', `  ${key}`] : []),
           '',
-          'X-Signature is sha256= and the HMAC-SHA256 of "<X-Timestamp>.<body>", in hex.',
+          'X-Signature is "sha256=" followed by the hex HMAC-SHA256 of "<X-Timestamp>.<body>".',
         ].join('\n'),
       );
     });
 
   hook
     .command('list')
-    .description('list the hooks; secrets are not shown, and of addresses no path, which may be one')
+    .description('list the hooks, without secrets and without paths, which may be secret too')
     .action(async (_options: object, command: Command) => {
       const [rows, slugs] = await withWorkplace(
         async ({ db, organizations }) =>
@@ -103,7 +103,7 @@ export function addHookCommands(program: Command): void {
           ADDRESS: ({ url }) => withoutPath(url),
           'CREATED (UTC)': ({ created_at }) => minute(created_at),
         },
-        empty: 'No hook is set: rebuilds are done when nobody has to be told.',
+        empty: 'No build hooks are set.',
       });
     });
 
@@ -118,7 +118,7 @@ export function addHookCommands(program: Command): void {
         return rows[1] > 0 ? target : null;
       });
       if (!removed) throw new Failure('There is no such hook');
-      print(command, { target: removed, removed: true }, `${options.org ?? options.brand!} has no hook any more`);
+      print(command, { target: removed, removed: true }, `Removed the build hook of ${options.org ?? options.brand!}`);
     });
 }
 
@@ -133,7 +133,8 @@ async function targetOf({ env, organizationId }: Workplace, { org, brand }: Targ
     return { target: `organization:${id}`, organizationId: id, tenant: { organizationId: id } };
   }
   const brands = env.get('BLOG_BRANDS');
-  if (!brands.includes(brand!)) throw new Failure(`There is no brand "${brand!}". There are: ${brands.join(', ')}`);
+  if (!brands.includes(brand!))
+    throw new Failure(`There is no brand "${brand!}". The brands are: ${brands.join(', ')}`);
   const tenant = { organizationId: NO_ORGANIZATION, platformBlog: true };
   return { target: `brand:${brand!}`, organizationId: null, tenant };
 }
@@ -150,7 +151,7 @@ function parseUrl(text: string): string {
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('Give an http(s) address.');
   if (url.username || url.password) {
     throw new Failure(
-      'The address must not hold a user or password: calls are signed, so check the signature instead.',
+      'The address must not contain a user or password. Calls are signed: check the signature instead.',
     );
   }
   return url.href;
@@ -159,14 +160,12 @@ function parseUrl(text: string): string {
 /** Null when none is given. */
 function readSecret({ secret, secretFile, secretStdin }: Omit<SetOptions, 'url'>): string | null {
   if (secret !== undefined) {
-    throw new Failure(
-      'Everybody on this machine can see the arguments of a command: use --secret-file or --secret-stdin.',
-    );
+    throw new Failure("Everybody on this machine can see a command's arguments. Use --secret-file or --secret-stdin.");
   }
   if (secretFile !== undefined && secretStdin) throw new Failure('Give either --secret-file or --secret-stdin');
   if (secretFile === undefined && !secretStdin) return null;
   const text = readText(secretFile ?? 0).replace(/\r?\n$/, '');
-  if (text.length < SHORTEST_SECRET) throw new Failure(`A secret has ${SHORTEST_SECRET} characters at least`);
+  if (text.length < SHORTEST_SECRET) throw new Failure(`A secret needs at least ${SHORTEST_SECRET} characters`);
   return text;
 }
 

@@ -22,15 +22,15 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('create')
-    .description('make an API key; it is shown once')
+    .description('create an API key, which is shown only once')
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--scopes <a,b>', 'what it may do, see below', parseScopes, ['read'])
+    .option('--scopes <a,b>', 'comma-separated scopes, listed below', parseScopes, ['read'])
     .addHelpText('after', scopesHelp)
-    .option('--expires <time>', 'ISO 8601 date or date-time after which it is refused', parseExpiry)
-    .option('--platform-blog', "the platform's own blog posts too")
+    .option('--expires <time>', 'ISO 8601 date or date-time when it stops working', parseExpiry)
+    .option('--platform-blog', "also allow the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
-      if (name.length < 1 || name.length > 100) throw new Failure('A key’s name has 1 to 100 characters');
+      if (name.length < 1 || name.length > 100) throw new Failure("A key's name must have 1 to 100 characters");
       const created = await withWorkplace(async ({ keys, organizationId, env }) => {
         const made = await keys.create(await organizationId(org), {
           name,
@@ -44,12 +44,12 @@ export function addKeyCommands(program: Command): void {
         command,
         { id: created.id, key: created.key, scopes, expires_at: expires?.toISOString() ?? null },
         [
-          `The key, shown this once:`,
-          ``,
+          'Your API key, shown only once:',
+          '',
           `  ${created.key}`,
-          ``,
-          `It may: ${scopes.join(', ')}. Try it:`,
-          ``,
+          '',
+          `Scopes: ${scopes.join(', ')}. Try it:`,
+          '',
           `  curl -H 'Authorization: Token token=${created.key}' ${created.base}/v1/me`,
         ].join('\n'),
       );
@@ -75,18 +75,18 @@ export function addKeyCommands(program: Command): void {
           NAME: ({ name }) => name,
           SCOPES: ({ scopes }) => scopes.join(','),
         },
-        empty: `"${org}" has no keys. Make one: npm run --silent cli -- key create --org ${org} --name …`,
+        empty: `"${org}" has no keys. Create one: npm run --silent cli -- key create --org ${org} --name …`,
       });
     });
 
   key
     .command('revoke')
-    .description('revoke a key, at once and for good')
+    .description('revoke a key, immediately and permanently')
     .argument('<id>', 'its id, as "key list" shows it')
     .action(async (id: string, _options: object, command: Command) => {
       const known = UUID.test(id) && (await withWorkplace(({ keys }) => keys.revoke(id)));
       if (!known) throw new Failure(`There is no key ${id}`);
-      print(command, { id, revoked: true }, `Key ${id} is revoked: every request with it is refused from now on`);
+      print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
     });
 }
 
@@ -95,7 +95,7 @@ function parseScopes(text: string): Scope[] {
   const unknown = names.filter((name) => !isScope(name));
   if (unknown.length > 0) {
     throw new InvalidArgumentError(
-      `There is no scope "${unknown[0] ?? ''}". There are: ${Object.keys(SCOPES).join(', ')}.`,
+      `There is no scope "${unknown[0] ?? ''}". Choose from: ${Object.keys(SCOPES).join(', ')}.`,
     );
   }
   return [...new Set(names as Scope[])];
@@ -107,7 +107,7 @@ function parseExpiry(text: string): Date {
   const date = new Date(text.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text);
   if (!iso.test(text) || Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('Give an ISO 8601 date or date-time.');
-  if (date.getTime() <= Date.now()) throw new InvalidArgumentError('That time is past already.');
+  if (date.getTime() <= Date.now()) throw new InvalidArgumentError('That time has already passed.');
   return date;
 }
 

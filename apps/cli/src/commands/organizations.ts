@@ -16,9 +16,9 @@ export function addOrganizationCommands(program: Command): void {
 
   org
     .command('create')
-    .description('make an organization')
+    .description('create an organization')
     .requiredOption('--name <name>', 'its name')
-    .requiredOption('--slug <slug>', 'its short name, for the other commands')
+    .requiredOption('--slug <slug>', 'short name that the other commands use')
     .option('--timezone <zone>', 'IANA time zone (default: Australia/Melbourne)')
     .option('--currency <code>', 'ISO 4217 code (default: AUD)')
     .action(async ({ name, slug, timezone, currency }: CreateOptions, command: Command) => {
@@ -30,7 +30,7 @@ export function addOrganizationCommands(program: Command): void {
           ...(currency && { currency }),
         }),
       );
-      print(command, { id, slug }, `Organization "${slug}" is made: ${id}`);
+      print(command, { id, slug }, `Created organization "${slug}": ${id}`);
     });
 
   org
@@ -55,7 +55,8 @@ export function addOrganizationCommands(program: Command): void {
           'CREATED (UTC)': (row) => minute(row.createdAt),
           ID: (row) => row.id,
         },
-        empty: "There is no organization. Make one: npm run --silent cli -- org create --name 'My School' --slug mine",
+        empty:
+          "There are no organizations yet. Create one: npm run --silent cli -- org create --name 'My School' --slug mine",
       });
     });
 
@@ -73,15 +74,15 @@ export function addOrganizationCommands(program: Command): void {
       print(
         command,
         { user_id: userId, created },
-        created ? `${email} is an owner of "${org}" now: ${userId}` : `${email} was an owner of "${org}" already`,
+        created ? `${email} is now an owner of "${org}": ${userId}` : `${email} is already an owner of "${org}"`,
       );
     });
 
   program
     .command('login')
-    .description('logins of people')
+    .description("people's logins")
     .command('verify')
-    .description('vouch that whoever signs in with this address owns it, where no mail can prove it')
+    .description("confirm by hand that a login's address belongs to its owner, when no mail can prove it")
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
       const found = await withWorkplace(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));

@@ -27,13 +27,13 @@ interface Row {
 
 /** `outbox list`, `outbox show`, `outbox retry`, `outbox unsuppress`. */
 export function addOutboxCommands(program: Command): void {
-  const outbox = program.command('outbox').description('mails and rebuilds: queued, sent, failed and dead');
+  const outbox = program.command('outbox').description('mails and build hook calls');
 
   outbox
     .command('list')
-    .description('list messages, the newest first; addresses are masked')
+    .description('list messages, newest first, with addresses masked')
     .option('--status <status>', STATUSES.join(', '), parseStatus)
-    .option('--limit <number>', 'how many at most', parseLimit, 50)
+    .option('--limit <number>', 'show at most this many', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
       const [rows, slugs] = await withWorkplace(
         async ({ db, organizations }) =>
@@ -52,7 +52,7 @@ export function addOutboxCommands(program: Command): void {
           'NEXT OR LAST TRY (UTC)': ({ due_at, finished_at }) => minute(finished_at ?? due_at),
           PROBLEM: ({ last_error }) => last_error ?? '-',
         },
-        empty: status ? `Nothing in the outbox is ${status}.` : 'The outbox is empty.',
+        empty: status ? `No message is ${status}.` : 'The outbox is empty.',
       });
     });
 
@@ -60,12 +60,13 @@ export function addOutboxCommands(program: Command): void {
     .command('show')
     .description('show one message')
     .argument('<id>', 'its id, as "outbox list" shows it')
-    .option('--reveal', 'the address and the link too: whoever has the link can use it')
+    .option('--reveal', 'also show the address and the link, which works for anybody who has it')
     .action(async (id: string, { reveal }: { reveal?: boolean }, command: Command) => {
       const { row, slugs } = await find(id);
       const shown = { ...told(row, slugs), ...(reveal && (await revealed(row))) };
       const explained = {
         ...shown,
+        recipient: inSlugs(shown.recipient, slugs),
         last_error: row.last_error && `${row.last_error}: ${problemInWords(row.last_error)}`,
       };
       const words = Object.entries(explained).map(([name, value]) => `${name.padEnd(16)} ${inWords(value)}`);
@@ -74,7 +75,7 @@ export function addOutboxCommands(program: Command): void {
 
   outbox
     .command('retry')
-    .description('queue a failed or dead message again, with all its tries')
+    .description('queue a failed or dead message again, with a full set of tries')
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { row } = await find(id);
@@ -83,21 +84,21 @@ export function addOutboxCommands(program: Command): void {
       );
       if (!done?.queued)
         throw new Failure(
-          `Message ${id} is ${row.status}, or being tried: only failed and dead ones can be queued again`,
+          `Message ${id} is ${row.status} or being sent right now. Only failed and dead messages can be queued again.`,
         );
       print(command, { id, status: 'queued' }, `Message ${id} is queued again`);
     });
 
   outbox
     .command('unsuppress')
-    .description('let mail go again to an address that a server had refused for good')
+    .description('send mail again to an address that a mail server rejected permanently')
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
       const [done] = await withWorkplace(({ db }) =>
         db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${address.trim().toLowerCase()}) AS found`),
       );
-      if (!done?.found) throw new Failure(`No mail is held back from ${address}`);
-      print(command, { address, suppressed: false }, `Mail goes to ${address} again`);
+      if (!done?.found) throw new Failure(`Mail to ${address} is not suppressed`);
+      print(command, { address, suppressed: false }, `Mail to ${address} is sent again`);
     });
 }
 
@@ -155,7 +156,7 @@ function inWords(value: string | number | Date | null): string {
 
 function parseStatus(text: string): string {
   if (!(STATUSES as readonly string[]).includes(text))
-    throw new InvalidArgumentError(`There are: ${STATUSES.join(', ')}.`);
+    throw new InvalidArgumentError(`Choose from: ${STATUSES.join(', ')}.`);
   return text;
 }
 

@@ -20,7 +20,7 @@ export function addStartCommand(program: Command): void {
   program
     .command('start')
     .description('start PostgreSQL (unless DATABASE_URL is set), API and worker; Ctrl-C stops them')
-    .option('--watch', 'for development: build and start the API anew whenever a source changes')
+    .option('--watch', 'for development: rebuild and restart the API when a source file changes')
     .action(({ watch = false }: { watch?: boolean }) => start(watch));
 }
 
@@ -101,7 +101,7 @@ class Service {
           url: this.url,
           data: whereIs(where, env),
           logs: logFolder(env),
-          mail: env.get('SMTP_URL') ? 'the server of SMTP_URL' : mailFolder(env),
+          mail: env.get('SMTP_URL') ? 'sent through SMTP_URL' : mailFolder(env),
           key,
           organization: wantsDemo(env) ? DEMO_SLUG : '<slug>',
           seconds: performance.now() / 1000,
@@ -114,7 +114,7 @@ class Service {
   /** @throws Failure when a process ends by itself */
   async untilStopped(): Promise<void> {
     await this.unlessStopped(Promise.race(this.children.map(({ ended }) => ended)));
-    throw new Failure(`A process ended by itself: see ${logFolder(this.database!.env)}`);
+    throw new Failure(`A process exited unexpectedly: see ${logFolder(this.database!.env)}`);
   }
 
   async stop(): Promise<void> {

@@ -14,7 +14,7 @@ export interface Banner {
 export function bannerText({ url, data, logs, mail, key, organization, seconds }: Banner): string {
   const access = key
     ? [
-        `  Your API key for the organization "${organization}", shown this once (read-only):`,
+        `  Your read-only API key for the organization "${organization}", shown only once:`,
         '',
         `    ${key}`,
         '',
@@ -23,7 +23,7 @@ export function bannerText({ url, data, logs, mail, key, organization, seconds }
         `    curl -H 'Authorization: Token token=${key}' '${url}/v1/students?limit=3'`,
       ]
     : [
-        '  An API key is shown once, when it is made. Make another:',
+        '  Keys are shown only once, when they are created. To create another:',
         '',
         `    npm run --silent cli -- key create --org ${organization} --name laptop`,
       ];

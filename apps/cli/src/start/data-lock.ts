@@ -30,7 +30,7 @@ export function refuseSecondStart(dataDir: string, launcher = launcherOf(dataDir
   if (!launcher) return;
   const where = launcher.url ? `Already running at ${launcher.url}` : 'Already starting';
   throw new Failure(
-    `${where}, process ${launcher.pid}. A second one needs data and a port of its own: DATA_DIR=.data2 PORT=3001 npm start`,
+    `${where}, process ${launcher.pid}. To run a second one, give it its own data and port: DATA_DIR=.data2 PORT=3001 npm start`,
   );
 }
 

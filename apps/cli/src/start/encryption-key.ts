@@ -23,8 +23,8 @@ export async function encryptionKey(env: Env): Promise<string> {
   if ((await contentOf(env.migrationUrl)).organizations) {
     throw new Failure(
       `The encryption key ${resolve(dataDir, 'encryption-key')} is gone, and the database holds data that needs it.`,
-      'Put it back from a backup, or set ENCRYPTION_KEY. To start over, remove the database too.',
-      'If the key is lost: set ENCRYPTION_KEY to a new one (openssl rand -hex 32), and set build hooks and join codes anew.',
+      'Restore it from a backup, or set ENCRYPTION_KEY. To start over, delete the database too.',
+      'If it is lost, set ENCRYPTION_KEY to a new one (openssl rand -hex 32), then set build hooks and join codes again.',
     );
   }
   return dataSecret(dataDir, 'encryption-key');

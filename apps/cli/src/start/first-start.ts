@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiKeys, Invites, Organizations } from '@app/accounts';
-import { type Env, Vault } from '@app/config';
+import { ApiKeys, type Organizations } from '@app/accounts';
+import type { Env } from '@app/config';
 import { connect, Database } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
 import { loadDemo, OtherDemo } from '../load-demo.js';
+import { organizationsOf } from '../workplace.js';
 
 /** The organization that the first key is for. */
 export const DEMO_SLUG = DEMO_ORGANIZATIONS[0]!.slug;
@@ -25,8 +26,8 @@ export class FirstStart {
   static async with<T>(env: Env, work: (firstStart: FirstStart) => Promise<T>): Promise<T> {
     const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring start' });
     const db = new Database(dataSource);
-    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
-    return work(new FirstStart(env, db, new ApiKeys(db, env), organizations)).finally(() => dataSource.destroy());
+    const firstStart = new FirstStart(env, db, new ApiKeys(db, env), organizationsOf(db, env));
+    return work(firstStart).finally(() => dataSource.destroy());
   }
 
   /** Loads the demo organizations, unless that was done: whoever has a key has them. */

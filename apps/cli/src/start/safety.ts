@@ -23,7 +23,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   }
   faults.push(...(await ownerFaults(urls.owner, database)));
   if (faults.length > 0)
-    throw new Failure('The database is not safe, and was left as it is:', ...faults.map((fault) => `  ${fault}`));
+    throw new Failure('The database is not safe, so nothing was changed:', ...faults.map((fault) => `  ${fault}`));
 }
 
 async function ownerFaults(url: string, database: string): Promise<string[]> {
@@ -43,7 +43,7 @@ async function ownerFaults(url: string, database: string): Promise<string[]> {
 function threeRoles(database: string): string[] {
   const name = pg.escapeIdentifier(database);
   return [
-    'The database is not safe, and was left as it is: command line, API and worker need a role each, and these addresses share one.',
+    'The database is not safe, so nothing was changed: command line, API and worker each need their own role, and these addresses share one.',
     'Set ADMIN_DATABASE_URL and run "npm run cli -- roles", or make the roles as a superuser:',
     ...['tutoring_owner', 'tutoring_app', 'tutoring_worker'].map(
       (role) => `  CREATE ROLE ${role} ${RESTRICTED} PASSWORD '…';`,

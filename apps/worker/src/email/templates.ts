@@ -30,49 +30,49 @@ const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = 
     subject: `Join ${organization}`,
     reason: `${organization} invites you to join as ${role}.`,
     action: 'Accept the invitation',
-    otherwise: 'If you did not expect this invitation, you can ignore this mail: nothing happens without you.',
+    otherwise: 'If you did not expect this invitation, you can ignore this email. Nothing happens unless you accept.',
   }),
   tutor_invite: (organization, role) => ({
-    subject: `Learn with a tutor of ${organization}`,
-    reason: `A tutor of ${organization} invites you to join as ${role}.`,
+    subject: `Learn with a tutor from ${organization}`,
+    reason: `A tutor from ${organization} invites you to join as ${role}.`,
     action: 'Accept the invitation',
-    otherwise: 'If you did not expect this invitation, you can ignore this mail: nothing happens without you.',
+    otherwise: 'If you did not expect this invitation, you can ignore this email. Nothing happens unless you accept.',
   }),
   membership_invite: (organization, role) => ({
     subject: `${organization} wants to add you`,
-    reason: `${organization} wants to add you as ${role}. You have a login already; it stays yours, and nothing of it is shared until you accept.`,
+    reason: `${organization} wants to add you as ${role}. You already have a login. It stays yours, and nothing from it is shared until you accept.`,
     action: 'Accept and sign in',
-    otherwise: 'If you do not want this, you can ignore this mail: you are not added without you.',
+    otherwise: 'If you do not want this, you can ignore this email. You are not added unless you accept.',
   }),
   account_created: (organization, role) => ({
     subject: `Your account at ${organization}`,
-    reason: `${organization} has made an account for you as ${role}.`,
+    reason: `${organization} has created an account for you as ${role}.`,
     action: 'Set up your account',
-    otherwise: `If you do not know ${organization}, you can ignore this mail: nobody can use the account without this link.`,
+    otherwise: `If you do not know ${organization}, you can ignore this email. Nobody can use the account without this link.`,
   }),
   parent_invite: (organization) => ({
     subject: `Follow your child's lessons at ${organization}`,
     reason: `${organization} invites you, as a parent, to follow your child's lessons.`,
     action: 'Accept the invitation',
-    otherwise: 'If you have no child there, you can ignore this mail: nothing happens without you.',
+    otherwise: 'If you do not have a child there, you can ignore this email. Nothing happens unless you accept.',
   }),
   address_confirmation: (organization) => ({
     subject: `Confirm your address for ${organization}`,
     reason: `This address was entered for your account at ${organization}.`,
-    action: 'Confirm the address and set a password',
-    otherwise: `If you do not know ${organization}, you can ignore this mail: the account cannot use your address.`,
+    action: 'Confirm your address and set a password',
+    otherwise: `If you do not know ${organization}, you can ignore this email. The account cannot use your address unless you confirm it.`,
   }),
   address_changed: (organization) => ({
     subject: `Your address at ${organization} was changed`,
-    reason: `${organization} has entered another address for your account. This one no longer opens it.`,
+    reason: `${organization} has changed the address of your account. You can no longer sign in with this one.`,
     action: 'Open your account',
-    otherwise: `If this is not right, ask ${organization}.`,
+    otherwise: `If this is a mistake, please contact ${organization}.`,
   }),
   approval_request: (organization) => ({
-    subject: `Somebody wants to teach at ${organization}`,
-    reason: `A tutor has joined ${organization} with its join code and waits for your approval.`,
+    subject: `Someone wants to teach at ${organization}`,
+    reason: `A tutor has joined ${organization} with its join code and is waiting for your approval.`,
     action: 'Approve or decline',
-    otherwise: 'Until an owner or administrator approves, they see nothing.',
+    otherwise: 'They cannot see anything until an owner or administrator approves.',
   }),
 };
 
@@ -84,7 +84,7 @@ const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,
 
 <%= it.link %>
 
-<% if (it.expires) { %>The link works until <%= it.expires %>.
+<% if (it.expires) { %>This link is valid until <%= it.expires %>.
 
 <% } %><% } %><%= it.otherwise %>
 
@@ -118,7 +118,7 @@ const HTML = `<!doctype html>
 <p><%= it.reason %></p>
 <% if (it.link) { %><p><a href="<%= it.link %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background-color:#1d4ed8;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
 <p>Or copy this link into your browser:<br><a href="<%= it.link %>" class="link" style="color:#1d4ed8;word-break:break-all"><%= it.link %></a></p>
-<% } %><% if (it.expires) { %><p>The link works until <%= it.expires %>.</p>
+<% } %><% if (it.expires) { %><p>This link is valid until <%= it.expires %>.</p>
 <% } %><p class="note" style="color:#4b5563"><%= it.otherwise %></p>
 <p><%= it.organizationName %></p>
 </td></tr></table>
