@@ -135,7 +135,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
     return data ?? [];
   };
   try {
-    for (const [path, { get: operation }] of Object.entries(buildDocument(app).paths)) {
+    for (const [path, { get: operation }] of Object.entries(buildDocument(app, []).paths)) {
       const names = (operation?.parameters ?? []).flatMap((it) => ('in' in it && it.in === 'query' ? it.name : []));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
       if (parameter && operation && more.length === 0) {

@@ -32,6 +32,23 @@ const VERBS: Record<string, RegExp> = {
   DELETE: /^remove_/,
 };
 
+/** The headings of the contract's chapter "Endpoints". */
+const CONTRACT = [
+  'users',
+  'invites',
+  'classrooms',
+  'homework',
+  'session-feedback',
+  'tutors',
+  'results',
+  'adjustments',
+  'conversations',
+  'blog-posts',
+  'blog-images',
+  'student-groups',
+  'parents',
+];
+
 /** Written out for the reads of the catalogue that are served: clients are generated from these. */
 const IDS: Record<string, string> = {
   'GET /v1/ping': 'ping',
@@ -150,6 +167,20 @@ describe('/openapi.json', () => {
         expect(JSON.stringify(schema)).toContain('#/components/schemas/');
       }
     }
+  });
+
+  it('groups the operations under tags with texts, in the order of the contract', () => {
+    const tags = document.tags!.map(({ name }) => name);
+    const used = keyedRoutes(api).map((route) => operationAt(document, route).tags[0]!);
+    expect(tags.toSorted()).toEqual([...new Set(used)].sort());
+    for (const tag of document.tags!) {
+      expect(tag).toEqual({
+        name: tag.name,
+        'x-displayName': expect.stringMatching(/^[A-Z][a-z ]+$/) as string,
+        description: expect.stringMatching(/^[A-Z].{10,}\.$/) as string,
+      });
+    }
+    expect(tags.filter((name) => CONTRACT.includes(name))).toEqual(CONTRACT);
   });
 
   it('refers to nothing that it does not have', () => {

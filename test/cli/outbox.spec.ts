@@ -130,7 +130,10 @@ describe('the commands for what waits', () => {
     [['--url', 'https://x.example'], 'Give either --org or --brand'],
     [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Give either --org or --brand'],
     [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
-    [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". The brands are: primary, secondary'],
+    [
+      ['--brand', 'third', '--url', 'https://x.example'],
+      'There is no brand "third". The brands are: primary, secondary',
+    ],
     [['--brand', 'primary', '--url', 'ftp://x.example'], 'Give an http(s) address.'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'Use --secret-file or --secret-stdin'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret-file', '/nowhere'], 'cannot be read (ENOENT)'],

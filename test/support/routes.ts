@@ -53,6 +53,7 @@ export interface DocumentedOperation {
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, DocumentedResponse>;
   'x-required-scopes': string[];
+  tags: string[];
 }
 
 /** The OpenAPI document that clients get. */

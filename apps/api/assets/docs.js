@@ -17,18 +17,25 @@ function paint() {
   reference.setAttribute('nav-hover-text-color', colour('--text'));
   reference.setAttribute('nav-accent-color', colour('--accent'));
   // What there is no attribute for.
-  const [get, post] = dark.matches ? ['#7cc4ff', '#8fd694'] : ['#1769aa', '#2f7a1f'];
+  const [get, post, patch, remove] = dark.matches
+    ? ['#7cc4ff', '#8fd694', '#e5c07b', '#ff8f88']
+    : ['#1769aa', '#2f7a1f', '#8a5a00', '#b3261e'];
   own.replaceSync(`
     * {
       --inline-code-fg: ${colour('--accent')} !important;
       --blue: ${get} !important; --nav-get-color: ${get} !important;
       --green: ${post} !important; --nav-post-color: ${post} !important;
+      --orange: ${patch} !important;
+      --red: ${remove} !important; --nav-delete-color: ${remove} !important;
     }
     a { color: ${colour('--accent')} !important; }
-    #api-info > * { margin-left: 0 !important; padding-left: 0 !important; }
-    .nav-bar-tag { text-transform: capitalize !important; }
+    #api-info { margin-left: 0 !important; }
+    #auth .red-text { color: ${colour('--quiet')} !important; }
+    .api-key-input { width: min(100% - 90px, 420px) !important; }
     .nav-bar-section { display: none !important; }
     .nav-method { display: inline-block; min-width: 46px; }
+    .nav-method.patch { color: ${patch} !important; }
+    .nav-bar-tag { text-transform: none !important; }
     @media (max-width: 767px) {
       .section-gap--read-mode, .section-tag--read-mode { padding-left: 12px !important; padding-right: 12px !important; }
       .section-tag--read-mode .section-gap--read-mode { padding-left: 0 !important; padding-right: 0 !important; }

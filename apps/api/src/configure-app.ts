@@ -20,6 +20,7 @@ import { cutSlowClients, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './htt
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
+import { REFERENCE_TAGS } from './reference-tags.js';
 
 /** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
@@ -83,7 +84,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   const admission = app.get(Admission);
   app.use(admission.admit);
-  serveDocs(app);
+  serveDocs(app, REFERENCE_TAGS);
   serveMedia(app);
   // Ended in order, a process ends with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });

@@ -106,21 +106,21 @@ const HTML = `<!doctype html>
 <style>
 :root { color-scheme: light dark; }
 @media (prefers-color-scheme: dark) {
-  .page { background-color: #111827 !important; color: #f3f4f6 !important; }
-  .link { color: #93c5fd !important; }
-  .note { color: #9ca3af !important; }
+  .page { background-color: #101716 !important; color: #e6edeb !important; }
+  .link { color: #5cc8b8 !important; }
+  .note { color: #a3b3ae !important; }
 }
 </style>
 </head>
-<body class="page" style="margin:0;padding:24px;background-color:#ffffff;color:#111827;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
+<body class="page" style="margin:0;padding:24px;background-color:#ffffff;color:#17211f;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
 <table role="presentation" align="center" style="max-width:34em;width:100%"><tr><td>
+<p style="margin:0 0 24px;font-size:18px;font-weight:600"><%= it.organizationName %></p>
 <p>Hello<%= it.firstName ? ' ' + it.firstName : '' %>,</p>
 <p><%= it.reason %></p>
-<% if (it.link) { %><p><a href="<%= it.link %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background-color:#1d4ed8;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
-<p>Or copy this link into your browser:<br><a href="<%= it.link %>" class="link" style="color:#1d4ed8;word-break:break-all"><%= it.link %></a></p>
+<% if (it.link) { %><p><a href="<%= it.link %>" style="display:inline-block;padding:12px 20px;border-radius:6px;background-color:#0f766e;color:#ffffff;text-decoration:none"><%= it.action %></a></p>
+<p>Or copy this link into your browser:<br><a href="<%= it.link %>" class="link" style="color:#0f766e;font-size:14px;word-break:break-all"><%= it.link %></a></p>
 <% } %><% if (it.expires) { %><p>This link is valid until <%= it.expires %>.</p>
-<% } %><p class="note" style="color:#4b5563"><%= it.otherwise %></p>
-<p><%= it.organizationName %></p>
+<% } %><p class="note" style="color:#51605c"><%= it.otherwise %></p>
 </td></tr></table>
 </body>
 </html>

@@ -7,7 +7,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
 import { RouteTable } from '../routing/route-table.js';
-import { buildDocument, INTERFACE_VERSION } from './document.js';
+import { buildDocument, INTERFACE_VERSION, type ReferenceTag } from './document.js';
 
 /** The pages may load what is their own. The reference styles its own elements, and asks this service alone. */
 const PAGE_POLICY = helmet.contentSecurityPolicy({
@@ -31,10 +31,10 @@ const CACHED = 'public, max-age=3600';
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
 /** `/`, `/docs`, `/openapi.json` and `/openapi.yaml`: pages without any outside address, and what they show. */
-export function serveDocs(app: INestApplication): void {
+export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   let document: OpenAPIObject | undefined;
   // Built at the first look: start-up and tests do not pay for it.
-  SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app)), {
+  SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app, tags)), {
     ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

@@ -19,16 +19,28 @@ import { type Answer, type Operation, operationOf, pageMeta } from './operation.
 /** The interface's version, not the service's: additions raise its minor number, nothing is removed under /v1. */
 export const INTERFACE_VERSION = '1.0.0';
 
-const DESCRIPTION = `The public API of a tutoring organization. Every request carries an API key and sees only the data of
-that key's organization; what belongs to another organization is answered like what does not exist.
+const DESCRIPTION = `The public API of a tutoring organization. Every request needs an API key and sees only the data of that
+key's organization. Other organizations' records return 404, like records that do not exist.
 
-Send the key as \`Authorization: Token token=<API_KEY>\`. Lists page by \`offset\`, or by \`cursor\` for a stable walk.
-Unknown parameters are refused. Every answer carries \`X-Request-Id\`.`;
+Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with \`cursor\`, or jump to a page with \`offset\`.
+Unknown parameters are refused. Every response has an \`X-Request-Id\`.`;
+
+/** A group of operations. */
+export interface ReferenceTag {
+  /** The first segment of their paths after the version. */
+  name: string;
+  'x-displayName': string;
+  description: string;
+}
 
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
-/** The OpenAPI 3.1 document of the running application: what its controllers, query classes and views declare. */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+/**
+ * The OpenAPI 3.1 document of the running application: what its controllers, query classes and views declare.
+ *
+ * @param tags in the order in which the reference shows them
+ */
+export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Tutoring API')
@@ -37,7 +49,12 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addServer(app.get(Env).get('PUBLIC_URL') ?? '/')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addApiKey(
-      { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The API key: `Token token=<API_KEY>`.' },
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: 'Authorization',
+        description: 'Paste your API key, with or without `Token token=` in front.',
+      },
       'api_key',
     )
     .addSecurityRequirements('api_key')
@@ -72,7 +89,10 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
   }
   const responses = { ...failureResponses(), NotModified: notModified };
-  return Object.assign(document, { components: { ...document.components, schemas, responses, headers: HEADERS } });
+  return Object.assign(document, {
+    tags,
+    components: { ...document.components, schemas, responses, headers: HEADERS },
+  });
 }
 
 /** The status that Nest answers a success with: declared, else by the method. */

@@ -35,7 +35,7 @@ export class BlogController {
   @RequireScopes('read')
   @Documented({
     id: 'get_blog_post',
-    summary: 'One blog post',
+    summary: 'Returns one blog post',
     description: 'Its `ETag` names this version, for `If-Match` on a change.',
     answer: one(blogPostView),
     versioned: true,

@@ -16,7 +16,7 @@ export class InvitesController {
   @Idempotent()
   @Documented({
     id: 'create_invite',
-    summary: 'Makes a join link or code',
+    summary: 'Creates a join link or code',
     description:
       'With `email` it is for one person, serves once and lives 14 days; without, it is shareable and lives 90. A mail is ' +
       'queued for scope `organization` with `email` and for `tutor_student` with `email`: `emailed` tells whether it was, ' +
@@ -34,7 +34,7 @@ export class InvitesController {
   @RequireScopes('read')
   @Documented({
     id: 'get_org_join_link',
-    summary: 'Tells the two standing join codes of the organization, for students and for tutors',
+    summary: 'Returns the join links that are always valid',
     description:
       'They do not expire. `null` while they are not there yet: an organization from before they were introduced gets ' +
       'them within a minute of the worker’s start.',

@@ -11,14 +11,14 @@ export class OrganizationController {
 
   @Get('ping')
   @RequireScopes('read')
-  @Documented({ id: 'ping', summary: 'Tells that the key works, and for whom', answer: one(pingView) })
+  @Documented({ id: 'ping', summary: 'Checks the key and names its organization', answer: one(pingView) })
   ping(@CurrentCaller() caller: Caller) {
     return this.organization.ping(caller);
   }
 
   @Get('me')
   @RequireScopes('read')
-  @Documented({ id: 'get_me', summary: 'Tells the organization and the scopes of the key', answer: one(meView) })
+  @Documented({ id: 'get_me', summary: 'Returns the organization and scopes of the key', answer: one(meView) })
   me(@CurrentCaller() caller: Caller) {
     return this.organization.me(caller);
   }

@@ -88,7 +88,7 @@ export class ParentsController {
   @Idempotent()
   @Documented({
     id: 'send_parent_invite',
-    summary: 'Mails a parent the way into their account',
+    summary: 'Emails a parent a link to their account',
     description:
       'The parent must be linked to a student. `sent` tells whether a mail was queued: not so without a mail server, ' +
       'when the address refused mail for good or was mailed within ten minutes, or beyond the day’s mails. A parent without an address is a 422.',

@@ -64,7 +64,7 @@ export class StudentsController {
   @Idempotent()
   @Documented({
     id: 'send_student_invite',
-    summary: 'Mails a student the way into their account',
+    summary: 'Emails a student a link to their account',
     description:
       '`sent` tells whether a mail was queued: not so without a mail server, when the address refused mail for ' +
       'good or was mailed within ten minutes, or beyond the day’s mails. ' +
