@@ -80,13 +80,15 @@ export function url(schemes: string[]): Setting<string | null> {
  * warns that this will change: it is told what it does.
  */
 export function databaseUrl(): Setting<string | null> {
-  const { fallback, parse } = url(['postgres', 'postgresql']);
+  const address = url(['postgres', 'postgresql']);
   return {
-    fallback,
+    fallback: null,
     parse: (value) =>
-      parse(value)!.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, (mode) =>
-        /[?&]uselibpqcompat=true(&|$)/.test(value) ? mode : 'verify-full',
-      ),
+      address
+        .parse(value)!
+        .replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, (mode) =>
+          /[?&]uselibpqcompat=true(&|$)/.test(value) ? mode : 'verify-full',
+        ),
   };
 }
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express, NextFunction, RequestHandler, Response } from 'express';
+import type { NextFunction, RequestHandler, Response } from 'express';
 import { Env } from '@app/config';
 import { mediaFolder } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
@@ -41,7 +41,7 @@ export function serveMedia(app: NestExpressApplication): void {
       },
     );
   };
-  (app.getHttpAdapter().getInstance() as unknown as Express).get(ROUTE, serve);
+  app.getHttpAdapter().getInstance().get(ROUTE, serve);
   app.get(RouteTable).addPage(ROUTE);
 }
 
