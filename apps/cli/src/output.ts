@@ -35,10 +35,11 @@ export function tolerateClosedOutput(): void {
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-D and Ctrl-C close it, and the question then never ends.
+  // Without an answer the question fails (Ctrl-C, Ctrl-D) or never ends (the input does). That is a no.
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {
-    const answer = await Promise.race([terminal.question(`${question} Continue? [y/N] `), closed]);
+    const asked = terminal.question(`${question} Continue? [y/N] `).catch(() => '');
+    const answer = await Promise.race([asked, closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('Nothing was changed.');
   } finally {
     terminal.close();
