@@ -36,7 +36,8 @@ export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Without an answer the question fails (Ctrl-C, Ctrl-D) or never ends (the input does). That is a no.
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  // Later than an answer that arrives with the end of the input.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, '')));
   try {
     const asked = terminal.question(`${question} Continue? [y/N] `).catch(() => '');
     const answer = await Promise.race([asked, closed]);
