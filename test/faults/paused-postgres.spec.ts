@@ -102,7 +102,10 @@ it('every request is answered while PostgreSQL is paused, and service recovers s
 
 it('catches a process that waits for the database without a deadline', async () => {
   await start(
-    plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
+    plantedBug(
+      '../../../libs/concurrency/src/expiries.js',
+      `module.Expiries.prototype.expireOverdue = () => undefined;`,
+    ),
   );
   const { outcome, late, cut } = await run();
   reached(47, `planted, no deadline: ${outcome.statuses}, ${late} late, ${cut} cut off`);

@@ -124,7 +124,10 @@ it.each<Fate>(['drop', 'reset', 'stall'])('failed connections (%s) are replaced,
 
 it('catches a process without database deadlines', async () => {
   await start(
-    plantedBug('../../../libs/concurrency/src/expiries.js', `module.Expiries.prototype.expireOverdue = () => undefined;`),
+    plantedBug(
+      '../../../libs/concurrency/src/expiries.js',
+      `module.Expiries.prototype.expireOverdue = () => undefined;`,
+    ),
   );
   proxy.fate = 'stall';
   const [outcome] = (await load(target.port, { requests, ...once })) as [Outcome];
