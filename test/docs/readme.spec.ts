@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CURL, findServer } from '../support/server-binary.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Types the tour of a page at a service of its own. */
 function typeTour(page: string): Promise<{ code: unknown; output: string }> {
+  const curl = findServer(CURL);
+  const env = { ...process.env, ...curl.env, PATH: `${process.env.PATH}:${dirname(curl.program)}` };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['scripts/readme-tour.js', page], { cwd: ROOT }, (error, stdout, stderr) => {
+    execFile(process.execPath, ['scripts/readme-tour.js', page], { cwd: ROOT, env }, (error, stdout, stderr) => {
       resolve({ code: error ? error.code : 0, output: stdout + stderr });
     });
   });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A server program that tests need. */
+/** A program that tests need. */
 export interface Server {
   name: string;
   /** Path within Debian's package. */
@@ -20,15 +20,16 @@ export const REDIS: Server = {
   parts: /^redis-/,
 };
 export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
+export const CURL: Server = { name: 'curl', path: 'usr/bin/curl', version: '--version', parts: /^curl$/ };
 
-/** How to run a server: the program and additional environment variables. */
+/** How to run it: the program and additional environment variables. */
 export interface ServerBinary {
   program: string;
   env: Record<string, string>;
 }
 
 /**
- * Finds a server on the PATH, or unpacks Debian's package into node_modules/.cache. Unpacking, unlike installing, needs no
+ * Finds a program on the PATH, or unpacks Debian's package into node_modules/.cache. Unpacking, unlike installing, needs no
  * root, starts no service and does not change the machine.
  *
  * @throws Error with one plain sentence if neither is possible
@@ -64,6 +65,8 @@ function works({ program, env }: ServerBinary, version: string): boolean {
 /** Debian keeps libraries in a folder named after the architecture. */
 function libraries(root: string): string {
   const lib = join(root, 'usr/lib');
+  // None, where all that it needs is installed.
+  if (!existsSync(lib)) return '';
   return readdirSync(lib)
     .map((name) => join(lib, name))
     .join(':');
