@@ -221,8 +221,13 @@ describe('a large page that fails', () => {
   it('because too many are under way, is refused before its first byte, and the others go on', async () => {
     const slow = await Promise.all(Array.from({ length: 24 }, () => open('/v1/blog-posts')));
     expect(large.underWay).toBe(24);
+    const reads = vi.spyOn(Database.prototype, 'read');
     const refused = await api.get('/v1/blog-posts', key);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    // Parts of the others are read meanwhile, but no page.
+    const asked = reads.mock.calls.map(([, { text }]) => text).filter((text) => text.includes('LIMIT'));
+    expect(asked).toEqual([]);
+    expect((await api.get('/v1/homework', key)).status).toBe(200);
     const { id: other } = await make.organization();
     await make.post(other, { content: CONTENT });
     await make.post(other, { content: CONTENT });

@@ -135,6 +135,26 @@ describe('a deep page', () => {
     }
   });
 
+  it('is refused at once when too many wait before it', async () => {
+    const admin = new pg.Client({ connectionString: api.database.adminUrl });
+    await admin.connect();
+    const statuses: number[] = [];
+    try {
+      await admin.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
+      const answers = Array.from({ length: 12 }, async () => {
+        statuses.push((await api.get('/v1/homework?offset=20000', world.a.key)).status);
+      });
+      await vi.waitFor(() => {
+        expect(statuses.length).toBeGreaterThanOrEqual(4);
+      });
+      await admin.query('ROLLBACK');
+      await Promise.all(answers);
+    } finally {
+      await admin.end();
+    }
+    expect(statuses).toEqual([...Array<number>(4).fill(503), ...Array<number>(8).fill(200)]);
+  });
+
   it('that takes too long tells to use cursors, where the list has them', { timeout: 30_000 }, async () => {
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();

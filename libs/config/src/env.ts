@@ -21,7 +21,7 @@ const settings = {
   DATABASE_POOL_SIZE: integer(10, 1, 500),
   REDIS_URL: url(['redis', 'rediss']),
   REQUEST_DEADLINE_SECONDS: integer(6, 1, 600),
-  MAX_REQUESTS_IN_FLIGHT: integer(512, 1, 100_000),
+  MAX_REQUESTS_IN_FLIGHT: integer(256, 1, 100_000),
 
   DATA_DIR: text('.data'),
   DEMO: flag(null),

@@ -8,6 +8,8 @@ const RESERVED = 2;
 /** Accesses of one organization (a second or two of its usual work, while a deployment takes the CPU), and waits of all. */
 const MOST_OF_ORGANIZATION = 256;
 const MOST_WAITING = 600;
+/** The same of low priority: at a tenth of a second each, whoever comes later would wait for long, and is refused at once. */
+const MOST_OF_LOW_PRIORITY = 8;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
 /** And for a lock, while others wait for the connection (ms). */
@@ -72,7 +74,8 @@ export class Connections {
 
   ofOrganization(organizationId: string, priority?: Priority): Claim {
     if (!priority) return { owner: organizationId, reserve: this.reserved };
-    return { owner: `${organizationId} ${priority}`, share: 1, reserve: priority === 'low' ? this.half : 0 };
+    const claim = { owner: `${organizationId} ${priority}`, share: 1 };
+    return priority === 'low' ? { ...claim, reserve: this.half, perOwner: MOST_OF_LOW_PRIORITY } : claim;
   }
 
   ofLane(lane: Lane): Claim {

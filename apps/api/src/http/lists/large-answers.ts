@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Overloaded } from '../errors/api-error.js';
@@ -14,9 +15,15 @@ const MOST_OF_ORGANIZATION = 24;
 const READS = 2;
 const READS_OF_ORGANIZATION = 1;
 
+/** After a part its organization rests for as long as it took to read, and no longer than this (ms). */
+const LONGEST_REST = 250;
+
 interface Share {
   answers: number;
+  /** Lists whose answers are among them. */
+  lists: Set<string>;
   reads: LimitFunction;
+  rest: Promise<void>;
 }
 
 /** Reads pages that are too large to be held in parts: the next one when the client has taken the one before. */
@@ -27,14 +34,39 @@ export class LargeAnswers {
   private readonly reads = pLimit(READS);
 
   /**
-   * No connection is held between two parts. Organizations take turns, since each has one read in the queue at most.
+   * Before anything of a list is read, which would tell that its page is large.
+   *
+   * @throws Overloaded when the organization has as many large answers under way as it may, this list's among them
+   */
+  check(organizationId: string, list: string): void {
+    const share = this.shares.get(organizationId);
+    if (share && share.answers >= MOST_OF_ORGANIZATION && share.lists.has(list)) throw new Overloaded(5);
+  }
+
+  /**
+   * No connection is held between two parts. Organizations take turns, since each has one read in the queue at most, and
+   * each leaves half of the time to the others.
    *
    * @throws Overloaded before the first part when too many large answers are under way
    */
-  async *inParts<T>(organizationId: string, parts: T[], read: (part: T) => Promise<Part>): AsyncGenerator<Part> {
-    const share = this.enter(organizationId);
+  async *inParts<T>(
+    organizationId: string,
+    list: string,
+    parts: T[],
+    read: (part: T) => Promise<Part>,
+  ): AsyncGenerator<Part> {
+    const share = this.enter(organizationId, list);
+    const inTurn = async (part: T) => {
+      await share.rest;
+      const began = performance.now();
+      try {
+        return await this.reads(() => read(part));
+      } finally {
+        share.rest = sleep(Math.min(performance.now() - began, LONGEST_REST), undefined, { ref: false });
+      }
+    };
     try {
-      for (const part of parts) yield await share.reads(() => this.reads(() => read(part)));
+      for (const part of parts) yield await share.reads(() => inTurn(part));
     } finally {
       this.leave(organizationId, share);
     }
@@ -45,11 +77,17 @@ export class LargeAnswers {
     return this.answers;
   }
 
-  private enter(organizationId: string): Share {
-    const share = this.shares.get(organizationId) ?? { answers: 0, reads: pLimit(READS_OF_ORGANIZATION) };
+  private enter(organizationId: string, list: string): Share {
+    const share = this.shares.get(organizationId) ?? {
+      answers: 0,
+      lists: new Set(),
+      reads: pLimit(READS_OF_ORGANIZATION),
+      rest: Promise.resolve(),
+    };
     if (this.answers >= MOST_ANSWERS || share.answers >= MOST_OF_ORGANIZATION) throw new Overloaded(5);
     this.answers++;
     share.answers++;
+    share.lists.add(list);
     this.shares.set(organizationId, share);
     return share;
   }

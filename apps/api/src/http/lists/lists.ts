@@ -38,6 +38,7 @@ export class Lists {
 
   /** @throws ApiError 404 when what the list hangs on is not there; ValidationFailed for a cursor of something else */
   async page(caller: Caller, list: List, query: OffsetQuery): Promise<Page> {
+    this.large.check(caller.organizationId, list.view.name);
     const cursor = query instanceof ListQuery ? query.cursor : undefined;
     const use = () => ({
       organizationId: caller.organizationId,
@@ -67,6 +68,7 @@ export class Lists {
 
   /** A bare array, for the one list without an envelope. */
   async array(caller: Caller, list: List, query: OffsetQuery): Promise<Page> {
+    this.large.check(caller.organizationId, list.view.name);
     const [[page]] = await this.read<[PageRow]>(caller, query, [offsetPage(caller, list, query)]);
     return new Page(this.recordsOf(caller, list, page!), null);
   }
@@ -90,7 +92,7 @@ export class Lists {
   /** What the statement rendered, or else the parts in which a page of large records is read while it is sent. */
   private recordsOf(caller: Caller, list: List, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
-    return this.large.inParts(caller.organizationId, partsOf(ids, sizes!), async (part) => {
+    return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
       // Its client may take its time: no deadline but that of each part.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
       return row!;
