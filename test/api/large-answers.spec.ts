@@ -227,7 +227,7 @@ describe('a large page that fails', () => {
     // Parts of the others are read meanwhile, but no page.
     const asked = reads.mock.calls.map(([, { text }]) => text).filter((text) => text.includes('LIMIT'));
     expect(asked).toEqual([]);
-    expect((await api.get('/v1/homework', key)).status).toBe(200);
+    expect((await api.get('/v1/payments', key)).status).toBe(200);
     const { id: other } = await make.organization();
     await make.post(other, { content: CONTENT });
     await make.post(other, { content: CONTENT });
