@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
 import { TestApi } from '../support/api.js';
@@ -225,7 +226,7 @@ describe('a large page that fails', () => {
     const refused = await api.get('/v1/blog-posts', key);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
     // Parts of the others are read meanwhile, but no page.
-    const asked = reads.mock.calls.map(([, { text }]) => text).filter((text) => text.includes('LIMIT'));
+    const asked = reads.mock.calls.filter(([, statement]) => (statement as Sql).text.includes('LIMIT'));
     expect(asked).toEqual([]);
     expect((await api.get('/v1/payments', key)).status).toBe(200);
     const { id: other } = await make.organization();
