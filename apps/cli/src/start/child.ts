@@ -5,7 +5,7 @@ import { LogFile } from './log-file.js';
 
 /** How long a process may take until it works, and to end when asked (ms). */
 const START_PATIENCE = 30_000;
-const STOP_PATIENCE = 15_000;
+export const STOP_PATIENCE = 15_000;
 
 /** Bounds for V8's memory. */
 const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap.env', import.meta.url))}`;
@@ -15,7 +15,7 @@ export class Child {
   /** Settles when the process ends, for whatever reason. */
   readonly ended: Promise<void>;
 
-  constructor(private readonly process: ChildProcess) {
+  constructor(protected readonly process: ChildProcess) {
     this.ended = new Promise((resolve) => {
       process.once('exit', () => resolve());
       process.once('error', () => resolve());
