@@ -1,21 +1,25 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../output.js';
 import { LogFile } from './log-file.js';
 
 /** How long a process may take until it works, and to end when asked (ms). */
 const START_PATIENCE = 30_000;
-export const STOP_PATIENCE = 15_000;
+const STOP_PATIENCE = 15_000;
 
 /** Bounds for V8's memory. */
 const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap.env', import.meta.url))}`;
 
-/** A process of the service that the launcher started. */
+/**
+ * A process of the service that the launcher started, in a process group of its own: Ctrl-C in the terminal reaches the
+ * launcher alone, which then stops all in order.
+ */
 export class Child {
   /** Settles when the process ends, for whatever reason. */
   readonly ended: Promise<void>;
 
-  constructor(protected readonly process: ChildProcess) {
+  constructor(private readonly process: ChildProcess) {
     this.ended = new Promise((resolve) => {
       process.once('exit', () => resolve());
       process.once('error', () => resolve());
@@ -28,17 +32,27 @@ export class Child {
    * @param logFile takes its log lines
    */
   static fork(main: string, env: Record<string, string>, logFile: string): LoggedChild {
-    // In a process group of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops all in order.
     const child = fork(main, { env, execArgv: [MEMORY], stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
     return new LoggedChild(child, logFile);
   }
 
-  /** Asks the process to end, and ends it when it does not. */
+  /** Asks the whole group to end, and ends it when it does not: a process may end before those that it has started. */
   async stop(): Promise<void> {
-    this.process.kill('SIGTERM');
-    const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_PATIENCE);
-    await this.ended;
-    clearTimeout(timer);
+    const until = performance.now() + STOP_PATIENCE;
+    let signal: NodeJS.Signals | 0 = 'SIGTERM';
+    while (this.signalGroup(signal)) {
+      await sleep(50);
+      signal = performance.now() > until ? 'SIGKILL' : 0;
+    }
+  }
+
+  /** @returns false when no process of the group is left */
+  private signalGroup(signal: NodeJS.Signals | 0): boolean {
+    try {
+      return process.kill(-this.process.pid!, signal);
+    } catch {
+      return false;
+    }
   }
 }
 
