@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Bench, Server } from './bench.js';
-import { say } from './bench.js';
+import { type Bench, say, type Server } from './bench.js';
 import { type Page, pages } from './pages.js';
-import { CONNECTIONS, inTurns, PLANS } from './reads.js';
+import { CONNECTIONS, inTurns, plansOf } from './reads.js';
 import { BRIEF_HEADING, brief } from './report.js';
 
-/** What is used of another checkout, each with its own code. */
+/** The parts of another checkout's bench that run here, with its own code. */
 interface Checkout {
   Bench: typeof Bench;
   pages: typeof pages;
@@ -27,7 +26,7 @@ export async function measureAgainst(bench: Bench, folder: string): Promise<void
   const servers: Server[] = [await bench.serveApi(), { ...(await theirs.serveApi()), key: theirs.database.key }];
   const [ownPages, theirPages] = [await pages(bench.database), await other.pages(theirs.database)];
   const generator = bench.start('./load.js', { measured: false });
-  const { main, others } = PLANS[bench.quick ? 'quick' : 'full'];
+  const { main, others } = plansOf(bench);
   say(`${main.rounds} rounds of ${main.seconds} s each, ${CONNECTIONS} connections\n\n${BRIEF_HEADING('the other')}`);
   for (const [index, page] of ownPages.entries()) {
     const asked: [Page, Page] = [page, theirPages[index]!];

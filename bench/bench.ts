@@ -69,7 +69,7 @@ export class Bench {
     };
   }
 
-  /** Another run, which ends with this one. */
+  /** Stops another run together with this one. */
   alsoStop(other: Bench): void {
     this.started.push({ stop: () => other.stop() });
   }

@@ -11,7 +11,7 @@ const PATIENCE_MS = 60_000;
 /** Longer than it takes to send all mails. */
 const DRAIN_PATIENCE_MS = 300_000;
 
-/** A process of this run: a server under measurement or the load generator. */
+/** A process that the bench started: a measured server or the load generator. */
 export class Child {
   private readonly process: ChildProcess;
 

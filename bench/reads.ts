@@ -10,22 +10,26 @@ import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './rep
 export const CONNECTIONS = 16;
 
 /** Seconds of warm-up, rounds and their seconds. */
-export interface Plan {
+interface Plan {
   warmUp: number;
   rounds: number;
   seconds: number;
 }
 
 /** For the page with targets, and for the others. */
-export const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
+const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
   quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
 };
 
+export function plansOf({ quick }: Bench): { main: Plan; others: Plan } {
+  return PLANS[quick ? 'quick' : 'full'];
+}
+
 /** Pages of this API against the other servers. */
 export async function measureReads(bench: Bench): Promise<void> {
   const { database } = bench;
-  const plans = PLANS[bench.quick ? 'quick' : 'full'];
+  const plans = plansOf(bench);
   const [page, ...others] = await pages(database);
   const api = await bench.serveApi();
   const told = await tell(bench, api, [page, ...others]);

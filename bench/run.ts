@@ -2,8 +2,8 @@
  * `npm run bench`: reads of this API against the least that could answer (limit/) and against what tutorials build
  * (textbook/), on the same data, in turns within one run; then its writes (writes/), and what row-level security adds to
  * pages of a demo with so many `--students`. `-- --quick` takes less time and tells less; `-- --only reads`, `writes` or
- * `row-security` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing never fails it; it fails when it cannot measure: a server that does not start,
- * answers that differ.
+ * `row-security` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing
+ * never fails it; it fails when it cannot measure: a server that does not start, answers that differ.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';

@@ -5,7 +5,7 @@ import { type Posted, post, type Reply } from './post.js';
 import { Random } from './random.js';
 import { type Account, judge, type Mail, mixedRows, type Verdict, wantedOf } from './wanted-people.js';
 
-/** A server to kill. Its data survives, and the next process continues with it. */
+/** A server that the test kills. Its data survives, and the next process continues with it. */
 export interface Victim {
   start(): Promise<VictimProcess>;
   readonly headers: Record<string, string>;
@@ -24,7 +24,7 @@ export interface KillPlan {
   /** Concurrent requests with the same key. */
   atOnce: number;
   seed: number;
-  /** Called before each kill's requests are sent. Kills when the promise resolves, or at a random moment for null. */
+  /** Called before the requests of each kill. The kill follows when the promise resolves; null means at a random moment. */
   moment?: (kill: number) => Promise<void> | null;
 }
 

@@ -89,7 +89,7 @@ export function longBodies(route: Route, school: School, keyed: [string, string]
   const chunked = (size: number) =>
     ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
   const name = `${nameOf(route)} chunks of a byte`;
-  // Each byte of the body takes six on the wire: a quarter of the limit shows as much in a quarter of the time.
+  // Each byte of the body takes six on the wire, so a quarter of the limit is enough, in a quarter of the time.
   return [...whole, { family: 'chunks', name, most: room / 4, request: chunked }];
 }
 

@@ -77,7 +77,7 @@ export class MeteredApi {
   }
 
   /**
-   * Sends n, 4n and 16n, where 16n is the position's maximum, and checks their costs against the bounds.
+   * Sends requests of length n, 4n and 16n, where 16n is the longest that the position allows, and checks their costs.
    *
    * @param tries measurements of a position that is over its bounds
    */

@@ -1,12 +1,12 @@
-/** How often what is open is looked at (ms). */
+/** How often the items are checked (ms). */
 const SWEEP = 100;
 
-/** What ends when its time is over, unless it is deleted before: one timer for all costs less than a timer for each. */
+/** Items that expire unless they are deleted first. One timer serves all of them, which costs less than a timer each. */
 export class Expiries<T extends { readonly left: number }> {
   private readonly open = new Set<T>();
   private sweep: NodeJS.Timeout | undefined;
 
-  /** @param expire is called once, within 100 ms after nothing is left of the item's time */
+  /** @param expire is called once for each item whose time is over, at most 100 ms late */
   constructor(private readonly expire: (item: T) => void) {}
 
   add(item: T): void {

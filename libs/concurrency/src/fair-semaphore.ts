@@ -28,7 +28,7 @@ export interface Claim {
   signal?: AbortSignal;
 }
 
-/** One that waits for a permit. */
+/** A claim that waits for a permit. */
 class Waiter {
   private readonly until: number;
 

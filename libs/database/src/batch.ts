@@ -112,8 +112,8 @@ class Batch extends Query {
 const STALE = new Set(['0A000', '26000']);
 
 /**
- * What the driver makes of a value. Called before there is a connection: a value that cannot be sent must not leave one half
- * told.
+ * Converts values as the driver does. Called before there is a connection, so that a value that cannot be sent leaves no
+ * connection with half of its statements.
  */
 export function sendable(values: unknown[]): unknown[] {
   return values.map(prepareValue);

@@ -5,10 +5,11 @@ import { Lease } from './lease.js';
 
 /** Connections that organizations leave free in a pool of eight or more: one for look-ups of keys, one for urgent ones. */
 const RESERVED = 2;
-/** Accesses of one organization (a second or two of its usual work, while a deployment takes the CPU), and waits of all. */
+/** Accesses of one organization that hold or wait for a connection: a second or two of its load while a deployment uses the CPU. */
 const MOST_OF_ORGANIZATION = 256;
+/** Accesses of all organizations that wait. */
 const MOST_WAITING = 600;
-/** The same of low priority: at a tenth of a second each, whoever comes later would wait for long, and is refused at once. */
+/** Low-priority accesses of one organization. Each takes about a tenth of a second: more would wait too long. */
 const MOST_OF_LOW_PRIORITY = 8;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
@@ -88,7 +89,7 @@ export class Connections {
   /**
    * Waits for the owner's turn.
    *
-   * @returns the right to one connection; whoever gets it ends it
+   * @returns the right to one connection, which its holder ends
    * @throws QueueFull when too many wait, or it waited for too long; DeadlineExceeded
    */
   async lease(claim: Claim, deadline: Deadline | undefined): Promise<Lease> {

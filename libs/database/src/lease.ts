@@ -4,23 +4,23 @@ import { type Deadline, DeadlineExceeded } from './deadline.js';
 /** What the driver's type leaves out. */
 type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
 
-/** The right to a connection until a deadline. Whoever got it ends it, when the work has really ended. */
+/** The right to use a connection until a deadline. Its holder calls {@link end} once the work has really ended. */
 export class Lease {
   private client: Connected | undefined;
   private isOver = false;
   private giveUp: ((error: Error) => void) | undefined;
 
-  /** @param ended is called by {@link end} */
   constructor(
     readonly deadline: Deadline,
-    private readonly ended: () => void,
+    /** Gives the connection back to whoever waits for one. */
+    readonly end: () => void,
   ) {}
 
   get left(): number {
     return this.deadline.left;
   }
 
-  /** Whom to tell at the deadline: its caller is answered then, though the work may end later. */
+  /** Sets what to call at the deadline. The caller gets its error then, even if the work ends later. */
   onExpiry(giveUp: (error: Error) => void): void {
     this.giveUp = giveUp;
   }
@@ -29,10 +29,6 @@ export class Lease {
   take(client: ClientBase): boolean {
     if (!this.isOver) this.client = client as Connected;
     return !this.isOver;
-  }
-
-  end(): void {
-    this.ended();
   }
 
   /** Nobody waits for the work any longer. Its connection is cut: nothing else ends the wait for a server that hangs. */
@@ -46,11 +42,7 @@ export class Lease {
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.onExpiry(reject);
-      void work()
-        .finally(() => {
-          this.end();
-        })
-        .then(resolve, reject);
+      void work().finally(this.end).then(resolve, reject);
     });
   }
 }

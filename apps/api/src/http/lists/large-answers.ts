@@ -15,12 +15,12 @@ const MOST_OF_ORGANIZATION = 24;
 const READS = 2;
 const READS_OF_ORGANIZATION = 1;
 
-/** After a part its organization rests for as long as it took to read, and no longer than this (ms). */
+/** An organization rests after each part for as long as it took to read, up to this (ms). */
 const LONGEST_REST = 250;
 
 interface Share {
   answers: number;
-  /** Lists whose answers are among them. */
+  /** Lists that they, or answers just before them, belong to. */
   lists: Set<string>;
   reads: LimitFunction;
   rest: Promise<void>;
@@ -34,9 +34,9 @@ export class LargeAnswers {
   private readonly reads = pLimit(READS);
 
   /**
-   * Before anything of a list is read, which would tell that its page is large.
+   * Called before a list is read, since only reading shows that its page is large.
    *
-   * @throws Overloaded when the organization has as many large answers under way as it may, this list's among them
+   * @throws Overloaded when the organization has its most large answers under way and this list has had one of them
    */
   check(organizationId: string, list: string): void {
     const share = this.shares.get(organizationId);

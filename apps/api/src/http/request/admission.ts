@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Of a request that was let in. */
+/** A request, with its place once it has been admitted. */
 type Admitted = IncomingMessage & { slot?: Slot };
 
 const URGENT = new Set(['/v1/ping', '/health/live', '/health/ready', '/metrics']);
@@ -146,7 +146,7 @@ export class Admission implements OnApplicationShutdown {
   readonly admits = (request: IncomingMessage, response: ServerResponse): boolean =>
     request.headers.origin !== undefined || this.takePlace(request, response);
 
-  /** Lets in a request that was not yet, or refuses it. */
+  /** Admits a request that has no place yet, or refuses it. */
   readonly admit = (request: Request, response: Response, next: NextFunction): void => {
     // It waited behind another request of its connection, which was cut meanwhile.
     if (request.socket.destroyed) return;

@@ -6,8 +6,8 @@ import { onceClosed } from './once-closed.js';
 const MOST_WAITING = 100;
 
 /**
- * How long a connection rests after a refusal (429, 503) before its next request is looked at (ms). A client that ignores
- * Retry-After would keep a core busy with refusals alone; this way its connections bring 40 a second each.
+ * How long a connection rests after a refusal (429, 503) before its next request is handled (ms). A client that ignores
+ * Retry-After could keep a core busy with refusals alone; this limits each of its connections to 40 a second.
  */
 const REST = 25;
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What is to be called when an answer is out: on the answer itself, where a WeakMap would cost the garbage collector more. */
+/** The callbacks of an answer until it is out. */
 const CALLBACKS = Symbol('callbacks');
 type Answer = ServerResponse & { [CALLBACKS]?: (() => void)[] };
 
@@ -42,6 +42,9 @@ function answersOf(socket: Socket): Set<Answer> {
 }
 
 function close(response: Answer): void {
-  if (!pending.get(response.req.socket)?.delete(response)) return;
-  for (const done of response[CALLBACKS]!) done();
+  const callbacks = response[CALLBACKS];
+  if (!callbacks) return;
+  response[CALLBACKS] = undefined;
+  pending.get(response.req.socket)?.delete(response);
+  for (const done of callbacks) done();
 }
