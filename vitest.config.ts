@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.js';
+import { LongestFirst } from './test/support/process/longest-first.js';
 
 export default defineConfig({
   resolve: { tsconfigPaths: true },
@@ -7,10 +7,10 @@ export default defineConfig({
     globals: true,
     include: ['test/**/*.spec.ts', '{apps,libs}/**/*.spec.ts'],
     exclude: ['node_modules/**', 'dist/**', 'test/faults/**'],
-    setupFiles: ['reflect-metadata', './test/support/patience.ts'],
+    setupFiles: ['reflect-metadata', './test/support/process/patience.ts'],
     expect: { poll: { timeout: 20_000 } },
-    globalSetup: './test/support/global-setup.ts',
-    reporters: ['default', './test/support/summary.reporter.ts'],
+    globalSetup: './test/support/process/global-setup.ts',
+    reporters: ['default', './test/support/process/summary.reporter.ts'],
     // One database a spec file: files run side by side, tests within a file in order.
     pool: 'forks',
     maxWorkers: 2,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Claim, FairSemaphore, QueueFull, type SemaphoreLimits } from '@app/concurrency';
-import { Random } from './support/random.js';
+import { Random } from './support/data/random.js';
 
 const LIMITS: SemaphoreLimits = { permits: 1, share: 1, perOwner: 4, waiting: 6, wait: 60_000 };
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PROMISES } from './support/promises.js';
+import { PROMISES } from './support/faults/promises.js';
 
 describe('the table of promises', () => {
   it('has every row once, in order', () => {

@@ -3,8 +3,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { buildOnce } from './support/api-process.js';
-import { createTestDatabase, type TestDatabase } from './support/database.js';
+import { buildOnce } from './support/http/api-process.js';
+import { createTestDatabase, type TestDatabase } from './support/database/database.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

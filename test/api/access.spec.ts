@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { Public, RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
-import { TestApi } from '../support/api.js';
-import { allRoutes, call, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { allRoutes, call, keyedRoutes, nameOf, type Route, send } from '../support/http/routes.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 @Controller('v1/planted')
 class Planted {

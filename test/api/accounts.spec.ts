@@ -1,8 +1,8 @@
 import type { Scope } from '@app/accounts';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { newAddress, Office, parentRow, studentRow } from '../support/provisioning.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { newAddress, Office, parentRow, studentRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
 /** The same without a mail server. */

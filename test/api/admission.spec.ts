@@ -5,11 +5,11 @@ import pg from 'pg';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
 import { Admission } from '../../apps/api/src/http/request/admission.js';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { bytesOf, exchange } from '../support/raw-http.js';
-import { allRoutes, nameOf } from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { bytesOf, exchange } from '../support/http/raw-http.js';
+import { allRoutes, nameOf } from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 /** What is more than a process can answer is refused before anything is done for it. */
 const MOST = 4;

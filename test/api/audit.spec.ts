@@ -7,11 +7,11 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
-import { TestApi } from '../support/api.js';
-import { BODIES } from '../support/bodies.js';
-import { Probe } from '../support/probe.js';
-import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { BODIES } from '../support/http/bodies.js';
+import { Probe } from '../support/faults/probe.js';
+import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 interface Entry {
   id: string;
@@ -229,7 +229,7 @@ describe('a write that is done leaves one row', () => {
       wrong.push(...faults(answer, route, 'done'));
       walked.push(...answer.entries);
     }
-    expect(untold, 'give each write a body in test/support/bodies.ts').toEqual([]);
+    expect(untold, 'give each write a body in test/support/http/bodies.ts').toEqual([]);
     expect(wrong).toEqual([]);
     for (const { details, operation } of walked) {
       expect(Object.keys(details), operation).not.toEqual([]);

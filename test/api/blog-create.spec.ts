@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../support/api.js';
-import { Blog, type Post } from '../support/blog.js';
+import { TestApi } from '../support/http/api.js';
+import { Blog, type Post } from '../support/data/blog.js';
 
 let api: TestApi;
 let blog: Blog;

@@ -1,8 +1,8 @@
 import { Outbox } from '@app/jobs';
 import { Publishing } from '@app/publishing';
 import { Database } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { Blog, type Post } from '../support/blog.js';
+import { TestApi } from '../support/http/api.js';
+import { Blog, type Post } from '../support/data/blog.js';
 
 let api: TestApi;
 let blog: Blog;

@@ -4,10 +4,10 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { type Scope, SCOPES } from '@app/accounts';
 import { schemaOf } from '../../apps/api/src/http/validation/body-schema.js';
 import { declaredType } from '../../apps/api/src/http/validation/declared.js';
-import { TestApi } from '../support/api.js';
-import { newAddress } from '../support/provisioning.js';
-import { keyedRoutes, nameOf, type Route, type Schema } from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { newAddress } from '../support/data/provisioning.js';
+import { keyedRoutes, nameOf, type Route, type Schema } from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 type Json = Record<string, unknown>;
 type Answer = { status: number; body: Json; text: string };

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyBudget } from '../../apps/api/src/http/request/body-budget.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { Random } from '../support/random.js';
-import { MULTIPART } from '../support/uploads.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { Random } from '../support/data/random.js';
+import { MULTIPART } from '../support/http/uploads.js';
 
 const MIB = 1_048_576;
 /** Of a post, which is the longest body there is. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 
 let api: TestApi;
 let make: Factories;

@@ -5,12 +5,12 @@ import { SCOPES, type Scope } from '@app/accounts';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { schemaOf } from '../../apps/api/src/http/validation/body-schema.js';
 import { bodyKindOf, declaredType } from '../../apps/api/src/http/validation/declared.js';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { inLots } from '../support/hostile-client.js';
-import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
-import { keyedRoutes, nameOf, type Route } from '../support/routes.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { inLots } from '../support/http/hostile-client.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
+import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
 
 let api: TestApi;
 let make: Factories;

@@ -1,4 +1,4 @@
-import { Boundaries } from '../support/boundaries.js';
+import { Boundaries } from '../support/faults/boundaries.js';
 
 /** A small form of test/faults/boundaries.spec.ts: some writes, one of so many messages. */
 const EVERY = 5;

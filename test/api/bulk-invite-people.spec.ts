@@ -1,6 +1,6 @@
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/provisioning.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
 let make: Factories;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 import {
   type BulkInviteAnswer,
   newAddress,
@@ -9,10 +9,10 @@ import {
   type RowWish,
   studentRow,
   tutorRow,
-} from '../support/provisioning.js';
-import { Random } from '../support/random.js';
-import { SqlWatch } from '../support/sql-watch.js';
-import { reached } from '../support/promise.js';
+} from '../support/data/provisioning.js';
+import { Random } from '../support/data/random.js';
+import { SqlWatch } from '../support/database/sql-watch.js';
+import { reached } from '../support/faults/promise.js';
 
 const ROUNDS = 30;
 const BATCHES = 8;

@@ -1,7 +1,7 @@
 import { SCOPES, type Scope } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/provisioning.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
 
 const PATH = '/v1/users/bulk-invite';
 

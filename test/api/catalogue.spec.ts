@@ -1,4 +1,4 @@
-import { TestApi } from '../support/api.js';
+import { TestApi } from '../support/http/api.js';
 import {
   type ApiDocument,
   documentOf,
@@ -9,7 +9,7 @@ import {
   queryOf,
   type Route,
   type Schema,
-} from '../support/routes.js';
+} from '../support/http/routes.js';
 
 /** The catalogue's lines of the operations that are served: operation | query parameters (! required) | answer. */
 const OPERATIONS = `

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { BODIES } from '../support/bodies.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { DatabaseProxy } from '../support/database-proxy.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { BODIES } from '../support/http/bodies.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { DatabaseProxy } from '../support/database/database-proxy.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 /** Every request is answered by its deadline, whatever is locked or hangs, and leaves every connection behind it usable. */
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { SCOPES } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { DocumentSchemas } from '../support/document-schemas.js';
+import { TestApi } from '../support/http/api.js';
+import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
   type ApiDocument,
   documentOf,
@@ -11,7 +11,7 @@ import {
   type Route,
   type Schema,
   send,
-} from '../support/routes.js';
+} from '../support/http/routes.js';
 
 let api: TestApi;
 let document: ApiDocument;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApi } from '../support/api.js';
-import { bytesOf } from '../support/raw-http.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /** Connections that are slow or half dead. */
 let api: TestApi;

@@ -5,9 +5,9 @@ import { ApiKeys, Invites, Organizations } from '@app/accounts';
 import { Database } from '@app/database';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../libs/database/src/data-source.js';
-import { AnswerCheck } from '../support/answer-check.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { OwnPostgres } from '../support/own-postgres.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { OwnPostgres } from '../support/database/own-postgres.js';
 
 /** PostgreSQL crashes and comes back under a real API process: it never exits, says 503 meanwhile, and is back at once. */
 let postgres: OwnPostgres;

@@ -5,12 +5,12 @@ import pg from 'pg';
 import sql from 'sql-template-tag';
 import { DataSource } from 'typeorm';
 import { Database } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { Random } from '../support/random.js';
-import { forgetKeyUsage } from '../support/read-statements.js';
-import { keyedReads } from '../support/routes.js';
-import { createWorld, pathOf, type School, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { Random } from '../support/data/random.js';
+import { forgetKeyUsage } from '../support/database/read-statements.js';
+import { keyedReads } from '../support/http/routes.js';
+import { createWorld, pathOf, type School, type World } from '../support/data/world.js';
 
 /** What reads do when the database is slow, locked or refuses, and what they leave behind on its connections. */
 const POOL = 5;

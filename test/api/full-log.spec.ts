@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { buildOnce } from '../support/api-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/apps/api/src/main.js', import.meta.url));
 

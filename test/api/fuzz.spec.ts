@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer, AnswerCheck } from '../support/answer-check.js';
-import { fuzz, type Judge } from '../support/fuzz-run.js';
-import { FuzzTarget } from '../support/fuzz-target.js';
+import type { Answer, AnswerCheck } from '../support/http/answer-check.js';
+import { fuzz, type Judge } from '../support/http/fuzz-run.js';
+import { FuzzTarget } from '../support/http/fuzz-target.js';
 
 /** 10,000 generated requests: no input makes the service fail, and none makes it say what it should not. */
 const REQUESTS = 5_000;

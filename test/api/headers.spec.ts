@@ -1,6 +1,6 @@
-import { TestApi } from '../support/api.js';
-import { type Answer, call, keyedReads, keyedRoutes, nameOf, send } from '../support/routes.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, send } from '../support/http/routes.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;

@@ -1,7 +1,7 @@
 import { WORKER_SILENCE_MS } from '@app/jobs';
-import { TestApi } from '../support/api.js';
-import { call, keyedReads, nameOf, send } from '../support/routes.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { call, keyedReads, nameOf, send } from '../support/http/routes.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;

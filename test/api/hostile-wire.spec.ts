@@ -1,8 +1,8 @@
-import { TestApi } from '../support/api.js';
-import { codeOf, faultsOf, HostileClient, inLots } from '../support/hostile-client.js';
-import { bytesOf } from '../support/raw-http.js';
-import { keyedReads } from '../support/routes.js';
-import { pathOf } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { codeOf, faultsOf, HostileClient, inLots } from '../support/http/hostile-client.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import { keyedReads } from '../support/http/routes.js';
+import { pathOf } from '../support/data/world.js';
 import { RouteTable } from '../../apps/api/src/http/routing/route-table.js';
 
 /** Hostile input below the query: paths, methods, headers, and bytes that are no HTTP at all. */

@@ -1,5 +1,5 @@
-import { TestApi } from '../support/api.js';
-import { faultsOf, HostileClient, inLots } from '../support/hostile-client.js';
+import { TestApi } from '../support/http/api.js';
+import { faultsOf, HostileClient, inLots } from '../support/http/hostile-client.js';
 import {
   badValues,
   FAULTS,
@@ -7,9 +7,9 @@ import {
   type Kind,
   type Parameter,
   parametersOfReads,
-} from '../support/query-values.js';
-import { keyedReads, type Route } from '../support/routes.js';
-import { pathOf } from '../support/world.js';
+} from '../support/http/query-values.js';
+import { keyedReads, type Route } from '../support/http/routes.js';
+import { pathOf } from '../support/data/world.js';
 
 /** Input that means harm, or that a textbook service trips over: each is named with the one answer that it must get. */
 let client: HostileClient;

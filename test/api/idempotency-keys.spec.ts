@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { hooks, Probe } from '../support/probe.js';
-import { Random } from '../support/random.js';
-import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { hooks, Probe } from '../support/faults/probe.js';
+import { Random } from '../support/data/random.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 
 const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
 console.log(`seed ${SEED} (SEED=${SEED} repeats it)`);

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { hooks, Probe } from '../support/probe.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { hooks, Probe } from '../support/faults/probe.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Two processes' worth of the application, on one database, with few connections each. */
 let api: TestApi;

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { CORPUS, findBreach, PLANTED, withBug } from '../support/identity-runs.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { CORPUS, findBreach, PLANTED, withBug } from '../support/faults/identity-runs.js';
 
 // Thousands of passwords, none of which is anybody's: what hashing costs is not what is looked at here.
 vi.mock('@node-rs/argon2', () => ({

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { FairSemaphore } from '@app/concurrency';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
-import { BOMBS } from '../support/bombs.js';
-import { imageProcesses, isAlive } from '../support/processes.js';
-import { FORMATS, image, longGif, photo } from '../support/images.js';
-import { type UploadAnswer, Uploads } from '../support/uploads.js';
+import { BOMBS } from '../support/data/bombs.js';
+import { imageProcesses, isAlive } from '../support/process/processes.js';
+import { FORMATS, image, longGif, photo } from '../support/data/images.js';
+import { type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
 const program = ImageProcess.program;
 const limits = { ...ImageProcess.limits };

@@ -13,8 +13,8 @@ import {
   pngChunk,
   withPngChunk,
   withPngExtent,
-} from '../support/images.js';
-import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
+} from '../support/data/images.js';
+import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
 const LIMIT = 10_485_760;
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import S3rver from 's3rver';
 import supertest from 'supertest';
-import { FORMATS, image, photo, SECRETS } from '../support/images.js';
-import { Uploads } from '../support/uploads.js';
+import { FORMATS, image, photo, SECRETS } from '../support/data/images.js';
+import { Uploads } from '../support/http/uploads.js';
 
 describe('STORAGE=disk: GET /media', () => {
   let uploads: Uploads;

@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { imageProcesses, isAlive } from '../support/processes.js';
-import { image } from '../support/images.js';
-import { MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { imageProcesses, isAlive } from '../support/process/processes.js';
+import { image } from '../support/data/images.js';
+import { MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
 /** A folder of its own, so that nothing else is found in it. */
 const temporary = mkdtempSync(join(tmpdir(), 'tutoring-temporary-'));

@@ -1,7 +1,17 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { animation, FORMATS, image, photo, pixels, pngChunk, psnr, SECRETS, withPngChunk } from '../support/images.js';
-import { part, multipart, Uploads } from '../support/uploads.js';
+import {
+  animation,
+  FORMATS,
+  image,
+  photo,
+  pixels,
+  pngChunk,
+  psnr,
+  SECRETS,
+  withPngChunk,
+} from '../support/data/images.js';
+import { part, multipart, Uploads } from '../support/http/uploads.js';
 
 let uploads: Uploads;
 

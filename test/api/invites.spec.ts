@@ -3,8 +3,8 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';
 import type { EmailPayload } from '@app/jobs';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 const DAY = 86_400_000;
 const PORTAL = 'https://portal.example.org';

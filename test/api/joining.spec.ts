@@ -1,8 +1,8 @@
 import { Joining, type Joiner, OpenedInvites } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { mailsTo, tokenOf } from '../support/mailbox.js';
-import { newAddress, Office, studentRow } from '../support/provisioning.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
+import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
 let make: Factories;

@@ -1,7 +1,7 @@
 import { ApiKeys } from '@app/accounts';
 import { KeyUsage } from '../../apps/api/src/http/auth/key-usage.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 let api: TestApi;
 let make: Factories;

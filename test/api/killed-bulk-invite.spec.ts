@@ -1,4 +1,4 @@
-import { killedBulkInvite } from '../support/killed-bulk-invite.js';
+import { killedBulkInvite } from '../support/faults/killed-bulk-invite.js';
 
 /** Promise 1, each time the tests run; test/faults has the whole of it. */
 describe('kill -9 of the API in the middle of a bulk invite', { timeout: 120_000 }, () => {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 /** Posts of 300 kB each: one makes a part. */
 const POSTS = 12;

@@ -1,6 +1,6 @@
-import type { Position } from '../support/long-requests.js';
-import { type Bounds, type Finding, MeteredApi, tell } from '../support/metered-api.js';
-import { Random } from '../support/random.js';
+import type { Position } from '../support/http/long-requests.js';
+import { type Bounds, type Finding, MeteredApi, tell } from '../support/http/metered-api.js';
+import { Random } from '../support/data/random.js';
 
 /**
  * A sample of test/faults/linear-work.spec.ts: nothing gates on time. What grows with the square of its length costs 256

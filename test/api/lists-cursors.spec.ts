@@ -1,7 +1,15 @@
-import { TestApi } from '../support/api.js';
-import { Random } from '../support/random.js';
-import { type ApiDocument, documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../support/routes.js';
-import { createWorld, pathOf, type School, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { Random } from '../support/data/random.js';
+import {
+  type ApiDocument,
+  documentOf,
+  filtersOf,
+  keyedReads,
+  nameOf,
+  queryOf,
+  type Route,
+} from '../support/http/routes.js';
+import { createWorld, pathOf, type School, type World } from '../support/data/world.js';
 
 const SECRET = '5a'.repeat(32);
 

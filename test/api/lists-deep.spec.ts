@@ -1,10 +1,18 @@
 import pg from 'pg';
-import { TestApi } from '../support/api.js';
-import { createStage, LIST_ROWS, rowsAt } from '../support/list-rows.js';
-import { Random } from '../support/random.js';
-import { forgetKeyUsage, type Statement, statementsFor } from '../support/read-statements.js';
-import { type ApiDocument, documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../support/routes.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { createStage, LIST_ROWS, rowsAt } from '../support/data/list-rows.js';
+import { Random } from '../support/data/random.js';
+import { forgetKeyUsage, type Statement, statementsFor } from '../support/database/read-statements.js';
+import {
+  type ApiDocument,
+  documentOf,
+  filtersOf,
+  keyedReads,
+  nameOf,
+  queryOf,
+  type Route,
+} from '../support/http/routes.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;

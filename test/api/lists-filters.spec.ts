@@ -1,7 +1,7 @@
 import type { Payment, Result } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { Random } from '../support/random.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { Random } from '../support/data/random.js';
 import {
   type ApiDocument,
   documentOf,
@@ -12,7 +12,7 @@ import {
   queryOf,
   type Route,
   type Schema,
-} from '../support/routes.js';
+} from '../support/http/routes.js';
 
 type Row = Record<string, unknown> & { id: string };
 /** Whether a record belongs in the list with this value of the filter. */

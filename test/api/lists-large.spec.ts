@@ -1,10 +1,10 @@
 import { Database } from '@app/database';
 import { PART_BYTES } from '../../apps/api/src/http/lists/statements.js';
 import { homeworkView } from '../../apps/api/src/resources/homework/homework.view.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { LargestLists } from '../support/largest-lists.js';
-import { nameOf, type Route } from '../support/routes.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { LargestLists } from '../support/data/largest-lists.js';
+import { nameOf, type Route } from '../support/http/routes.js';
 
 const ROWS = 60;
 

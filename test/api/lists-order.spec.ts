@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { BlogPost } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { Random } from '../support/random.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { Random } from '../support/data/random.js';
 
 let api: TestApi;
 let make: Factories;

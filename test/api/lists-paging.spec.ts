@@ -1,6 +1,6 @@
-import { TestApi } from '../support/api.js';
-import { createStage, LIST_ROWS, newestFirst, rowsAt, type Stage, type Stored } from '../support/list-rows.js';
-import { Random } from '../support/random.js';
+import { TestApi } from '../support/http/api.js';
+import { createStage, LIST_ROWS, newestFirst, rowsAt, type Stage, type Stored } from '../support/data/list-rows.js';
+import { Random } from '../support/data/random.js';
 import {
   type ApiDocument,
   documentOf,
@@ -9,8 +9,8 @@ import {
   operationAt,
   queryOf,
   type Route,
-} from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+} from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 interface Page {
   data: { id: string }[];

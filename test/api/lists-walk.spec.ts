@@ -1,7 +1,7 @@
-import { TestApi } from '../support/api.js';
-import { walkAmongWriters, walkedLists, type WalkedList, walkHistories } from '../support/cursor-walks.js';
-import { Factories } from '../support/factories.js';
-import { LIST_ROWS } from '../support/list-rows.js';
+import { TestApi } from '../support/http/api.js';
+import { walkAmongWriters, walkedLists, type WalkedList, walkHistories } from '../support/faults/cursor-walks.js';
+import { Factories } from '../support/data/factories.js';
+import { LIST_ROWS } from '../support/data/list-rows.js';
 
 const HISTORIES = 50;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_000);

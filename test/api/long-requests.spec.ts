@@ -1,16 +1,16 @@
 import { type Scope, SCOPES } from '@app/accounts';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { faultsOf, inLots } from '../support/hostile-client.js';
-import { type Place, placesOf } from '../support/long-bodies.js';
-import { manyOf } from '../support/long-texts.js';
-import { parametersOfReads } from '../support/query-values.js';
-import { bytesOf, exchange, type RawAnswer } from '../support/raw-http.js';
-import { keyedRoutes, nameOf, type Route } from '../support/routes.js';
-import { MULTIPART, multipart, part } from '../support/uploads.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { faultsOf, inLots } from '../support/http/hostile-client.js';
+import { type Place, placesOf } from '../support/http/long-bodies.js';
+import { manyOf } from '../support/http/long-texts.js';
+import { parametersOfReads } from '../support/http/query-values.js';
+import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
+import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
+import { MULTIPART, multipart, part } from '../support/http/uploads.js';
 
 let api: TestApi;
 let make: Factories;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 const SCOPES = ['read', 'accounts:write', 'students:write', 'tutors:write'] as const;
 const CAP = 12;

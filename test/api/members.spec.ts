@@ -1,8 +1,8 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../apps/api/src/http/auth/caller.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 let api: TestApi;
 let make: Factories;

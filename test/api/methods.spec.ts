@@ -1,4 +1,4 @@
-import { TestApi } from '../support/api.js';
+import { TestApi } from '../support/http/api.js';
 import {
   allRoutes,
   type ApiDocument,
@@ -9,8 +9,8 @@ import {
   type Route,
   send,
   templateOf,
-} from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+} from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 /** CONNECT is for proxies: Node closes the connection. PROPFIND stands for the methods that nobody here speaks. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];

@@ -1,5 +1,5 @@
-import { TestApi } from '../support/api.js';
-import { DocumentSchemas } from '../support/document-schemas.js';
+import { TestApi } from '../support/http/api.js';
+import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
   type ApiDocument,
   call,
@@ -8,8 +8,8 @@ import {
   nameOf,
   operationAt,
   type Schema,
-} from '../support/routes.js';
-import { createWorld } from '../support/world.js';
+} from '../support/http/routes.js';
+import { createWorld } from '../support/data/world.js';
 
 let api: TestApi;
 let document: ApiDocument;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDocument } from '../../apps/api/src/http/openapi/document.js';
 import { REFERENCE_TAGS } from '../../apps/api/src/reference-tags.js';
-import { TestApi } from '../support/api.js';
+import { TestApi } from '../support/http/api.js';
 
 describe('docs/openapi.json', () => {
   let api: TestApi;

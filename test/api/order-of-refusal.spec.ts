@@ -1,9 +1,9 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../support/routes.js';
-import { createWorld, parametersOf, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../support/http/routes.js';
+import { createWorld, parametersOf, type World } from '../support/data/world.js';
 
 let api: TestApi;
 /** Admits one request a minute for each key, and one failed authentication for each address. */

@@ -4,9 +4,9 @@ import { Metrics } from '../../apps/api/src/http/metrics/metrics.js';
 import type { RateLimitRedis } from '../../apps/api/src/http/rate-limit/rate-limit.redis.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { MINUTE_MS } from '../../apps/api/src/http/rate-limit/sliding-window.js';
-import { TestApi } from '../support/api.js';
-import { Random } from '../support/random.js';
-import { TestRedis } from '../support/redis.js';
+import { TestApi } from '../support/http/api.js';
+import { Random } from '../support/data/random.js';
+import { TestRedis } from '../support/worker/redis.js';
 
 /** Limits that all processes share, on a real Redis that is also taken away. */
 const LIMIT = 20;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { MockInstance } from 'vitest';
 import { loadEnv } from '@app/config';
 import type { Response } from 'supertest';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
 import { RateLimitStorage } from '../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { ApiKeys } from '@app/accounts';
 

@@ -6,12 +6,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { type NewApiKey, type Scope, SCOPES } from '@app/accounts';
 import { platformBlogOf } from '../../apps/api/src/http/auth/access.decorators.js';
 import { isIdempotent } from '../../apps/api/src/http/writes/idempotency-key.js';
-import { TestApi } from '../support/api.js';
-import { BODIES, MORE_BODIES } from '../support/bodies.js';
-import { image } from '../support/images.js';
-import { allRoutes, type Route } from '../support/routes.js';
-import { MULTIPART, multipart, part } from '../support/uploads.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { BODIES, MORE_BODIES } from '../support/http/bodies.js';
+import { image } from '../support/data/images.js';
+import { allRoutes, type Route } from '../support/http/routes.js';
+import { MULTIPART, multipart, part } from '../support/http/uploads.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 /** What only the platform's keys may ask for, by operation: the query and the body. */
 const PLATFORM: Record<string, [query: string, body?: object]> = {
@@ -68,7 +68,7 @@ describe('a stored answer', () => {
       Promise.resolve({ type: 'application/json', bytes: JSON.stringify(body ?? {}) });
     const upload = async () => ({ type: MULTIPART, bytes: new Uint8Array(multipart(part(await image('png')))) });
     const isUpload = operation === 'POST /v1/blog-images';
-    if (!isUpload && !BODIES[operation]) throw new Error(`${operation} has no body in test/support/bodies.ts`);
+    if (!isUpload && !BODIES[operation]) throw new Error(`${operation} has no body in test/support/http/bodies.ts`);
     if (platformBlogOf(route.handler) && !PLATFORM[operation]) throw new Error(`${operation} has no platform request`);
     const own = [BODIES[operation], ...(MORE_BODIES[operation] ?? [])]
       .filter((make) => make !== undefined)

@@ -1,8 +1,8 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { reached } from '../support/faults/promise.js';
 
 /** A key that is revoked or expires opens nothing on any process from that moment on, in the middle of traffic. */
 const PROCESSES = 4;

@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { SCOPES, type Scope } from '@app/accounts';
 import { RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
-import { TestApi } from '../support/api.js';
-import { call, keyedRoutes, nameOf, type Route } from '../support/routes.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { call, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /**
  * The documented table, written out: which single scopes open an operation. A wrong decorator differs from it, and an

@@ -4,12 +4,12 @@ import type { Redis } from 'ioredis';
 import { ApiKeys, type NewApiKey } from '@app/accounts';
 import { loadEnv } from '@app/config';
 import type { Database } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { bytesOf, exchange } from '../support/raw-http.js';
-import { TestRedis } from '../support/redis.js';
-import { keyedReads, type Route, send } from '../support/routes.js';
-import { createWorld, pathOf, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { bytesOf, exchange } from '../support/http/raw-http.js';
+import { TestRedis } from '../support/worker/redis.js';
+import { keyedReads, type Route, send } from '../support/http/routes.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
 
 /** What the database knows of people, and what clients send by mistake: neither is ever written down elsewhere. */
 const STORED = 'StoredCanary';

@@ -1,5 +1,5 @@
-import { TestApi } from '../support/api.js';
-import { DocumentSchemas } from '../support/document-schemas.js';
+import { TestApi } from '../support/http/api.js';
+import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
   type Answer,
   type ApiDocument,
@@ -14,8 +14,8 @@ import {
   type Route,
   type Schema,
   send,
-} from '../support/routes.js';
-import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+} from '../support/http/routes.js';
+import { createWorld, parametersOf, pathOf, type School, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;

@@ -3,13 +3,13 @@ import { Agent, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { bytesOf } from '../support/raw-http.js';
-import { SteadyTraffic } from '../support/steady-traffic.js';
-import { WatchingProxy } from '../support/watching-proxy.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import { SteadyTraffic } from '../support/http/steady-traffic.js';
+import { WatchingProxy } from '../support/database/watching-proxy.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /** How the process ends when it is told to. `test/faults/rolling-restarts.spec.ts` is the same at length, behind nginx. */
 let api: TestApi;

@@ -1,5 +1,5 @@
 import { MINUTE_MS, type Second, SlidingWindow } from '../../apps/api/src/http/rate-limit/sliding-window.js';
-import { Random } from '../support/random.js';
+import { Random } from '../support/data/random.js';
 
 /** Seconds, as all times here. */
 const MINUTE = MINUTE_MS / 1_000;

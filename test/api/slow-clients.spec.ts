@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cutSlowClients, SLOW_CLIENT_LIMITS } from '../../apps/api/src/http/request/slow-clients.js';
-import { TestApi } from '../support/api.js';
-import { bytesOf } from '../support/raw-http.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /** Who holds a connection for too long, with short limits. `test/faults/slow-clients.spec.ts` has the real ones. */
 const LONG = { headers: 60_000, body: 60_000, upload: 60_000, stall: 60_000, answer: 60_000, check: 100 };

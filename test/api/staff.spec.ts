@@ -1,6 +1,6 @@
 import supertest from 'supertest';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 
 type Row = Record<string, unknown> & { id: string };
 

@@ -1,9 +1,15 @@
 import pg from 'pg';
-import { TestApi } from '../support/api.js';
-import { lengthenTexts } from '../support/longest-rows.js';
-import { forgetKeyUsage, FRAME, type Statement, statementsFor, statementsOf } from '../support/read-statements.js';
-import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route } from '../support/routes.js';
-import { createWorld, type School, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { lengthenTexts } from '../support/data/longest-rows.js';
+import {
+  forgetKeyUsage,
+  FRAME,
+  type Statement,
+  statementsFor,
+  statementsOf,
+} from '../support/database/read-statements.js';
+import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
+import { createWorld, type School, type World } from '../support/data/world.js';
 
 /** A statement that the application sent for a request of `school`. */
 interface Sent extends Statement {

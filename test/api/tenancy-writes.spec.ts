@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
-import { AnswerCheck } from '../support/answer-check.js';
-import { TestApi } from '../support/api.js';
-import { BODIES, MORE_BODIES } from '../support/bodies.js';
-import { checksums } from '../support/checksums.js';
-import { keyedRoutes, nameOf, type Route } from '../support/routes.js';
-import { createWorld, parametersOf, pathOf, type School, type World } from '../support/world.js';
+import { AnswerCheck } from '../support/http/answer-check.js';
+import { TestApi } from '../support/http/api.js';
+import { BODIES, MORE_BODIES } from '../support/http/bodies.js';
+import { checksums } from '../support/database/checksums.js';
+import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
+import { createWorld, parametersOf, pathOf, type School, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;
@@ -43,7 +43,7 @@ function samples(): Sample[] {
     .flatMap((route) => {
       const operation = `${route.method} ${route.path}`;
       const bodyOf = BODIES[operation];
-      if (!bodyOf) throw new Error(`${operation}: give it a body in test/support/bodies.ts`);
+      if (!bodyOf) throw new Error(`${operation}: give it a body in test/support/http/bodies.ts`);
       return [bodyOf, ...(MORE_BODIES[operation] ?? [])].map((one) => ({ route, bodyOf: one as Sample['bodyOf'] }));
     });
 }

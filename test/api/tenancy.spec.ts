@@ -1,5 +1,5 @@
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../support/api.js';
+import { TestApi } from '../support/http/api.js';
 import {
   type Answer,
   type ApiDocument,
@@ -13,9 +13,9 @@ import {
   type Route,
   send,
   telling,
-} from '../support/routes.js';
-import { checksums } from '../support/checksums.js';
-import { createWorld, parametersOf, pathOf, pathWith, type School, type World } from '../support/world.js';
+} from '../support/http/routes.js';
+import { checksums } from '../support/database/checksums.js';
+import { createWorld, parametersOf, pathOf, pathWith, type School, type World } from '../support/data/world.js';
 
 let api: TestApi;
 let world: World;
@@ -71,7 +71,7 @@ describe('the world', () => {
     const [route] = keyedReads(api);
     const unheardOf = { ...route!, path: '/v1/things/:thing_id' };
     expect(() => pathOf(unheardOf, world.a)).toThrow(
-      'GET /v1/things/:thing_id: give "thing_id" a value in School.path (test/support/world.ts)',
+      'GET /v1/things/:thing_id: give "thing_id" a value in School.path (test/support/data/world.ts)',
     );
   });
 
@@ -80,7 +80,8 @@ describe('the world', () => {
       for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
         const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
         const rows = Array.isArray(body) ? body : body.data;
-        if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/world.ts`);
+        if (rows.length === 0)
+          throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/world.ts`);
       }
     }
   });
@@ -140,7 +141,7 @@ describe('an id in a filter', () => {
         const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
         const sample = own.query[name];
         if (!sample) {
-          throw new Error(`${nameOf(route)}: give "${name}" a value in School.query (test/support/world.ts)`);
+          throw new Error(`${nameOf(route)}: give "${name}" a value in School.query (test/support/data/world.ts)`);
         }
         const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
         if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);

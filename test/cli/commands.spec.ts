@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { SCOPES } from '@app/accounts';
-import { allCommands, runHere } from '../support/commands.js';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
-import { TestSmtp } from '../support/smtp.js';
-import { CLI, results, runCli } from '../support/cli.js';
+import { allCommands, runHere } from '../support/process/commands.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { CLI, results, runCli } from '../support/process/cli.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

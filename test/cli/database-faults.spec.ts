@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { runCli } from '../support/cli.js';
-import { allCommands, runHere } from '../support/commands.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { type Link, PostgresProxy } from '../support/proxy.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { runCli } from '../support/process/cli.js';
+import { allCommands, runHere } from '../support/process/commands.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { type Link, PostgresProxy } from '../support/database/proxy.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 
 const SECRET = 'never-to-be-shown';
 

@@ -1,6 +1,6 @@
-import { runHere } from '../support/commands.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { Factories } from '../support/factories.js';
+import { runHere } from '../support/process/commands.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { Factories } from '../support/data/factories.js';
 
 describe('demo --reset', { timeout: 120_000 }, () => {
   let database: TestDatabase;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { type Column, readSchema, type Table } from '../../apps/cli/src/import/schema.js';
 import { PECULIARITIES, TABLES } from '../../apps/cli/src/import/tables.js';
-import { createTestDatabase } from '../support/database.js';
+import { createTestDatabase } from '../support/database/database.js';
 
 const TYPES: Record<string, string> = {
   uuid: 'UUID',

@@ -1,7 +1,7 @@
 import { randomUUID as id } from 'node:crypto';
 import { ImportError, importFolder } from '../../apps/cli/src/import/importer.js';
 import type { Row } from '../database/world.js';
-import { ImportDesk } from '../support/import-desk.js';
+import { ImportDesk } from '../support/data/import-desk.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 

@@ -1,6 +1,6 @@
 import { randomUUID as id } from 'node:crypto';
 import { homeworkRow, resultRow, type Row } from '../database/world.js';
-import { ImportDesk, School } from '../support/import-desk.js';
+import { ImportDesk, School } from '../support/data/import-desk.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 

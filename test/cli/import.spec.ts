@@ -3,7 +3,7 @@ import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importFolder, type ImportProgress, type ImportReport } from '../../apps/cli/src/import/importer.js';
 import { homeworkRow, resultRow } from '../database/world.js';
-import { ImportDesk, without } from '../support/import-desk.js';
+import { ImportDesk, without } from '../support/data/import-desk.js';
 
 describe('an import', () => {
   let desk: ImportDesk;

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildOnce } from '../support/api-process.js';
-import { type CliResult, results, runCli } from '../support/cli.js';
-import { runHere } from '../support/commands.js';
-import { Mailroom } from '../support/worker.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { type CliResult, results, runCli } from '../support/process/cli.js';
+import { runHere } from '../support/process/commands.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { DataLock, launcherOf } from '../../apps/cli/src/start/data-lock.js';
-import { buildOnce } from '../support/api-process.js';
-import { runCli } from '../support/cli.js';
-import { runHere } from '../support/commands.js';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { runCli } from '../support/process/cli.js';
+import { runHere } from '../support/process/commands.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database/database.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

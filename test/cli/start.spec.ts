@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildOnce } from '../support/api-process.js';
-import { results, runCli } from '../support/cli.js';
-import { processesOf, Service } from '../support/service.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { results, runCli } from '../support/process/cli.js';
+import { processesOf, Service } from '../support/process/service.js';
 
 const KEY = /tk_live_[0-9a-f]{64}/;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaults, TABLE_GRANTS } from '@app/database';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { Factories } from '../support/factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { Factories } from '../support/data/factories.js';
 
 const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker' } as const;
 

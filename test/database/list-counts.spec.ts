@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, recountLists, revertLast } from '@app/database';
-import { createEmptyDatabase } from '../support/database.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { Random } from '../support/random.js';
+import { createEmptyDatabase } from '../support/database/database.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { Random } from '../support/data/random.js';
 import { ownersPool, World } from './world.js';
 
 /** The counted lists, counted: apart from the migration's own words, so that a wrong one shows. */

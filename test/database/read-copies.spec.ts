@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { correctCopies, wrongCopies } from '@app/database';
-import { Random } from '../support/random.js';
+import { Random } from '../support/data/random.js';
 import { messageRow, resultRow, seatRow, World } from './world.js';
 
 const of = (row: string, columns: string[]): string => columns.map((column) => `${row}.${column}`).join(', ');

@@ -3,7 +3,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '@app/database';
 import { connect, entities, migrate, revertLast } from '@app/database';
-import { createEmptyDatabase } from '../support/database.js';
+import { createEmptyDatabase } from '../support/database/database.js';
 import { ownersPool, World } from './world.js';
 
 /** TypeORM's own. */

@@ -8,8 +8,8 @@ import ts from 'typescript';
 import { ApiError, type ErrorCode, STATUS } from '../../apps/api/src/http/errors/api-error.js';
 import { errorBody } from '../../apps/api/src/http/errors/error-formats.js';
 import { signatureOf } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
-import { TestApi } from '../support/api.js';
-import { send } from '../support/routes.js';
+import { TestApi } from '../support/http/api.js';
+import { send } from '../support/http/routes.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CURL, findServer } from '../support/server-binary.js';
+import { CURL, findServer } from '../support/process/server-binary.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { percentile } from '../support/percentile.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { percentile } from '../support/data/percentile.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
 
 /**
  * Promise 21: bad keys cost little and reveal little. Sends 5,000 requests of each kind, each kind from its own address,

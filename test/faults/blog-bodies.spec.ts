@@ -1,7 +1,7 @@
-import { TestApi } from '../support/api.js';
-import { Blog } from '../support/blog.js';
-import { Random } from '../support/random.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { Blog } from '../support/data/blog.js';
+import { Random } from '../support/data/random.js';
+import { reached } from '../support/faults/promise.js';
 
 const BODIES = 5_000;
 

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { percentile } from '../support/percentile.js';
-import { memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { percentile } from '../support/data/percentile.js';
+import { memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
 
 const CONNECTIONS = 300;
 const MIB = 1_048_576;

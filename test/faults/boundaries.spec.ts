@@ -1,7 +1,7 @@
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
-import { Boundaries, type Walk } from '../support/boundaries.js';
-import { reached } from '../support/promise.js';
-import { WorkerBoundaries } from '../support/worker-boundaries.js';
+import { Boundaries, type Walk } from '../support/faults/boundaries.js';
+import { reached } from '../support/faults/promise.js';
+import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
 
 /**
  * Promise 46: connections end at every protocol message, not at random ones. Takes about nine minutes. ONLY selects writes

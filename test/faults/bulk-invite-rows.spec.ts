@@ -1,5 +1,5 @@
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
 import {
   type BulkInviteAnswer,
   newAddress,
@@ -8,9 +8,9 @@ import {
   type RowWish,
   studentRow,
   tutorRow,
-} from '../support/provisioning.js';
-import { Random } from '../support/random.js';
-import { reached } from '../support/promise.js';
+} from '../support/data/provisioning.js';
+import { Random } from '../support/data/random.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 7: one bad row never rolls back others. */
 const BATCHES = Number(process.env.BATCHES ?? 1_000);

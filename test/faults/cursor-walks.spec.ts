@@ -1,9 +1,15 @@
 import { Cursors } from '../../apps/api/src/http/lists/cursor.js';
-import { TestApi } from '../support/api.js';
-import { type CursorWalk, type Probe, walkAmongWriters, walkedLists, walkHistories } from '../support/cursor-walks.js';
-import { Factories } from '../support/factories.js';
-import { reached } from '../support/promise.js';
-import type { Random } from '../support/random.js';
+import { TestApi } from '../support/http/api.js';
+import {
+  type CursorWalk,
+  type Probe,
+  walkAmongWriters,
+  walkedLists,
+  walkHistories,
+} from '../support/faults/cursor-walks.js';
+import { Factories } from '../support/data/factories.js';
+import { reached } from '../support/faults/promise.js';
+import type { Random } from '../support/data/random.js';
 
 /** Promise 28: paging neither skips nor repeats. Takes about three minutes. */
 const HISTORIES = Number(process.env.HISTORIES ?? 200);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { percentile } from '../support/percentile.js';
-import { Random } from '../support/random.js';
-import { keyedReads, nameOf, type Route, send, telling } from '../support/routes.js';
-import { createWorld, parametersOf, pathWith, type World } from '../support/world.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { percentile } from '../support/data/percentile.js';
+import { Random } from '../support/data/random.js';
+import { keyedReads, nameOf, type Route, send, telling } from '../support/http/routes.js';
+import { createWorld, parametersOf, pathWith, type World } from '../support/data/world.js';
+import { reached } from '../support/faults/promise.js';
 
 /**
  * Promise 15: foreign and missing records get the same answer in the same time. Not part of `npm test`, where other specs

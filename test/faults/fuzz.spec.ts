@@ -1,4 +1,4 @@
-import { FuzzTarget } from '../support/fuzz-target.js';
+import { FuzzTarget } from '../support/http/fuzz-target.js';
 
 /** Promise 22 in full: 10,000 requests for each of fifteen operations. Takes about six minutes. */
 const RUNS = 10;

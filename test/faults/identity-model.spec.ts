@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { findBreach, runAll } from '../support/identity-runs.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { findBreach, runAll } from '../support/faults/identity-runs.js';
+import { reached } from '../support/faults/promise.js';
 
 // Real hashing would take most of the time, as in test/api/identity-model.spec.ts.
 vi.mock('@node-rs/argon2', () => ({

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { type Bomb, BOMBS, flat } from '../support/bombs.js';
-import { FORMATS, image } from '../support/images.js';
-import { percentile } from '../support/percentile.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { forgetPeak, imageProcesses, memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
-import { Uploads } from '../support/uploads.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { type Bomb, BOMBS, flat } from '../support/data/bombs.js';
+import { FORMATS, image } from '../support/data/images.js';
+import { percentile } from '../support/data/percentile.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { forgetPeak, imageProcesses, memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
+import { Uploads } from '../support/http/uploads.js';
 
 /** The promised limits: growth of the API's memory, size of the image process, time to the answer. */
 const MAX_API_MB = 200;

@@ -1,4 +1,4 @@
-import { killedBulkInvite } from '../support/killed-bulk-invite.js';
+import { killedBulkInvite } from '../support/faults/killed-bulk-invite.js';
 
 /** Promise 1 in full. Takes about eight minutes. */
 const KILLS = Number(process.env.KILLS ?? 200);

@@ -1,12 +1,12 @@
 import { get } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { TestApi } from '../support/api.js';
-import { Factories } from '../support/factories.js';
-import { LargestLists } from '../support/largest-lists.js';
-import { percentile } from '../support/percentile.js';
-import { memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { LargestLists } from '../support/data/largest-lists.js';
+import { percentile } from '../support/data/percentile.js';
+import { memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 42: fetches the largest pages of every list, this many at a time. */
 const AT_ONCE = 20;

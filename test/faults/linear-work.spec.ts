@@ -1,5 +1,5 @@
-import { type Bounds, type Finding, MeteredApi, tell } from '../support/metered-api.js';
-import { reached } from '../support/promise.js';
+import { type Bounds, type Finding, MeteredApi, tell } from '../support/http/metered-api.js';
+import { reached } from '../support/faults/promise.js';
 
 /** The bounds of promise 41. Ratios compare costs within one process; costs inflated by other load are measured again. */
 const BOUNDS: Bounds = { ratio: 24, floor: { cpu: 3, memory: 4e6 }, hold: 50 };

@@ -1,10 +1,10 @@
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { compare, tell } from '../support/beside.js';
-import { Factories } from '../support/factories.js';
-import { requestOf } from '../support/load.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { compare, tell } from '../support/http/beside.js';
+import { Factories } from '../support/data/factories.js';
+import { requestOf } from '../support/http/load.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 31: one tenant sends twenty times its limit. */
 const SECONDS = Number(process.env.SECONDS ?? 60);

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Scope, SCOPES } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { compare, tell } from '../support/beside.js';
-import { Factories } from '../support/factories.js';
-import { image } from '../support/images.js';
-import { type Lane, requestOf } from '../support/load.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
-import { MULTIPART, multipart, part } from '../support/uploads.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { compare, tell } from '../support/http/beside.js';
+import { Factories } from '../support/data/factories.js';
+import { image } from '../support/data/images.js';
+import { type Lane, requestOf } from '../support/http/load.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { MULTIPART, multipart, part } from '../support/http/uploads.js';
 
 /** Promise 43: the worst that one key can do, one minute per kind, and what another organization notices. */
 const SECONDS = Number(process.env.SECONDS ?? 60);

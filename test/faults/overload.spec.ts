@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { Factories } from '../support/factories.js';
-import { type Lane, load, type Outcome, requestOf } from '../support/load.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { Factories } from '../support/data/factories.js';
+import { type Lane, load, type Outcome, requestOf } from '../support/http/load.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 30: under three times its capacity for a minute, a process still does nearly as much as at its peak. */
 const SECONDS = Number(process.env.SECONDS ?? 60);

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys, Invites, Organizations, type Scope, SCOPES } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { load, type Outcome, requestOf } from '../support/load.js';
-import { OwnPostgres } from '../support/own-postgres.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { load, type Outcome, requestOf } from '../support/http/load.js';
+import { OwnPostgres } from '../support/database/own-postgres.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 47: PostgreSQL freezes under traffic, as when a disk hangs. Takes about two minutes. */
 const PAUSED_MS = 1_000 * Number(process.env.SECONDS ?? 60);

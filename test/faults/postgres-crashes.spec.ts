@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
 import { loadEnv } from '@app/config';
 import { Database } from '@app/database';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { CommitTrap } from '../support/commit-trap.js';
-import { Factories } from '../support/factories.js';
-import { OwnPostgres } from '../support/own-postgres.js';
-import { PersistentWriters } from '../support/persistent-writers.js';
-import { Random } from '../support/random.js';
-import { ACCOUNTS, MAILS } from '../support/victims.js';
-import { type Account, judge, type Mail, type Verdict } from '../support/wanted-people.js';
-import { reached } from '../support/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { CommitTrap } from '../support/database/commit-trap.js';
+import { Factories } from '../support/data/factories.js';
+import { OwnPostgres } from '../support/database/own-postgres.js';
+import { PersistentWriters } from '../support/faults/persistent-writers.js';
+import { Random } from '../support/data/random.js';
+import { ACCOUNTS, MAILS } from '../support/faults/victims.js';
+import { type Account, judge, type Mail, type Verdict } from '../support/faults/wanted-people.js';
+import { reached } from '../support/faults/promise.js';
 
 /** Promise 2: PostgreSQL crashes during writes. Takes about four minutes. */
 const CRASHES = Number(process.env.CRASHES ?? 50);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { percentile } from '../support/percentile.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
-import { Random } from '../support/random.js';
-import { TestRedis } from '../support/redis.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { percentile } from '../support/data/percentile.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { Random } from '../support/data/random.js';
+import { TestRedis } from '../support/worker/redis.js';
 
 /**
  * Promise 34: rate limits are exact and survive Redis failures. Four processes get five times the limit while Redis works,

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { TestNginx } from '../support/nginx.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
-import { TestSmtp } from '../support/smtp.js';
-import { SteadyTraffic } from '../support/steady-traffic.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { TestNginx } from '../support/http/nginx.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { SteadyTraffic } from '../support/http/steady-traffic.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 
 /**
  * Promise 33: two processes behind nginx, which retries nothing, are restarted alternately under traffic. Takes about nine

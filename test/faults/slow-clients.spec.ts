@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { percentile } from '../support/percentile.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
-import { bytesOf } from '../support/raw-http.js';
-import type { SlowKind, SlowPlan, SlowReport } from '../support/slow-attack.js';
-import { SteadyTraffic } from '../support/steady-traffic.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { percentile } from '../support/data/percentile.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import type { SlowKind, SlowPlan, SlowReport } from '../support/http/slow-attack.js';
+import { SteadyTraffic } from '../support/http/steady-traffic.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /** Promise 29: slow clients cannot exhaust the server. Takes about three minutes; Linux only (/proc). */
 const SECONDS = Number(process.env.SECONDS ?? 60);
@@ -27,7 +27,7 @@ const MOST_SLOWDOWN = 2;
 /** Rate of the ordinary requests, and how long they run alone. */
 const PER_SECOND = 50;
 const ALONE_SECONDS = 30;
-const ATTACK = fileURLToPath(new URL('../support/slow-attack.ts', import.meta.url));
+const ATTACK = fileURLToPath(new URL('../support/http/slow-attack.ts', import.meta.url));
 
 let api: TestApi;
 let world: World;

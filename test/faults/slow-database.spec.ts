@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Scope, SCOPES } from '@app/accounts';
-import { TestApi } from '../support/api.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { DatabaseProxy, type Fate } from '../support/database-proxy.js';
-import { type Lane, load, type Outcome, requestOf } from '../support/load.js';
-import { plantedBug } from '../support/planted-bug.js';
-import { reached } from '../support/promise.js';
-import { createWorld, type World } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { DatabaseProxy, type Fate } from '../support/database/database-proxy.js';
+import { type Lane, load, type Outcome, requestOf } from '../support/http/load.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { createWorld, type World } from '../support/data/world.js';
 
 /** Promise 32: a locked table, and a slow or broken network path to the database. Takes about two minutes. */
 const LOCKED_MS = 1_000 * Number(process.env.SECONDS ?? 30);

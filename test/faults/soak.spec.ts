@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { ApiKeys } from '@app/accounts';
 import { loadEnv } from '@app/config';
 import type { Load, LoadResult } from '../../bench/load.js';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { percentile } from '../support/percentile.js';
-import { memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { percentile } from '../support/data/percentile.js';
+import { memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 
 /** Promise 37: memory and latency do not drift over time. Takes half an hour. */
 const MINUTES = Number(process.env.MINUTES ?? 30);

@@ -4,13 +4,13 @@ import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
-import { TestApi } from '../support/api.js';
-import { BODIES } from '../support/bodies.js';
-import { Factories } from '../support/factories.js';
-import { reached } from '../support/promise.js';
-import { Random } from '../support/random.js';
-import { keyedRoutes, type Route } from '../support/routes.js';
-import { createSchool, pathOf, type School } from '../support/world.js';
+import { TestApi } from '../support/http/api.js';
+import { BODIES } from '../support/http/bodies.js';
+import { Factories } from '../support/data/factories.js';
+import { reached } from '../support/faults/promise.js';
+import { Random } from '../support/data/random.js';
+import { keyedRoutes, type Route } from '../support/http/routes.js';
+import { createSchool, pathOf, type School } from '../support/data/world.js';
 
 /** Promise 17: the tenant's context never leaks through the pool. Takes about three minutes. */
 const REQUESTS = Number(process.env.REQUESTS ?? 20_000);

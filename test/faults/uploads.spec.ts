@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import {
   animation,
   FORMATS,
@@ -15,11 +15,11 @@ import {
   photo,
   SECRETS,
   withPngExtent,
-} from '../support/images.js';
-import { forgetPeak, memoryOf } from '../support/processes.js';
-import { reached } from '../support/promise.js';
-import { Random } from '../support/random.js';
-import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/uploads.js';
+} from '../support/data/images.js';
+import { forgetPeak, memoryOf } from '../support/process/processes.js';
+import { reached } from '../support/faults/promise.js';
+import { Random } from '../support/data/random.js';
+import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
 const LIMIT = 10_485_760;
 const FILES = 300;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import ordinary from '../../vitest.config.js';
-import { PROMISES } from '../support/promises.js';
+import { PROMISES } from '../support/faults/promises.js';
 
 const report = process.env.PROMISES_REPORT !== undefined;
 
@@ -15,8 +15,8 @@ export default defineConfig({
     exclude: ['node_modules/**', 'dist/**'],
     reporters: [
       'default',
-      ...(report ? ['./test/support/promises.reporter.ts'] : []),
-      './test/support/summary.reporter.ts',
+      ...(report ? ['./test/support/faults/promises.reporter.ts'] : []),
+      './test/support/process/summary.reporter.ts',
     ],
     maxWorkers: 1,
     fileParallelism: false,

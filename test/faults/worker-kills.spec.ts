@@ -6,14 +6,14 @@ import { Outbox } from '@app/jobs';
 import { CurrentCaller, RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
 import type { Caller } from '../../apps/api/src/http/auth/caller.js';
 import { ApiError } from '../../apps/api/src/http/errors/api-error.js';
-import { TestApi } from '../support/api.js';
-import { buildOnce } from '../support/api-process.js';
-import { reached } from '../support/promise.js';
-import { Random } from '../support/random.js';
-import { TestRedis } from '../support/redis.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { TestApi } from '../support/http/api.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { reached } from '../support/faults/promise.js';
+import { Random } from '../support/data/random.js';
+import { TestRedis } from '../support/worker/redis.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 
 /**
  * Promise 8: no email is lost, and duplicates are bounded. Sends 1,000 invites through the API and kills the worker 100

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildOnce } from '../support/api-process.js';
-import { reached } from '../support/promise.js';
-import { Random } from '../support/random.js';
-import { TestRedis } from '../support/redis.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { reached } from '../support/faults/promise.js';
+import { Random } from '../support/data/random.js';
+import { TestRedis } from '../support/worker/redis.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 
 /**
  * Promise 11: two workers never send the same row at once. Runs four workers on one Redis, then stops some (SIGSTOP) until

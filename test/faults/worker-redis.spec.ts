@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys } from '@app/accounts';
 import { loadEnv } from '@app/config';
-import { ApiProcess, buildOnce } from '../support/api-process.js';
-import { percentile } from '../support/percentile.js';
-import { Random } from '../support/random.js';
-import { TestRedis } from '../support/redis.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { reached } from '../support/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { percentile } from '../support/data/percentile.js';
+import { Random } from '../support/data/random.js';
+import { TestRedis } from '../support/worker/redis.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
+import { reached } from '../support/faults/promise.js';
 
 /**
  * Promise 9: Redis may vanish. Sends 500 invites through the built API with two workers, while Redis is wiped ten times and

@@ -1,11 +1,11 @@
 import { JITTER, PAUSES_MINUTES, TRIES } from '../../apps/worker/src/outbox/schedule.js';
-import { buildOnce } from '../support/api-process.js';
-import { results, runCli } from '../support/cli.js';
-import { percentile } from '../support/percentile.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { reached } from '../support/promise.js';
+import { buildOnce } from '../support/http/api-process.js';
+import { results, runCli } from '../support/process/cli.js';
+import { percentile } from '../support/data/percentile.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
+import { reached } from '../support/faults/promise.js';
 
 /**
  * Promise 10: slow or broken SMTP delays no other mail. Retry pauses are skipped by shifting times; stalls are real. Takes

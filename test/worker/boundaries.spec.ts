@@ -1,4 +1,4 @@
-import { WorkerBoundaries } from '../support/worker-boundaries.js';
+import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
 
 /** A small form of test/faults/boundaries.spec.ts: one of so many messages. */
 const EVERY = 4;

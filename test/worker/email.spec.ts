@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { EMAIL_KINDS } from '@app/jobs';
 import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { JITTER, PAUSES_MINUTES, pauseAfter, TRIES } from '../../apps/worker/src/outbox/schedule.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 describe('the email queue', () => {
   let smtp: TestSmtp;

@@ -4,7 +4,7 @@ import { Invites } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { IdempotencyKey, Invite, OutboxMessage } from '@app/database';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
-import { Mailroom } from '../support/worker.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 const DAY_MS = 86_400_000;
 

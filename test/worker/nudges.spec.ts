@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUEUES } from '@app/jobs';
-import { percentile } from '../support/percentile.js';
-import { TestRedis } from '../support/redis.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
+import { percentile } from '../support/data/percentile.js';
+import { TestRedis } from '../support/worker/redis.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 /** How often the queue looks by itself (ms): too seldom for what a nudge brings, at once for what no nudge does. */
 const SELDOM = 20_000;

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { BlogPost } from '@app/database';
 import { QUEUES } from '@app/jobs';
 import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
-import { Mailroom } from '../support/worker.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 describe('the publishing queue', () => {
   let room: Mailroom;

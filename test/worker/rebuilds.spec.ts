@@ -3,8 +3,8 @@ import { RebuildsService } from '../../apps/worker/src/rebuilds/rebuilds.service
 import { RebuildCourier } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TRIES } from '../../apps/worker/src/outbox/schedule.js';
-import { TestHook } from '../support/hook.js';
-import { Mailroom } from '../support/worker.js';
+import { TestHook } from '../support/worker/hook.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 describe('the rebuilds queue', () => {
   let hook: TestHook;

@@ -4,8 +4,8 @@ import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { Gate, HOLD_MS } from '../../apps/worker/src/email/gate.js';
 import { Lease } from '../../apps/worker/src/outbox/lease.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
-import { TestSmtp } from '../support/smtp.js';
-import { Mailroom } from '../support/worker.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { Mailroom } from '../support/worker/worker.js';
 
 const addresses = (count: number) => Array.from({ length: count }, (_, index) => `person${index}@example.org`);
 

@@ -6,9 +6,9 @@ import { loadEnv } from '@app/config';
 import { QUEUES } from '@app/jobs';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { Processors } from '../../apps/worker/src/drivers/processors.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { waitsFor } from '../support/lock-waits.js';
-import { TestRedis } from '../support/redis.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { waitsFor } from '../support/database/lock-waits.js';
+import { TestRedis } from '../support/worker/redis.js';
 
 @Processor('housekeeping')
 class SecondProcessor {

@@ -1,0 +1,112 @@
+import supertest from 'supertest';
+import { type Scope, SCOPES } from '@app/accounts';
+import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/bulk-invite/bulk-invite.view.js';
+import type { TestApi } from '../http/api.js';
+import type { Factories } from './factories.js';
+
+export type { BulkInviteAnswer, ResultItem };
+
+/** A row of a bulk invite. */
+export type RowWish = Record<string, unknown> & { type: 'student' | 'tutor' | 'parent' };
+
+export interface Answer {
+  status: number;
+  body: unknown;
+  text: string;
+  headers: Record<string, string>;
+}
+
+let people = 0;
+
+/** An unused address. */
+export const newAddress = (): string => `person-${++people}-${Date.now().toString(36)}@example.org`;
+
+/** A student row, by default with an unused address. */
+export const studentRow = (wish: Record<string, unknown> = {}): RowWish => ({
+  type: 'student',
+  first_name: 'Mia',
+  last_name: 'Nguyen',
+  email: newAddress(),
+  ...wish,
+});
+
+export const tutorRow = (wish: Record<string, unknown> = {}): RowWish => ({ ...studentRow(wish), type: 'tutor' });
+
+export const parentRow = (wish: Record<string, unknown> = {}): RowWish => ({ ...studentRow(wish), type: 'parent' });
+
+/** An organization that provisions people. */
+export class Office {
+  private constructor(
+    readonly api: TestApi,
+    readonly make: Factories,
+    readonly id: string,
+    /** A key with every scope. */
+    readonly key: string,
+  ) {}
+
+  static async open(api: TestApi, make: Factories): Promise<Office> {
+    const { id } = await make.organization();
+    return new Office(api, make, id, await api.key(id, { scopes: Object.keys(SCOPES) as Scope[] }));
+  }
+
+  async send(
+    method: 'post' | 'patch',
+    path: string,
+    body?: object,
+    { key = this.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const request = supertest(this.api.server)
+      [method](path)
+      .set({ Authorization: `Token token=${key}`, ...headers });
+    return body === undefined ? request : request.send(body);
+  }
+
+  post(path: string, body?: object): Promise<Answer> {
+    return this.send('post', path, body);
+  }
+
+  /** Sends a bulk invite, which must get 200. */
+  async invite(...users: RowWish[]): Promise<BulkInviteAnswer> {
+    const { status, body } = await this.post('/v1/users/bulk-invite', { users });
+    if (status !== 200) throw new Error(`bulk-invite answered ${status}: ${JSON.stringify(body)}`);
+    return body as BulkInviteAnswer;
+  }
+
+  /** Sends a bulk invite with one row. @returns its result */
+  async inviteOne(user: RowWish): Promise<ResultItem> {
+    return (await this.invite(user)).results[0]!;
+  }
+
+  /** Links a parent to a student. */
+  async link(parentId: string | null, studentId: string | null): Promise<void> {
+    const { status } = await this.post(`/v1/parents/${parentId}/link-student`, { student_id: studentId });
+    if (status !== 200) throw new Error(`link-student answered ${status}`);
+  }
+
+  /** All records of a list, as the API shows them. */
+  async list(path: string): Promise<Record<string, unknown>[]> {
+    const answer: Answer = await this.api.get(`${path}?limit=100`, this.key);
+    return (answer.body as { data: Record<string, unknown>[] }).data;
+  }
+
+  /** The record with this id in a list; undefined if the organization does not see it. */
+  async seen(path: string, id: string | null): Promise<Record<string, unknown> | undefined> {
+    return (await this.list(path)).find((record) => record.id === id);
+  }
+
+  /** Skips the ten minutes in which an address gets no second mail. */
+  async tenMinutesLater(): Promise<void> {
+    await this.make.query(
+      `UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`,
+      [this.id],
+    );
+  }
+
+  /** This organization's queued mails, newest first. */
+  queued(): Promise<{ kind: string; recipient: string }[]> {
+    return this.make.query(
+      `SELECT kind, recipient FROM outbox WHERE organization_id = $1 AND topic = 'email' ORDER BY created_at DESC`,
+      [this.id],
+    );
+  }
+}

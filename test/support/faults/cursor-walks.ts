@@ -1,0 +1,198 @@
+import type { TestApi } from '../http/api.js';
+import type { Factories } from '../data/factories.js';
+import {
+  createStage,
+  LIST_ROWS,
+  type ListRows,
+  type NewRow,
+  newestFirst,
+  rowsAt,
+  type Stage,
+  type Stored,
+} from '../data/list-rows.js';
+import { Random } from '../data/random.js';
+import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../http/routes.js';
+
+const BASE = Date.UTC(2026, 4, 1);
+/** The middle of the first rows' times, so that rows sort before and after it. */
+const STAGED = new Date(BASE + 5);
+
+/** Histories per organization. Each one is newer than the ones before. */
+const IN_ONE_ORGANIZATION = 10;
+const ERA = 60_000;
+
+interface CursorPage {
+  data: { id: string }[];
+  meta: { limit: number; count: number; next_cursor: string | null };
+}
+
+/** A list with cursors. */
+export interface WalkedList {
+  route: Route;
+  operation: string;
+  rows: ListRows;
+}
+
+/** Totals over random histories. */
+export interface Histories {
+  pages: number;
+  inserted: number;
+  /** Walks that reached the end of the list. */
+  ends: number;
+}
+
+/** Called with every cursor that a page returns. */
+export type Probe = (walk: CursorWalk, cursor: string, random: Random) => Promise<void>;
+
+/** One organization's list and its expected rows. */
+export class CursorWalk {
+  /** The stored rows, newest first. */
+  present: Stored[] = [];
+  key: string;
+  path: string;
+
+  private constructor(
+    private readonly api: TestApi,
+    private readonly make: Factories,
+    private readonly stage: Stage,
+    private readonly rows: ListRows,
+  ) {}
+
+  static async begin(api: TestApi, make: Factories, { route, rows }: WalkedList): Promise<CursorWalk> {
+    const stage = await createStage(make, STAGED);
+    const walk = new CursorWalk(api, make, stage, rows);
+    walk.key = await api.key(stage.school);
+    walk.path = route.path.replace(':tutor_id', stage.tutor);
+    if (rows.already) walk.add([{ id: stage[rows.already], createdAt: STAGED.getTime() }]);
+    return walk;
+  }
+
+  async insert(rows: NewRow[]): Promise<void> {
+    if (rows.length > 0) this.add(await this.rows.insert(this.make, this.stage, rows));
+  }
+
+  async page(cursor: string, limit: number): Promise<CursorPage> {
+    const answer = await this.api.get(`${this.path}?cursor=${cursor}&limit=${limit}`, this.key);
+    if (answer.status !== 200) throw new Error(`${this.path} ${answer.status} ${answer.text}`);
+    return answer.body as CursorPage;
+  }
+
+  /** The rows after this one. */
+  after(last: Stored | null): Stored[] {
+    return last ? this.present.filter((row) => newestFirst(last, row) < 0) : this.present;
+  }
+
+  byId(id: string): Stored {
+    return this.present.find((row) => row.id === id)!;
+  }
+
+  private add(stored: Stored[]): void {
+    this.present = [...this.present, ...stored].sort(newestFirst);
+  }
+}
+
+/** Every list with cursors. */
+export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
+  const document = await documentOf(api);
+  return keyedReads(api)
+    .filter((route) => queryOf(document, route).has('cursor'))
+    .map((route) => {
+      const operation = operationAt(document, route).operationId;
+      const rows = LIST_ROWS[operation];
+      if (!rows)
+        throw new Error(`${nameOf(route)}: say in LIST_ROWS (test/support/data/list-rows.ts) how its rows are made`);
+      return { route, operation, rows };
+    });
+}
+
+/**
+ * Walks a list and inserts rows between pages. Each page must show exactly the rows that then follow the last one.
+ *
+ * @param seed seed of the first history; the others count up from it
+ */
+export async function walkHistories(
+  { api, make, list }: { api: TestApi; make: Factories; list: WalkedList },
+  histories: number,
+  seed: number,
+  probe?: Probe,
+): Promise<Histories> {
+  let [pages, inserted, ends] = [0, 0, 0];
+  let walk!: CursorWalk;
+  for (let history = 0; history < histories; history++) {
+    const random = new Random(seed + history);
+    if (history % IN_ONE_ORGANIZATION === 0) walk = await CursorWalk.begin(api, make, list);
+    const base = BASE + (history % IN_ONE_ORGANIZATION) * ERA;
+    await walk.insert(someRows(random, 12, base));
+    const limit = random.pick([1, 2, 3, 5, 7, 20, 100]);
+    let cursor: string | null = 'start';
+    let last: Stored | null = null;
+    // Stops after this history's rows and at most one page of older ones.
+    while (cursor !== null && (last === null || last.createdAt >= base)) {
+      const { data, meta }: CursorPage = await walk.page(cursor, limit);
+      const rest = walk.after(last);
+      const name = `${nameOf(list.route)}, history ${history}, seed ${seed}`;
+      expect([name, ...idsOf(data)]).toEqual([name, ...idsOf(rest.slice(0, limit))]);
+      const next_cursor: unknown = rest.length > limit ? expect.any(String) : null;
+      expect([name, meta]).toEqual([name, { limit, count: data.length, next_cursor }]);
+      pages++;
+      cursor = meta.next_cursor;
+      if (cursor === null) ends++;
+      else {
+        last = walk.byId(data.at(-1)!.id);
+        await probe?.(walk, cursor, random);
+      }
+      if (random.chance(0.5)) {
+        const rows = someRows(random, 2, base);
+        await walk.insert(rows);
+        inserted += rows.length;
+      }
+    }
+  }
+  expect([pages > histories * 1.5, inserted > histories / 3, ends >= histories / IN_ONE_ORGANIZATION]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  return { pages, inserted, ends };
+}
+
+/** Walks a list during concurrent writes: it must repeat no row and skip none that existed throughout. */
+export async function walkAmongWriters(
+  { api, make, list }: { api: TestApi; make: Factories; list: WalkedList },
+  histories: number,
+  seed: number,
+): Promise<void> {
+  for (let history = 0; history < histories; history++) {
+    const random = new Random(seed + history);
+    const walk = await CursorWalk.begin(api, make, list);
+    await walk.insert(someRows(random, 30));
+    const throughout = idsOf(walk.present);
+    const seen: string[] = [];
+    const writes: Promise<void>[] = [];
+    let cursor: string | null = 'start';
+    while (cursor !== null) {
+      // Requests the page while the inserts are in flight.
+      writes.push(walk.insert(someRows(random, 3)));
+      const { data, meta }: CursorPage = await walk.page(cursor, random.pick([1, 2, 5]));
+      seen.push(...idsOf(data));
+      cursor = meta.next_cursor;
+    }
+    await Promise.all(writes);
+    const name = `${nameOf(list.route)}, history ${history}, seed ${seed}`;
+    expect([name, seen.length]).toEqual([name, new Set(seen).size]);
+    expect([name, ...throughout.filter((id) => !seen.includes(id))]).toEqual([name]);
+    const order = idsOf(walk.present.filter(({ id }) => seen.includes(id)));
+    expect([name, ...seen]).toEqual([name, ...order]);
+  }
+}
+
+/** Rows with many equal times: within a few milliseconds, with microseconds that the database rounds away. */
+function someRows(random: Random, most: number, base = BASE): NewRow[] {
+  const times = Array.from({ length: random.integer(most + 1) }, () => {
+    const milliseconds = new Date(base + random.integer(10)).toISOString().slice(0, -1);
+    return `${milliseconds}${String(random.integer(1000)).padStart(3, '0')}Z`;
+  });
+  return rowsAt(times, random);
+}
+
+const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);

@@ -1,0 +1,343 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { v7 as uuidv7 } from 'uuid';
+import { Joining, SignIn } from '@app/accounts';
+import { importFolder } from '../../../apps/cli/src/import/importer.js';
+import type { TestApi } from '../http/api.js';
+import type { Factories } from '../data/factories.js';
+import { mailsTo } from '../worker/mailbox.js';
+import { newAddress, Office } from '../data/provisioning.js';
+
+/** Two organizations. The first is hostile: the attacker gets all its answers. */
+type Org = 0 | 1;
+/** Three addresses and the people who read their mail. The first is the attacker's. */
+type Place = 0 | 1 | 2;
+
+export type Command =
+  | { do: 'provision'; org: Org; kind: 'student' | 'tutor' | 'parent'; at: Place }
+  | { do: 'change'; org: Org; at: Place; to: Place }
+  | { do: 'invite'; org: Org; at: Place }
+  | { do: 'code'; org: Org }
+  | { do: 'openAnswer'; org: Org; by: Place }
+  | { do: 'openMail'; at: Place }
+  | { do: 'live'; at: Place }
+  | { do: 'archive'; org: Org; at: Place }
+  | { do: 'sendInvite'; org: Org; at: Place }
+  | { do: 'import'; org: Org; at: Place }
+  | { do: 'teach'; org: Org; at: Place };
+
+const ORGS = [0, 1] as const;
+const PLACES = [0, 1, 2] as const;
+const KINDS = ['student', 'tutor', 'parent'] as const;
+
+const org = fc.constantFrom(...ORGS);
+const at = fc.constantFrom(...PLACES);
+
+/** Any command. Imports are rare because they are slow. */
+export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('provision' as const), org, kind: fc.constantFrom(...KINDS), at }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('change' as const), org, at, to: at }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('invite' as const), org, at }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('code' as const), org }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('openAnswer' as const), org, by: at }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('openMail' as const), at }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('live' as const), at }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('archive' as const), org, at }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('sendInvite' as const), org, at }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('import' as const), org, at }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('teach' as const), org, at }) },
+);
+
+/** A few commands of each kind about one victim, to enumerate all short sequences. */
+export const FEW: Command[] = [
+  ...ORGS.flatMap((org): Command[] => [
+    { do: 'provision', org, kind: 'student', at: 1 },
+    { do: 'invite', org, at: 1 },
+    { do: 'openAnswer', org, by: 1 },
+    { do: 'teach', org, at: 1 },
+    { do: 'archive', org, at: 1 },
+    { do: 'sendInvite', org, at: 1 },
+    { do: 'import', org, at: 1 },
+  ]),
+  { do: 'provision', org: 0, kind: 'student', at: 0 },
+  { do: 'change', org: 0, at: 0, to: 1 },
+  { do: 'change', org: 0, at: 1, to: 0 },
+  { do: 'openAnswer', org: 0, by: 0 },
+  { do: 'openMail', at: 0 },
+  { do: 'openMail', at: 1 },
+  { do: 'live', at: 1 },
+];
+
+/** Somebody saw or gained something against another person's will. */
+export class Breach extends Error {}
+
+interface Answered {
+  token: string;
+  /** null for a code. */
+  to: Place | null;
+}
+
+/** Runs a sequence of commands against the real API and tracks who may know what. */
+export class Identities {
+  private readonly addresses = PLACES.map(() => newAddress());
+  private readonly tokens: Answered[][] = ORGS.map(() => []);
+  /** Login ids that each organization has learned, by the address it knows. */
+  private readonly known = ORGS.map(() => new Map<Place, string>());
+  /** The organizations that each person has accepted. */
+  private readonly accepted: Set<Org>[] = PLACES.map(() => new Set());
+  /** Secrets that only organizations accepted by the person may see. */
+  private readonly secrets: Set<string>[] = PLACES.map(() => new Set());
+  private readonly tutors: string[] = [];
+
+  private constructor(
+    private readonly api: TestApi,
+    private readonly make: Factories,
+    private readonly offices: Office[],
+  ) {}
+
+  /** @throws Breach */
+  static async run(api: TestApi, make: Factories, commands: Command[]): Promise<Identities> {
+    const model = new Identities(api, make, [await Office.open(api, make), await Office.open(api, make)]);
+    for (const office of model.offices) model.tutors.push((await make.tutor(office.id)).id);
+    for (const command of commands) await model.step(command);
+    await model.check();
+    return model;
+  }
+
+  private password(place: Place): string {
+    return `password of person ${place}`;
+  }
+
+  private async step(command: Command): Promise<void> {
+    switch (command.do) {
+      case 'provision':
+        return this.provision(command.org, command.kind, command.at);
+      case 'change':
+        return this.change(command.org, command.at, command.to);
+      case 'invite':
+      case 'code': {
+        const to = command.do === 'invite' ? command.at : null;
+        const email = to === null ? undefined : this.addresses[to];
+        const wish = { scope: 'organization', role: 'student', email };
+        const { status, body } = await this.offices[command.org]!.post('/v1/invites', wish);
+        if (status === 201) this.tokens[command.org]!.push({ token: (body as { token: string }).token, to });
+        return;
+      }
+      case 'openAnswer':
+        return this.openAnswer(command.org, command.by);
+      case 'openMail':
+        return this.openMail(command.at);
+      case 'live':
+        return this.live(command.at);
+      case 'archive': {
+        const values = [this.offices[command.org]!.id, this.known[command.org]!.get(command.at)];
+        for (const table of ['members', 'parents']) {
+          await this.make.query(
+            `UPDATE ${table} SET status = 'archived' WHERE organization_id = $1 AND user_id = $2`,
+            values,
+          );
+        }
+        return;
+      }
+      case 'sendInvite': {
+        const id = this.known[command.org]!.get(command.at);
+        if (!id) return;
+        for (const list of ['students', 'parents']) {
+          await this.offices[command.org]!.post(`/v1/${list}/${id}/send-invite`);
+        }
+        return;
+      }
+      case 'import':
+        return this.import(command.org, command.at);
+      case 'teach':
+        return this.teach(command.org, command.at);
+    }
+  }
+
+  private async provision(org: Org, type: (typeof KINDS)[number], at: Place): Promise<void> {
+    const office = this.offices[org]!;
+    const { id } = await office.inviteOne({
+      type,
+      first_name: 'Supplied',
+      last_name: `By${org}`,
+      email: this.addresses[at]!,
+    });
+    if (!id) return;
+    this.known[org]!.set(at, id);
+    if (type !== 'parent') return;
+    const child = await this.make.student(office.id);
+    await office.post(`/v1/parents/${id}/link-student`, { student_id: child.id });
+  }
+
+  private async change(org: Org, at: Place, to: Place): Promise<void> {
+    const id = this.known[org]!.get(at);
+    if (!id || at === to) return;
+    const [login] = await this.make.query<{ email: string }>('SELECT email FROM users WHERE id = $1', [id]);
+    const former = this.addresses.indexOf(login!.email);
+    const changes = { email: this.addresses[to], first_name: 'Changed', last_name: `By${org}` };
+    const { status } = await this.offices[org]!.send('patch', `/v1/students/${id}`, changes);
+    const [moved] = await this.make.query('SELECT FROM users WHERE id = $1 AND email = $2', [id, this.addresses[to]]);
+    if (status !== 200 || !moved || former === to) return;
+    this.known[org]!.delete(at);
+    this.known[org]!.set(to, id);
+    // A new address means a new person, who does not own the former person's data.
+    await this.make.query('DELETE FROM results WHERE student_id = $1', [id]);
+    await this.make.query('DELETE FROM conversation_participants WHERE user_id = $1', [id]);
+    this.secrets[former]!.clear();
+    this.accepted[former]!.clear();
+  }
+
+  /** The attacker opens any link in the hostile organization's answers; others open links meant for them. */
+  private async openAnswer(org: Org, by: Place): Promise<void> {
+    const attacks = by === 0 && org === 0;
+    const answered = this.tokens[org]!.findLast(({ to }) => attacks || to === null || to === by);
+    if (answered) await this.open(org, answered.token, null, by, answered.to ?? by);
+  }
+
+  private async openMail(at: Place): Promise<void> {
+    const mail = (await mailsTo(this.api, this.make, this.addresses[at]!)).find(({ token }) => token !== '');
+    if (!mail) return;
+    const org = this.offices.findIndex(({ id }) => id === mail.organizationId) as Org;
+    await this.open(org, mail.token, mail.proof, at, at);
+  }
+
+  private async open(org: Org, token: string, proof: string | null, by: Place, to: Place): Promise<void> {
+    const who = { email: this.addresses[to]!, password: this.password(by), firstName: 'Given', lastName: `By${by}` };
+    const outcome = await this.api.app.get(Joining).accept(token, proof, who, 'model');
+    if (outcome.status === 'joined' && by === to) {
+      this.accepted[by]!.add(org);
+      this.known[org]!.set(by, outcome.userId);
+    }
+  }
+
+  /** Signs in if possible and adds personal data to the login. */
+  private async live(at: Place): Promise<void> {
+    const login = await this.api.app.get(SignIn).withPassword(this.addresses[at]!, this.password(at));
+    if (!login || at === 0) return;
+    const name = `Canary${at}x${uuidv7().slice(-12)}`;
+    await this.make.query('UPDATE users SET first_name = $2, last_name = $2 WHERE id = $1', [login.id, name]);
+    const result = await this.make.result(login.id);
+    const { id } = await this.make.conversation({ title: `Talk of ${name}`, participants: [login.id] });
+    for (const secret of [name, result.id, id]) this.secrets[at]!.add(secret);
+  }
+
+  private async import(org: Org, at: Place): Promise<void> {
+    const email = this.addresses[at]!;
+    const [known] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email = $1', [email]);
+    const id = known?.id ?? uuidv7();
+    const user = { id, email, first_name: 'Imported', last_name: `By${org}` };
+    const member = { id: uuidv7(), user_id: id, role: 'student', status: 'accepted', accepted_at: '2020-01-01' };
+    const folder = await mkdtemp(join(tmpdir(), 'tutoring-model-'));
+    try {
+      await writeFile(join(folder, 'users.ndjson'), JSON.stringify(user));
+      await writeFile(join(folder, 'members.ndjson'), JSON.stringify(member));
+      const { applicationUrl: url } = this.api.database;
+      await importFolder({ url, organizationId: this.offices[org]!.id, folder });
+      this.known[org]!.set(at, id);
+    } catch {
+      // The import refused a row.
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  /** Writes what an organization can write about somebody: feedback in their name and a session. */
+  private async teach(org: Org, at: Place): Promise<void> {
+    const id = this.known[org]!.get(at);
+    const office = this.offices[org]!;
+    if (!id) return;
+    await this.make.feedback(office.id, this.tutors[org]!, { reviewerId: id, comment: 'Good', isPublic: true });
+    const [member] = await this.make.query('SELECT FROM members WHERE organization_id = $1 AND user_id = $2', [
+      office.id,
+      id,
+    ]);
+    if (member) await this.make.session(office.id, { studentId: id, tutorId: this.tutors[org]! });
+  }
+
+  private async check(): Promise<void> {
+    await this.checkMemberships();
+    for (const org of ORGS) {
+      const hidden = PLACES.filter((place) => !this.accepted[place]!.has(org)).flatMap((place) => [
+        ...this.secrets[place]!,
+      ]);
+      if (hidden.length === 0) continue;
+      const read = await this.readAll(org);
+      for (const secret of hidden) if (read.includes(secret)) throw new Breach(`organization ${org} reads ${secret}`);
+    }
+  }
+
+  private async checkMemberships(): Promise<void> {
+    for (const at of [1, 2] as const) {
+      const [login] = await this.make.query<{ id: string; verified: boolean; accepted: string[] }>(
+        `SELECT id, email_verified_at IS NOT NULL AS verified, ARRAY(
+           SELECT organization_id::text FROM members WHERE user_id = u.id AND accepted_at IS NOT NULL
+           UNION SELECT organization_id::text FROM parents WHERE user_id = u.id AND accepted_at IS NOT NULL) AS accepted
+         FROM users u WHERE email = $1`,
+        [this.addresses[at]],
+      );
+      if (!login) continue;
+      const { verified, accepted } = login;
+      if (!verified && accepted.length > 1) throw new Breach(`address ${at} is in two organizations without a proof`);
+      const unwanted = accepted.filter(
+        (id) => !this.accepted[at]!.has(this.offices.findIndex((office) => office.id === id) as Org),
+      );
+      if (verified && unwanted.length > 0) throw new Breach(`person ${at} is a member without having accepted`);
+      const signIn = this.api.app.get(SignIn);
+      if (verified && (await signIn.withPassword(this.addresses[at]!, this.password(0)))) {
+        throw new Breach(`the attacker signs in at address ${at}`);
+      }
+    }
+  }
+
+  /** Describes the resulting state. Sequences with equal signatures stay equal under the same further commands. */
+  async signature(): Promise<string> {
+    const ids = this.offices.map(({ id }) => id);
+    const state = await this.make.query(
+      `SELECT u.email, u.first_name LIKE 'Canary%' AS lived, u.email_verified_at IS NOT NULL AS verified, c.password_hash,
+         ARRAY(SELECT (array_position($2::uuid[], t.organization_id), t.role, t.status, t.accepted_at IS NULL, t.child)::text
+           FROM (SELECT organization_id, user_id, role, status, accepted_at, null AS child FROM members
+             UNION ALL SELECT organization_id, user_id, 'parent', status, accepted_at, enrolled_at IS NULL FROM parents) t
+           WHERE t.user_id = u.id ORDER BY 1) AS ties,
+         ARRAY(SELECT DISTINCT organization_id FROM session_students s WHERE s.student_id = u.id) AS taught
+       FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.email = ANY ($1) ORDER BY u.email`,
+      [this.addresses, ids],
+    );
+    const invites = await this.make.query(
+      `SELECT i.organization_id, scope, i.email, (SELECT email FROM users WHERE id = i.user_id) AS login,
+         revoked_at IS NULL AND accepted_at IS NULL AS open, proof_hash IS NULL AS unproven FROM invites i
+       WHERE i.organization_id = ANY ($1) AND NOT standing ORDER BY i.created_at, i.id`,
+      [ids],
+    );
+    const known = this.known.map((places) => [...places].sort());
+    const logins = await this.make.query('SELECT id, email FROM users WHERE id = ANY ($1) ORDER BY email', [
+      known.flat().map(([, id]) => id),
+    ]);
+    const memory = { known, tokens: this.tokens, accepted: this.accepted.map((set) => [...set].sort()) };
+    let text = JSON.stringify({ state, invites, memory, secrets: this.secrets.map(({ size }) => size > 0), logins });
+    for (const [place, address] of this.addresses.entries()) text = text.replaceAll(address, `address ${place}`);
+    for (const [org, id] of ids.entries()) text = text.replaceAll(id, `organization ${org}`);
+    // Replaces random values by the order of their first appearance.
+    const seen = new Map<string, number>();
+    return text.replaceAll(/[0-9a-f-]{36}|"token":"[^"]+"/g, (random) => {
+      if (!seen.has(random)) seen.set(random, seen.size);
+      return `#${seen.get(random)}`;
+    });
+  }
+
+  /** All answers that an organization can read. */
+  private async readAll(org: Org): Promise<string> {
+    const ids = [...this.known[org]!.values()];
+    const paths = [
+      ...['students', 'tutors', 'parents', 'results', 'conversations', 'session-feedback', 'homework'],
+      ...['reports/summary', `tutors/${this.tutors[org]}/reviews`, 'session-feedback?anonymize=true'],
+      ...ids.flatMap((id) => [`parents/${id}`, `tutors/${id}/reviews`]),
+    ];
+    const answers = await Promise.all(paths.map((path) => this.api.get(`/v1/${path}`, this.offices[org]!.key)));
+    return answers.map(({ text }) => text).join('\n');
+  }
+}

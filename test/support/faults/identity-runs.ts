@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import pg from 'pg';
+import type { TestApi } from '../http/api.js';
+import type { Factories } from '../data/factories.js';
+import { anyCommand, type Command, FEW, Identities } from './identity-model.js';
+
+/** Shrunk sequences that once failed, in development or with a planted bug. */
+export const CORPUS: Command[][] = [
+  // The attacker creates a login at their own address and moves it to the victim's, to stay tied to it.
+  [
+    { do: 'provision', org: 0, kind: 'student', at: 0 },
+    { do: 'change', org: 0, at: 0, to: 1 },
+    { do: 'provision', org: 1, kind: 'student', at: 1 },
+    { do: 'change', org: 0, at: 1, to: 0 },
+    { do: 'openMail', at: 1 },
+    { do: 'live', at: 1 },
+  ],
+  // A squatter sets a password before the victim reads any mail.
+  [
+    { do: 'invite', org: 0, at: 1 },
+    { do: 'openAnswer', org: 0, by: 0 },
+    { do: 'teach', org: 0, at: 1 },
+    { do: 'provision', org: 1, kind: 'student', at: 1 },
+    { do: 'openMail', at: 1 },
+    { do: 'live', at: 1 },
+  ],
+  // A login with an unproven address accepts another organization's invite.
+  [
+    { do: 'invite', org: 0, at: 1 },
+    { do: 'openAnswer', org: 0, by: 1 },
+    { do: 'invite', org: 1, at: 1 },
+    { do: 'openAnswer', org: 1, by: 1 },
+  ],
+  // A pending parent, and a reviewer.
+  [
+    { do: 'invite', org: 1, at: 1 },
+    { do: 'openMail', at: 1 },
+    { do: 'provision', org: 0, kind: 'parent', at: 1 },
+    { do: 'teach', org: 0, at: 1 },
+    { do: 'live', at: 1 },
+  ],
+  [
+    { do: 'invite', org: 1, at: 1 },
+    { do: 'openMail', at: 1 },
+    { do: 'import', org: 0, at: 1 },
+    { do: 'teach', org: 0, at: 1 },
+    { do: 'archive', org: 0, at: 1 },
+    { do: 'live', at: 1 },
+  ],
+];
+
+/** Planted bugs: the function of the schema, the text to replace, and its replacement. */
+export const PLANTED = {
+  'a match by an address that nobody has proven': ['accept_ties', 'NOT trusted AND', 'false AND'],
+  'a takeover that leaves what was accepted before': ['take_login', 'FOUND OR same_person', 'FOUND OR true'],
+  'an address that moves although others are tied': ['tied_elsewhere', 'SELECT EXISTS', 'SELECT false AND EXISTS'],
+} as const;
+
+/** Runs `work` with the bug planted in the database. */
+export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () => Promise<void>): Promise<void> {
+  const [name, right, wrong] = PLANTED[bug];
+  const admin = new pg.Client({ connectionString: api.database.adminUrl });
+  await admin.connect();
+  try {
+    const { rows } = await admin.query<{ text: string }>(
+      `SELECT pg_get_functiondef(oid) AS text FROM pg_proc WHERE proname = $1 AND pronamespace = 'public'::regnamespace`,
+      [name],
+    );
+    const text = rows[0]!.text;
+    if (!text.includes(right)) throw new Error(`${name} does not contain "${right}"`);
+    await admin.query(text.replaceAll(right, wrong));
+    try {
+      await work();
+    } finally {
+      await admin.query(text);
+    }
+  } finally {
+    await admin.end();
+  }
+}
+
+/** @returns a shrunk sequence that breaks a rule, and how; null if none does */
+export async function findBreach(
+  api: TestApi,
+  make: Factories,
+  { seed, runs, longest }: { seed: number; runs: number; longest: number },
+): Promise<{ commands: Command[]; why: string } | null> {
+  const property = fc.asyncProperty(fc.array(anyCommand, { minLength: 1, maxLength: longest }), async (commands) => {
+    await Identities.run(api, make, commands);
+  });
+  const outcome = await fc.check(property, { seed, numRuns: runs, examples: CORPUS.map((commands) => [commands]) });
+  if (!outcome.failed) return null;
+  return { commands: outcome.counterexample![0], why: String(outcome.errorInstance) };
+}
+
+/**
+ * Runs all sequences of the {@link FEW} commands up to a length. Of sequences that lead to the same state, only the first is
+ * continued.
+ *
+ * @returns how many sequences ran
+ */
+export async function runAll(api: TestApi, make: Factories, longest: number): Promise<number> {
+  const seen = new Set<string>();
+  let runs = 0;
+  let next: Command[][] = [[]];
+  for (let length = 1; length <= longest; length++) {
+    const last = next;
+    next = [];
+    for (const begun of last) {
+      for (const command of FEW) {
+        const commands = [...begun, command];
+        runs++;
+        const model = await Identities.run(api, make, commands).catch((error: unknown) => {
+          throw new Error(`${String(error)} after ${JSON.stringify(commands)}`);
+        });
+        const state = await model.signature();
+        if (seen.has(state)) continue;
+        seen.add(state);
+        next.push(commands);
+      }
+    }
+  }
+  return runs;
+}

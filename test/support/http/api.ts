@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { Writable } from 'node:stream';
+import type { Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { fileURLToPath } from 'node:url';
+import supertest from 'supertest';
+import type { DataSource } from 'typeorm';
+import { ApiKeys, Invites, type NewApiKey, Organizations } from '@app/accounts';
+import { loadEnv, Vault } from '@app/config';
+import { connect, Database } from '@app/database';
+import { ApiModule } from '../../../apps/api/src/api.module.js';
+import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
+import type { SlowClientLimits } from '../../../apps/api/src/http/request/slow-clients.js';
+import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
+import { createTestDatabase, type TestDatabase } from '../database/database.js';
+
+// Node runs the built program, which the global set-up has built.
+ImageProcess.program = fileURLToPath(new URL('../../../dist/apps/api/src/media/images/child.js', import.meta.url));
+
+/** The real application on its own database, tested over HTTP. */
+export class TestApi {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly database: TestDatabase,
+    /** All log output so far. */
+    readonly logged: string[],
+    /** With the operator's rights: only operators create keys and organizations. */
+    readonly keys: ApiKeys,
+    readonly organizations: Organizations,
+    private readonly owner: DataSource,
+  ) {}
+
+  /**
+   * @param settings environment variables that override the test defaults
+   * @param database shared with another application
+   * @param controllers added to the real ones
+   * @param slowClients limits that replace those of production
+   */
+  static async start(
+    settings: Record<string, string> = {},
+    database?: TestDatabase,
+    controllers: Type[] = [],
+    slowClients?: SlowClientLimits,
+  ): Promise<TestApi> {
+    const own = database ?? (await createTestDatabase());
+    const logged: string[] = [];
+    const destination = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        logged.push(chunk.toString());
+        done();
+      },
+    });
+    const env = loadEnv(
+      {
+        NODE_ENV: 'test',
+        DATABASE_URL: own.applicationUrl,
+        ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+        RATE_LIMIT_PER_MINUTE: '1000000',
+        INVITE_MAILS_PER_DAY: '1000000',
+        AUTH_FAILURES_PER_MINUTE: '1000000',
+        DATABASE_POOL_SIZE: '10',
+        MAX_REQUESTS_IN_FLIGHT: '10000',
+        ...settings,
+      },
+      {},
+    );
+    const module = await Test.createTestingModule({
+      imports: [ApiModule.forRoot(env, { logDestination: destination })],
+      controllers,
+    }).compile();
+    const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
+    configureApp(app, slowClients);
+    await app.listen(0, '127.0.0.1');
+    const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+    // Planted routes write subjects.
+    if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
+    const operator = new Database(owner);
+    const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
+    return new TestApi(app, own, logged, new ApiKeys(operator, env), organizations, owner);
+  }
+
+  get server(): Server {
+    return this.app.getHttpServer();
+  }
+
+  /** Creates a key for an organization. */
+  async key(organizationId: string, wanted: Partial<NewApiKey> = {}): Promise<string> {
+    return (await this.keys.create(organizationId, { name: 'test', ...wanted })).key;
+  }
+
+  /** Sends a GET; without a key it has no Authorization header. */
+  get(path: string, key?: string): supertest.Test {
+    const request = supertest(this.server).get(path);
+    return key ? request.set('Authorization', `Token token=${key}`) : request;
+  }
+
+  /** Stops the application but keeps the database. */
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.owner.destroy();
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
+    await this.database.drop();
+  }
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { percentile } from '../data/percentile.js';
+import { bytesOf, type RawRequest } from './raw-http.js';
+
+const PROGRAM = fileURLToPath(new URL('load-generator.js', import.meta.url));
+
+/** Traffic of one kind. */
+export interface Lane {
+  /** Sent in rotation. */
+  requests: string[];
+  connections: number;
+  seconds: number;
+  /** Requests per second, answered or not. Without a rate, each connection sends the next request after an answer. */
+  rate?: number;
+  /** Seconds to wait before it starts. */
+  delay?: number;
+}
+
+export interface Reply {
+  /** When the request was sent (ms since 1970). */
+  at: number;
+  /** 0 if the connection was cut off. */
+  status: number;
+  took: number;
+  retryAfter: boolean;
+}
+
+/** The results of a lane. */
+export class Outcome {
+  constructor(
+    readonly replies: Reply[],
+    readonly seconds: number,
+    /** Requests that were due while every connection waited for an answer. */
+    readonly unsent = 0,
+  ) {}
+
+  with(...statuses: number[]): Outcome {
+    return new Outcome(
+      this.replies.filter(({ status }) => statuses.includes(status)),
+      this.seconds,
+    );
+  }
+
+  without(...statuses: number[]): Outcome {
+    return new Outcome(
+      this.replies.filter(({ status }) => !statuses.includes(status)),
+      this.seconds,
+    );
+  }
+
+  get count(): number {
+    return this.replies.length;
+  }
+
+  get perSecond(): number {
+    return this.count / this.seconds;
+  }
+
+  /** Of the times that replies took (ms); 0 without replies. */
+  percentile(share: number): number {
+    const times = this.replies.map(({ took }) => took);
+    return percentile(times, share) || 0;
+  }
+
+  /** `200: 1234, 503: 5` */
+  get statuses(): string {
+    const counts = new Map<number, number>();
+    for (const { status } of this.replies) counts.set(status, (counts.get(status) ?? 0) + 1);
+    return [...counts].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`).join(', '); // prettier-ignore
+  }
+
+  /** Refusals without Retry-After. */
+  get untold(): number {
+    return this.with(429, 503).replies.filter(({ retryAfter }) => !retryAfter).length;
+  }
+}
+
+/** The bytes of a request on a keep-alive connection. */
+export function requestOf(path: string, key: string, { headers = [], ...request }: RawRequest = {}): string {
+  const body = request.body === undefined ? [] : ([['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(request.body))]] as [string, string][]); // prettier-ignore
+  const all: [string, string][] = [['Authorization', `Token token=${key}`], ...body, ...headers];
+  return bytesOf(path, { ...request, headers: all }).replace('Connection: close\r\n', '');
+}
+
+/** Runs lanes concurrently in a separate process. */
+export async function load(port: number, ...lanes: Lane[]): Promise<Outcome[]> {
+  const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify({ port, lanes }));
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  await new Promise((resolve) => child.once('close', resolve));
+  const results = JSON.parse(text) as {
+    answers: [number, number, number, number][];
+    seconds: number;
+    unsent: number;
+  }[];
+  return results.map(
+    ({ answers, seconds, unsent }) =>
+      new Outcome(
+        answers.map(([at, status, took, retryAfter]) => ({ at, status, took, retryAfter: retryAfter === 1 })),
+        seconds,
+        unsent,
+      ),
+  );
+}

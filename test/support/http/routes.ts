@@ -1,0 +1,148 @@
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
+import type { TestApi } from './api.js';
+import { pathOf, type School } from '../data/world.js';
+
+export type { Route };
+
+/** Every route of the application. */
+export const allRoutes = (api: TestApi): Route[] => api.app.get(RouteTable).routes();
+
+/** The routes that need a key. */
+export const keyedRoutes = (api: TestApi): Route[] => allRoutes(api).filter((route) => route.access?.public !== true);
+
+/** The reads that need a key. */
+export const keyedReads = (api: TestApi): Route[] => keyedRoutes(api).filter(({ method }) => method === 'GET');
+
+/** The path as written in the OpenAPI document. */
+export const templateOf = (route: Route): string => route.path.replaceAll(/:([^/]+)/g, '{$1}');
+
+/** The operation as written in the catalogue: `GET /v1/parents/{parent_id}`. */
+export const nameOf = (route: Route): string => `${route.method} ${templateOf(route)}`;
+
+export type Schema = Record<string, unknown> & {
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, Schema>;
+};
+
+export interface Parameter {
+  name: string;
+  in: string;
+  schema: Schema;
+}
+
+export interface DocumentedResponse {
+  $ref?: string;
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content: { 'application/json': { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> } };
+}
+
+export interface DocumentedOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, DocumentedResponse>;
+  'x-required-scopes': string[];
+  tags: string[];
+}
+
+/** The OpenAPI document that clients get. */
+export interface ApiDocument extends Omit<OpenAPIObject, 'paths' | 'components'> {
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, DocumentedResponse>;
+    headers: Record<string, { description: string; schema: Schema }>;
+  };
+}
+
+export async function documentOf(api: TestApi): Promise<ApiDocument> {
+  return (await api.get('/openapi.json')).body as ApiDocument;
+}
+
+/** The route's operation in the document. */
+export function operationAt(document: ApiDocument, route: Route): DocumentedOperation {
+  const operation = document.paths[templateOf(route)]?.[route.method.toLowerCase()];
+  if (!operation) throw new Error(`${nameOf(route)} is not in the OpenAPI document: give it @Documented`);
+  return operation;
+}
+
+/** The route's query parameters, by name. */
+export function queryOf(document: ApiDocument, route: Route): Map<string, Schema> {
+  const parameters = operationAt(document, route).parameters.filter((parameter) => parameter.in === 'query');
+  return new Map(parameters.map(({ name, schema }) => [name, schema]));
+}
+
+/** The schema name of the route's JSON body; null if it has none. */
+export function requestOf(document: ApiDocument, route: Route): string | null {
+  const schema = operationAt(document, route).requestBody?.content['application/json']?.schema;
+  return schema ? String(schema.$ref).split('/').at(-1)! : null;
+}
+
+const PAGING = ['limit', 'offset', 'cursor'];
+
+/** The route's query parameters except paging. */
+export function filtersOf(document: ApiDocument, route: Route): Map<string, Schema> {
+  return new Map([...queryOf(document, route)].filter(([name]) => !PAGING.includes(name)));
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Sends a request exactly as given: any method, without normalising the path. */
+export function send(
+  api: TestApi,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { port } = api.server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => (text += part));
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, headers: response.headers as Record<string, string>, text });
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** The parts by which a caller could tell answers apart: not the request id or the key's counters. */
+export function telling({ status, headers, text }: Answer): object {
+  return {
+    status,
+    headerNames: Object.keys(headers).sort(),
+    type: headers['content-type'],
+    cache: headers['cache-control'],
+    length: headers['content-length'],
+    text,
+  };
+}
+
+/** Calls the route with the school's ids and its key, another key, or no key if null. */
+export function call(
+  api: TestApi,
+  route: Route,
+  school: School,
+  { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
+): Promise<Answer> {
+  const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
+  return send(api, route.method, pathOf(route, school) + query, headers);
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '@app/database';
+import { startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
+
+const BUILD = fileURLToPath(new URL('../../../scripts/build-if-stale.js', import.meta.url));
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Superuser, database postgres. */
+    adminUrl: string;
+    ownerUrl: string;
+    applicationUrl: string;
+    workerUrl: string;
+    /** A role with all rights on rows: only row-level security restricts it. */
+    tenantUrl: string;
+    /** The migrated database that specs clone. */
+    template: string;
+    /** Working directory of processes under test: it has no `.env`, and is deleted after the run. */
+    scratch: string;
+  }
+}
+
+/** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The process that decodes images runs from dist.
+  execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      synchronous_commit: 'off',
+      max_connections: '300',
+      // DROP DATABASE waits for connections that are being authenticated, so one that is left halfway holds up every spec.
+      authentication_timeout: '10s',
+    },
+  });
+  const template = `template_${randomUUID().slice(0, 8)}`;
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${template} OWNER tutoring_owner`);
+  await admin.end();
+  const urls = { api: postgres.applicationUrl, worker: postgres.workerUrl };
+  await migrate(withDatabase(postgres.ownerUrl, template), {
+    api: withDatabase(urls.api, template),
+    worker: withDatabase(urls.worker, template),
+  });
+  await addTenant(withDatabase(postgres.adminUrl, template));
+  project.provide('adminUrl', postgres.adminUrl);
+  project.provide('ownerUrl', postgres.ownerUrl);
+  project.provide('applicationUrl', postgres.applicationUrl);
+  project.provide('workerUrl', postgres.workerUrl);
+  project.provide('tenantUrl', asTenant(postgres.applicationUrl));
+  project.provide('template', template);
+  const scratch = join(dataDir, 'scratch');
+  mkdirSync(scratch);
+  project.provide('scratch', scratch);
+  return async () => {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    // As root, the data directory is elsewhere if other accounts cannot enter the checkout.
+    if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(postgres.dataDirectory, { recursive: true, force: true });
+  };
+}
+
+/** Creates the role for tests of row-level security, which must not rely on grants. */
+async function addTenant(adminUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  await admin.query(`
+    CREATE ROLE spec_tenant LOGIN PASSWORD 'spec_tenant';
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO spec_tenant;
+    GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO spec_tenant`);
+  await admin.end();
+}
+
+function asTenant(url: string): string {
+  return Object.assign(new URL(url), { username: 'spec_tenant', password: 'spec_tenant' }).href;
+}
+
+function withDatabase(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: `/${database}` }).href;
+}

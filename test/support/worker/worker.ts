@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { v7 as uuidv7 } from 'uuid';
+import { loadEnv, Vault } from '@app/config';
+import { connect, Database, Invite, type OutboxMessage } from '@app/database';
+import { type Email, Outbox, type RebuildTarget } from '@app/jobs';
+import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
+import { createTestDatabase, type TestDatabase } from '../database/database.js';
+import { Factories } from '../data/factories.js';
+
+/** An organization whose mails are queued as the API queues them, and workers that send them. */
+export class Mailroom {
+  /** All log output of the workers so far. */
+  readonly logged: string[] = [];
+  private readonly workers = new Set<INestApplicationContext>();
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly make: Factories,
+    readonly organizationId: string,
+    readonly db: Database,
+    readonly outbox: Outbox,
+    readonly vault: Vault,
+    readonly settings: Record<string, string>,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async open(settings: Record<string, string> = {}): Promise<Mailroom> {
+    const database = await createTestDatabase();
+    const all = {
+      NODE_ENV: 'test',
+      DATABASE_URL: database.applicationUrl,
+      WORKER_DATABASE_URL: database.workerUrl,
+      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      MAIL_FROM: 'Tutoring <no-reply@tutoring.example>',
+      LOG_LEVEL: 'info',
+      INVITE_MAILS_PER_DAY: '1000000',
+      ...settings,
+    };
+    const env = loadEnv(all, {});
+    const make = await Factories.connect(database);
+    const { id } = await make.organization();
+    const dataSource = await connect({ url: database.ownerUrl, poolSize: 4, applicationName: 'tutoring tests' });
+    const db = new Database(dataSource);
+    const vault = new Vault(env);
+    const outbox = new Outbox(db, vault, env);
+    return new Mailroom(database, make, id, db, outbox, vault, all, () => dataSource.destroy());
+  }
+
+  /** Creates a worker in this process; {@link INestApplicationContext.init} starts its queues. */
+  async worker(settings: Record<string, string> = {}): Promise<INestApplicationContext> {
+    const destination = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.logged.push(chunk.toString());
+        done();
+      },
+    });
+    const env = loadEnv({ ...this.settings, ...settings }, {});
+    const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env, destination)] }).compile();
+    this.workers.add(module);
+    return module;
+  }
+
+  /** Queues mails to these addresses in one transaction. */
+  queue(
+    addresses: string[],
+    wish: Partial<Omit<Email, 'payload'>> & { payload?: Partial<Email['payload']> } = {},
+  ): Promise<void> {
+    const { payload, ...mail } = wish;
+    return this.db.transaction({ organizationId: this.organizationId }, async () => {
+      await this.outbox.addEmails(
+        this.organizationId,
+        addresses.map((to) => ({
+          kind: 'organization_invite',
+          to,
+          inviteId: null,
+          ...mail,
+          payload: {
+            organizationName: 'Demo Tutoring',
+            timeZone: 'Australia/Melbourne',
+            firstName: 'Ada',
+            role: 'student',
+            joinUrl: `https://app.tutoring.example/join/${randomBytes(32).toString('base64url')}`,
+            proof: null,
+            expiresAt: new Date(Date.now() + 14 * 86_400_000).toISOString(),
+            ...payload,
+          },
+        })),
+      );
+    });
+  }
+
+  rebuild(target: RebuildTarget = `organization:${this.organizationId}`): Promise<void> {
+    return this.db.transaction({ organizationId: this.organizationId }, () =>
+      this.outbox.addRebuild(this.organizationId, target),
+    );
+  }
+
+  async setHook(url: string, secret: string): Promise<void> {
+    await this.make.query(
+      `INSERT INTO rebuild_hooks (target, organization_id, url, secret) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret`,
+      [`organization:${this.organizationId}`, this.organizationId, url, this.vault.seal('hook secrets', secret)],
+    );
+  }
+
+  /** Creates an invite. @returns its id */
+  async invite(wish: Partial<Invite> = {}): Promise<string> {
+    const id = uuidv7();
+    await this.make.insert(Invite, [
+      {
+        id,
+        organizationId: this.organizationId,
+        scope: 'organization',
+        role: 'student',
+        targetId: this.organizationId,
+        email: 'invited@example.org',
+        secretHash: randomBytes(32),
+        expiresAt: new Date(Date.now() + 86_400_000),
+        ...wish,
+      },
+    ]);
+    return id;
+  }
+
+  rows(where = 'true'): Promise<OutboxRow[]> {
+    return this.make.query<OutboxRow>(
+      `SELECT *, extract(epoch FROM due_at - now()) AS due_in FROM outbox WHERE ${where} ORDER BY created_at, id`,
+    );
+  }
+
+  /** Counts messages by status. */
+  async tally(): Promise<Record<string, number>> {
+    const rows = await this.make.query<{ status: string; n: string }>(
+      'SELECT status, count(*) AS n FROM outbox GROUP BY status',
+    );
+    return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
+  }
+
+  /** Shifts due times and leases of waiting messages, as if this much time had passed. */
+  async pass(interval: string): Promise<void> {
+    await this.make.query(
+      `UPDATE outbox SET due_at = due_at - $1::interval, leased_until = leased_until - $1::interval
+       WHERE status IN ('queued', 'failed')`,
+      [interval],
+    );
+  }
+
+  /** Stops the workers and empties the outbox. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.workers].map((worker) => worker.close()));
+    this.workers.clear();
+    this.logged.length = 0;
+    await this.make.query('TRUNCATE outbox, suppressions, rebuild_hooks, invites, idempotency_keys, worker_heartbeats');
+  }
+
+  async stop(): Promise<void> {
+    await this.clear();
+    await this.close();
+    await this.make.close();
+    await this.database.drop();
+  }
+}
+
+export interface OutboxRow {
+  id: string;
+  topic: OutboxMessage['topic'];
+  recipient: string;
+  status: OutboxMessage['status'];
+  attempts: number;
+  last_error: string | null;
+  leased_by: string | null;
+  payload: Buffer | null;
+  due_in: string;
+}
