@@ -45,9 +45,9 @@ export async function startDatabase(): Promise<BenchDatabase> {
     for (const path of [folder, postgres.dataDirectory]) await rm(path, { recursive: true, force: true });
   };
   try {
-    const { ownerUrl, applicationUrl, workerUrl } = postgres;
+    const { ownerUrl, applicationUrl, workerUrl, portalUrl } = postgres;
     const adminUrl = Object.assign(new URL(postgres.adminUrl), { pathname: new URL(ownerUrl).pathname }).href;
-    await migrate(ownerUrl, { api: applicationUrl, worker: workerUrl });
+    await migrate(ownerUrl, { api: applicationUrl, worker: workerUrl, portal: portalUrl });
     const encryptionKey = randomBytes(32).toString('hex');
     const { otherId, ...accounts } = await createAccounts(ownerUrl, encryptionKey);
     await fill(adminUrl, [accounts.organizationId, otherId]);

@@ -62,6 +62,7 @@ describe('the runtime', () => {
     const service = npmStart(ROOT, {
       DATABASE_URL: database.applicationUrl,
       WORKER_DATABASE_URL: database.workerUrl,
+      PORTAL_DATABASE_URL: database.portalUrl,
       MIGRATION_DATABASE_URL: database.ownerUrl,
       DATA_DIR: folder,
       PORT: '0',

@@ -14,9 +14,10 @@ import { CLI, results, runCli } from '../support/process/cli.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const urlsOf = ({ applicationUrl, workerUrl, ownerUrl }: TestDatabase) => ({
+const urlsOf = ({ applicationUrl, workerUrl, portalUrl, ownerUrl }: TestDatabase) => ({
   DATABASE_URL: applicationUrl,
   WORKER_DATABASE_URL: workerUrl,
+  PORTAL_DATABASE_URL: portalUrl,
   MIGRATION_DATABASE_URL: ownerUrl,
 });
 
@@ -383,7 +384,7 @@ describe('the command line', () => {
     }
   });
 
-  it('makes the three roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
+  it('makes the four roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     const name = `spec_made_${process.pid}`;
@@ -392,6 +393,7 @@ describe('the command line', () => {
     const urls = {
       DATABASE_URL: at('app', 'it’s "quoted"'),
       WORKER_DATABASE_URL: at('worker', 'w'),
+      PORTAL_DATABASE_URL: at('portal', 'p'),
       MIGRATION_DATABASE_URL: at('owner', 'o'),
     };
     try {
@@ -405,7 +407,7 @@ describe('the command line', () => {
         const { code, stdout } = await runHere(['--json', 'doctor'], urls);
         expect(code, stdout).toBe(0);
         const roles = results(stdout).filter(({ check }) => String(check).startsWith('role'));
-        expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+        expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
         await admin.query(`ALTER ROLE ${name}_app BYPASSRLS CREATEDB PASSWORD 'other'`);
       }
       const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
@@ -418,13 +420,13 @@ describe('the command line', () => {
       expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
     } finally {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      for (const role of ['app', 'worker', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
+      for (const role of ['app', 'worker', 'portal', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
       await admin.end();
     }
   }, 120_000);
 
   it.each([
-    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'three different users'],
+    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
     ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'user, password and'],
     ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
   ])('makes no roles when %s', async (_what, change, message) => {

@@ -44,6 +44,7 @@ describe('a database that cannot be used', () => {
   const all = (change: (url: string) => string): Record<string, string> => ({
     DATABASE_URL: change(database.applicationUrl),
     WORKER_DATABASE_URL: change(database.workerUrl),
+    PORTAL_DATABASE_URL: change(database.portalUrl),
     MIGRATION_DATABASE_URL: change(database.ownerUrl),
     ADMIN_DATABASE_URL: change(database.adminUrl),
     DATA_DIR: folder,

@@ -15,9 +15,9 @@ describe('demo --reset', { timeout: 120_000 }, () => {
   });
 
   const cli = async (...args: string[]) => {
-    const { applicationUrl, workerUrl, ownerUrl } = database;
-    const urls = { DATABASE_URL: applicationUrl, WORKER_DATABASE_URL: workerUrl, MIGRATION_DATABASE_URL: ownerUrl };
-    return runHere(args, { ...urls, ENCRYPTION_KEY: 'ab'.repeat(32) });
+    const { applicationUrl, workerUrl, portalUrl, ownerUrl } = database;
+    const processes = { DATABASE_URL: applicationUrl, WORKER_DATABASE_URL: workerUrl, PORTAL_DATABASE_URL: portalUrl };
+    return runHere(args, { ...processes, MIGRATION_DATABASE_URL: ownerUrl, ENCRYPTION_KEY: 'ab'.repeat(32) });
   };
   const demo = (...args: string[]) => cli('demo', '--size', '20', ...args);
 

@@ -146,6 +146,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect(roles).toEqual([
       { rolname: 'tutoring_app', login: true, createdb: false, more: false },
       { rolname: 'tutoring_owner', login: true, createdb: false, more: false },
+      { rolname: 'tutoring_portal', login: true, createdb: false, more: false },
       { rolname: 'tutoring_worker', login: true, createdb: false, more: false },
     ]);
     const [database] = await query(
@@ -153,7 +154,8 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
       `SELECT pg_encoding_to_char(encoding) AS encoding, datacl::text AS rights FROM pg_database WHERE datname = 'tutoring'`,
     );
     // No entry without a role name: PUBLIC has no rights.
-    const rights = '{tutoring_owner=CTc/tutoring_owner,tutoring_app=c/tutoring_owner,tutoring_worker=c/tutoring_owner}';
+    const processes = ['app', 'worker', 'portal'].map((name) => `tutoring_${name}=c/tutoring_owner`);
+    const rights = `{tutoring_owner=CTc/tutoring_owner,${processes.join(',')}}`;
     expect(database).toEqual({ encoding: 'UTF8', rights });
 
     await query(server.ownerUrl, 'CREATE TABLE lesson (tenant int); INSERT INTO lesson VALUES (1), (2)');
@@ -195,7 +197,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   it('asks everybody for a password: each role has its own, which only the data folder tells', async () => {
     const dataDir = await makeFolder();
     const server = await start({ dataDir });
-    const urls = [server.adminUrl, server.ownerUrl, server.applicationUrl, server.workerUrl];
+    const urls = [server.adminUrl, server.ownerUrl, server.applicationUrl, server.workerUrl, server.portalUrl];
     const passwords = urls.map((url) => new URL(url).password);
     expect(new Set(passwords).size).toBe(4);
     for (const url of urls) {
@@ -246,7 +248,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
 
       const second = await start({ dataDir, adopt: true });
       expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
-      for (const url of [second.adminUrl, second.ownerUrl, second.applicationUrl, second.workerUrl]) {
+      for (const url of [second.adminUrl, second.ownerUrl, second.applicationUrl, second.workerUrl, second.portalUrl]) {
         expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
         const without = Object.assign(new URL(url), { password: '' }).href;
         await expect(query(without, 'SELECT 1')).rejects.toThrow(/password/);

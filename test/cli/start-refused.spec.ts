@@ -75,6 +75,7 @@ describe('a database of one’s own is left as it is', () => {
   const settings = (): Record<string, string> => ({
     DATABASE_URL: database.applicationUrl,
     WORKER_DATABASE_URL: database.workerUrl,
+    PORTAL_DATABASE_URL: database.portalUrl,
     MIGRATION_DATABASE_URL: database.ownerUrl,
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
@@ -91,7 +92,7 @@ describe('a database of one’s own is left as it is', () => {
   it.each([
     [
       'one role for all',
-      () => ({ WORKER_DATABASE_URL: '', MIGRATION_DATABASE_URL: '' }),
+      () => ({ WORKER_DATABASE_URL: '', PORTAL_DATABASE_URL: '', MIGRATION_DATABASE_URL: '' }),
       /CREATE ROLE tutoring_app LOGIN NOSUPERUSER/,
     ],
     [

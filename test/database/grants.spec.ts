@@ -3,7 +3,7 @@ import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaul
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
 
-const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker' } as const;
+const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker', portal: 'tutoring_portal' } as const;
 
 /** What the catalogue says was granted, to anybody but owner, superuser and the tests' own role; PUBLIC is role 0. */
 const GRANTED = `
@@ -55,7 +55,7 @@ describe('the rights of the roles', () => {
     return [...tables, ...functions, ...schema].sort();
   }
 
-  const faults = async (role: ProcessRole, url = role === 'api' ? database.applicationUrl : database.workerUrl) => {
+  const faults = async (role: ProcessRole, url = database.processUrls[role]) => {
     const connection = await connect({ url, poolSize: 1, applicationName: 'tutoring tests' });
     return roleFaults(connection, role).finally(() => connection.destroy());
   };
@@ -74,8 +74,7 @@ describe('the rights of the roles', () => {
 
   it('are what the catalogue says, for every role, table, column and function', async () => {
     expect(await granted()).toEqual(expected());
-    expect(await faults('api')).toEqual([]);
-    expect(await faults('worker')).toEqual([]);
+    for (const role of Object.keys(ROLES) as ProcessRole[]) expect(await faults(role)).toEqual([]);
   });
 
   it('let no process run what serves all organizations but the worker', () => {
@@ -112,7 +111,7 @@ describe('the rights of the roles', () => {
     await make.query(statement);
     expect(await granted()).not.toEqual(expected());
     expect((await faults(role)).join()).toContain(named);
-    await migrate(database.ownerUrl, { api: database.applicationUrl, worker: database.workerUrl });
+    await migrate(database.ownerUrl, database.processUrls);
     expect(await granted()).toEqual(expected());
     expect(await faults(role)).toEqual([]);
   });
@@ -120,8 +119,10 @@ describe('the rights of the roles', () => {
   it('differ: neither process can take the other one’s place', async () => {
     expect((await faults('worker', database.applicationUrl)).join()).toMatch(/does not need.*lacks|lacks/);
     expect((await faults('api', database.workerUrl)).join()).toMatch(/claim_outbox.*lacks/s);
-    const same = migrate(database.ownerUrl, { api: database.applicationUrl, worker: database.applicationUrl });
-    await expect(same).rejects.toThrow('WORKER_DATABASE_URL must name a role of its own');
+    const { processUrls: urls } = database;
+    const same = (changes: object) => migrate(database.ownerUrl, { ...urls, ...changes });
+    await expect(same({ worker: urls.api })).rejects.toThrow('WORKER_DATABASE_URL must name a role of its own');
+    await expect(same({ portal: urls.worker })).rejects.toThrow('PORTAL_DATABASE_URL must name a role of its own');
   });
 });
 
@@ -161,7 +162,7 @@ describe('a role that can do more than it should', () => {
   /** A role with the rights of the API, and what the test adds. */
   async function likeTheApi(attributes = ''): Promise<string> {
     const name = await role(attributes);
-    await migrate(database.ownerUrl, { api: urlOf(name), worker: database.workerUrl });
+    await migrate(database.ownerUrl, { ...database.processUrls, api: urlOf(name) });
     return name;
   }
 

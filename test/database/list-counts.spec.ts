@@ -141,7 +141,7 @@ describe('list counts', () => {
 
   it('are for the application to read only', async () => {
     await history(school);
-    for (const connectionString of [world.urls.applicationUrl, world.urls.workerUrl]) {
+    for (const connectionString of Object.values(world.urls.processUrls)) {
       const client = new pg.Client({ connectionString });
       await client.connect();
       await client.query(`SELECT set_config('app.organization_id', $1, false)`, [school]);
@@ -239,7 +239,7 @@ describe('list counts', () => {
   it('count what was there before them', async () => {
     const database = await createEmptyDatabase();
     const owner = ownersPool(database.ownerUrl);
-    const urls = { api: database.applicationUrl, worker: database.workerUrl };
+    const urls = database.processUrls;
     try {
       await migrate(database.ownerUrl, urls);
       let reverted: string | null;

@@ -178,11 +178,12 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // All that is left out: heartbeats belong to nobody; refused addresses and passwords are behind functions (see row security).
+    // All that is left out: heartbeats belong to nobody; refused addresses, passwords and sessions are behind functions (see
+    // row security).
     const open = [...new Set(columns.map((column) => column.table))].filter(
       (name) => !tables.some((table) => table.name === name),
     );
-    expect(open).toEqual(['credentials', 'suppressions', 'worker_heartbeats']);
+    expect(open).toEqual(['credentials', 'portal_sessions', 'sign_in_attempts', 'suppressions', 'worker_heartbeats']);
   });
 
   it('keeps times to the millisecond, as JavaScript does', () => {
@@ -226,8 +227,7 @@ describe('the schema', () => {
 
   it('goes down step by step and comes up again the same', async () => {
     const database = await createEmptyDatabase();
-    const { ownerUrl, applicationUrl, workerUrl } = database;
-    const urls = { api: applicationUrl, worker: workerUrl };
+    const { ownerUrl, processUrls: urls } = database;
     const owner = ownersPool(ownerUrl);
     const fingerprint = async (): Promise<string[]> =>
       (await owner.query<{ line: string }>(FINGERPRINT)).rows.map((row) => row.line);

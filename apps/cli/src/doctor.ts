@@ -57,12 +57,14 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
   }
 }
 
-/** The other two roles, as far as this machine knows their addresses, and what only the owner can look at. */
+/** The other roles, as far as this machine knows their addresses, and what only the owner can look at. */
 async function examineOthers(env: Env): Promise<Finding[]> {
   const worker = env.get('WORKER_DATABASE_URL');
+  const portal = env.get('PORTAL_DATABASE_URL');
   const owner = env.get('MIGRATION_DATABASE_URL');
   return [
     ...(worker ? [await examineAs(worker, 'role of the worker', (as) => examineRole(as, 'worker'))] : []),
+    ...(portal ? [await examineAs(portal, 'role of the portal', (as) => examineRole(as, 'portal'))] : []),
     ...(owner ? [await examineAs(owner, 'role of the owner', examineOwner)] : []),
     await examineAs(env.migrationUrl, 'totals', (as) => examineCounts(as, env)),
     await examineAs(env.migrationUrl, 'copies', examineCopies),
@@ -227,6 +229,17 @@ function examineSettings(env: Env): Finding[] {
   return [
     env.get('PUBLIC_URL')
       ? { check: 'public address', status: 'ok', message: env.get('PUBLIC_URL')! }
-      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: links point to localhost' },
+      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: images point to localhost' },
+    examinePortalUrl(env),
   ];
+}
+
+function examinePortalUrl(env: Env): Finding {
+  const check = 'portal address';
+  const url = env.get('APP_URL');
+  if (!url) return { check, status: 'warn', message: 'APP_URL is not set: links in mails point to localhost' };
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || hostname === 'localhost'
+    ? { check, status: 'ok', message: url }
+    : { check, status: 'warn', message: `${url} is not https: browsers will not sign anybody in there` };
 }

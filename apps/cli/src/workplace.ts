@@ -54,6 +54,7 @@ export async function openDatabase(launch?: { signal: AbortSignal }): Promise<Op
     const urls = postgres && {
       DATABASE_URL: postgres.applicationUrl,
       WORKER_DATABASE_URL: postgres.workerUrl,
+      PORTAL_DATABASE_URL: postgres.portalUrl,
       MIGRATION_DATABASE_URL: postgres.ownerUrl,
     };
     const located = loadEnv({ ...urls });

@@ -151,8 +151,7 @@ export class Invites {
 
   /** Where a person opens a token or code. */
   joinUrl(secret: string): string {
-    const base = this.env.get('APP_URL') ?? this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
-    return `${base}/join/${secret}`;
+    return `${this.env.portalUrl}/join/${secret}`;
   }
 
   private lifetimeDays({ email }: NewInvite): number {

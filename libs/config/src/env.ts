@@ -7,6 +7,7 @@ const settings = {
   NODE_ENV: oneOf('development', ['development', 'test', 'production']),
   HOST: text(null),
   PORT: integer(3000, 0, 65535),
+  PORTAL_PORT: integer(null, 0, 65535),
   PUBLIC_URL: url(['http', 'https']),
   APP_URL: url(['http', 'https']),
   TRUST_PROXY: flag(false),
@@ -16,6 +17,7 @@ const settings = {
 
   DATABASE_URL: databaseUrl(),
   WORKER_DATABASE_URL: databaseUrl(),
+  PORTAL_DATABASE_URL: databaseUrl(),
   MIGRATION_DATABASE_URL: databaseUrl(),
   ADMIN_DATABASE_URL: databaseUrl(),
   DATABASE_POOL_SIZE: integer(10, 1, 500),
@@ -91,14 +93,25 @@ export class Env {
   }
 
   /** The connection of a process. A laptop may have one role for everything; in production each process has its own. */
-  urlOf(process: 'api' | 'worker'): string {
-    const own = process === 'worker' ? this.values.WORKER_DATABASE_URL : null;
-    return own ?? this.need('DATABASE_URL');
+  urlOf(process: 'api' | 'worker' | 'portal'): string {
+    const { WORKER_DATABASE_URL: worker, PORTAL_DATABASE_URL: portal } = this.values;
+    return { api: null, worker, portal }[process] ?? this.need('DATABASE_URL');
   }
 
-  /** The connections of API and worker, which the owner grants their rights. */
-  get processUrls(): { api: string; worker: string } {
-    return { api: this.urlOf('api'), worker: this.urlOf('worker') };
+  /** The connections of the processes, which the owner grants their rights. */
+  get processUrls(): { api: string; worker: string; portal: string } {
+    return { api: this.urlOf('api'), worker: this.urlOf('worker'), portal: this.urlOf('portal') };
+  }
+
+  /** The portal's port: the one after the API's, unless it is set. */
+  get portalPort(): number {
+    const { PORT: port, PORTAL_PORT: portal } = this.values;
+    return portal ?? (port === 0 ? 0 : port + 1);
+  }
+
+  /** Where people open the portal. */
+  get portalUrl(): string {
+    return this.values.APP_URL ?? `http://localhost:${this.portalPort}`;
   }
 
   /** The owner's connection: it migrates, owns every table, and runs the operator's commands. */

@@ -27,7 +27,9 @@ export function pattern(fallback: string, shape: RegExp, expected: string): Sett
   };
 }
 
-export function integer(fallback: number, min: number, max: number): Setting<number> {
+export function integer(fallback: number, min: number, max: number): Setting<number>;
+export function integer(fallback: null, min: number, max: number): Setting<number | null>;
+export function integer(fallback: number | null, min: number, max: number): Setting<number | null> {
   return {
     fallback,
     parse: (value) => {

@@ -1,8 +1,12 @@
-/** Processes with a database role of their own. The third role is the owner's: it migrates, and runs the command line. */
-export type ProcessRole = 'api' | 'worker';
+/** Processes with a database role of their own. One more role is the owner's: it migrates, and runs the command line. */
+export type ProcessRole = 'api' | 'worker' | 'portal';
 
 /** Which variable holds the address of each role. */
-export const ROLE_SETTINGS = { api: 'DATABASE_URL', worker: 'WORKER_DATABASE_URL' } as const;
+export const ROLE_SETTINGS = {
+  api: 'DATABASE_URL',
+  worker: 'WORKER_DATABASE_URL',
+  portal: 'PORTAL_DATABASE_URL',
+} as const;
 
 const LOGIN_COLUMNS =
   'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
@@ -12,14 +16,16 @@ const LOGIN_COLUMNS =
  * granted. `migrate` makes the database equal to this table, a process compares it with its own rights when it starts.
  */
 export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> = {
-  organizations: { api: 'SELECT' },
+  organizations: { api: 'SELECT', portal: 'SELECT' },
   // What an organization says of a login. That an address is proven is nobody's to write, which organizations see a login is
   // nobody's to read, and no login is ever deleted.
   users: {
     api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
   },
   credentials: {},
-  members: { api: 'SELECT, INSERT, UPDATE' },
+  portal_sessions: {},
+  sign_in_attempts: {},
+  members: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT' },
   subjects: { api: 'SELECT' },
   tutor_profiles: { api: 'SELECT, INSERT' },
   tutor_subjects: { api: 'SELECT' },
@@ -73,7 +79,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   suppressions: {},
   rebuild_hooks: {},
   worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
-  migrations: { api: 'SELECT', worker: 'SELECT' },
+  migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
 };
 
 /**
@@ -82,7 +88,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
  */
 export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   // Called by row-level security.
-  current_organization_id: ['api', 'worker'],
+  current_organization_id: ['api', 'worker', 'portal'],
   group_of_others: ['api'],
   conversation_of_others: ['api'],
 
@@ -99,11 +105,20 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
 
   // Opening a link, accepting and signing in: each keeps its own rule.
   invite_by_hash: ['api'],
-  identity_of: ['api'],
+  identity_of: ['api', 'portal'],
   set_first_password: ['api'],
   take_login: ['api'],
   accept_ties: ['api'],
   approve_member: ['api'],
+
+  // The portal's sessions: each opens what belongs to the secret that it is given.
+  open_portal_session: ['portal'],
+  portal_session: ['portal'],
+  list_portal_sessions: ['portal'],
+  end_portal_session: ['portal'],
+  end_other_portal_sessions: ['portal'],
+  take_attempt: ['portal'],
+  forgive_attempts: ['portal'],
 
   // Of the addresses asked about; the list itself is nobody's.
   suppressed_addresses: ['api', 'worker'],
@@ -121,6 +136,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   rebuild_hook: ['worker'],
   organizations_without_codes: ['worker'],
   purge_expired: ['worker'],
+  purge_portal: ['worker'],
 
   // The operator's: the command line runs as the owner.
   organization_by_slug: [],

@@ -8,7 +8,7 @@ import { grantRoles, type ProcessUrls } from './roles.js';
 const MIGRATION_LOCK = 7_260_511;
 
 /**
- * Brings the schema up to date, and the rights of API and worker with it. Safe to run from several machines at once: the
+ * Brings the schema up to date, and the rights of the processes with it. Safe to run from several machines at once: the
  * later ones wait, then find nothing to do.
  *
  * @returns the names of the migrations that ran now

@@ -5,25 +5,28 @@ import { FUNCTION_GRANTS, type ProcessRole, type Right, rightsOf, ROLE_SETTINGS,
 
 const { escapeIdentifier } = pg;
 
-/** The addresses with which API and worker connect. */
+/** The addresses with which the processes connect. */
 export type ProcessUrls = Record<ProcessRole, string>;
 
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Gives the roles of API and worker the rights of grants.ts, and takes all others away. One transaction, so that running
+ * Gives the roles of the processes the rights of grants.ts, and takes all others away. One transaction, so that running
  * processes never miss a right. Run by the owner after the migrations.
  *
- * @throws Error when a role does not exist, or both processes have the same one
+ * @throws Error when a role does not exist, or two processes have the same one
  */
 export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<void> {
   const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
-  const names = { api: userOf(urls.api), worker: userOf(urls.worker) };
+  const names = { api: userOf(urls.api), worker: userOf(urls.worker), portal: userOf(urls.portal) };
   // On a laptop the owner may do everything itself; in production the processes refuse to start as the owner.
   const granted = ROLES.filter((role) => names[role] !== current?.name);
   if (granted.length === 0) return;
-  if (names.api === names.worker) {
-    throw new Error('WORKER_DATABASE_URL must name a role of its own: the role of DATABASE_URL is for the API alone.');
+  for (const [index, role] of ROLES.entries()) {
+    const other = ROLES.slice(0, index).find((earlier) => names[earlier] === names[role]);
+    if (!other) continue;
+    const [own, taken] = [ROLE_SETTINGS[role], ROLE_SETTINGS[other]];
+    throw new Error(`${own} must name a role of its own: the role of ${taken} is for the ${other} process alone.`);
   }
   for (const role of granted) {
     const known = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [names[role]]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type { ProcessUrls } from '@app/database';
 
 /** One spec file's database. */
 export interface TestDatabase {
@@ -9,6 +10,9 @@ export interface TestDatabase {
   /** The API's role. */
   applicationUrl: string;
   workerUrl: string;
+  portalUrl: string;
+  /** The three of the processes. */
+  processUrls: ProcessUrls;
   /** A role with all rights on rows: only row-level security restricts it. */
   tenantUrl: string;
   /** Superuser: bypasses row-level security. */
@@ -30,11 +34,18 @@ async function create(template: string): Promise<TestDatabase> {
   const name = `spec_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   await withAdmin((admin) => inTurn(admin, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`));
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const processUrls = {
+    api: at(inject('applicationUrl')),
+    worker: at(inject('workerUrl')),
+    portal: at(inject('portalUrl')),
+  };
   return {
     adminUrl: at(inject('adminUrl')),
     ownerUrl: at(inject('ownerUrl')),
-    applicationUrl: at(inject('applicationUrl')),
-    workerUrl: at(inject('workerUrl')),
+    applicationUrl: processUrls.api,
+    workerUrl: processUrls.worker,
+    portalUrl: processUrls.portal,
+    processUrls,
     tenantUrl: at(inject('tenantUrl')),
     drop: () =>
       withAdmin(async (admin) => {

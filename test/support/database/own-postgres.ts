@@ -26,7 +26,7 @@ export class OwnPostgres {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-own-'));
     const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', ...different };
     const urls = await startEmbeddedPostgres({ dataDir: folder, settings });
-    await migrate(urls.ownerUrl, { api: urls.applicationUrl, worker: urls.workerUrl });
+    await migrate(urls.ownerUrl, { api: urls.applicationUrl, worker: urls.workerUrl, portal: urls.portalUrl });
     const { uid, gid } = await stat(urls.dataDirectory);
     const account = process.getuid?.() === 0 ? { uid, gid } : undefined;
     const { binDirectory } = await findPostgresBinaries(account);

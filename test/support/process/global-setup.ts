@@ -18,6 +18,7 @@ declare module 'vitest' {
     ownerUrl: string;
     applicationUrl: string;
     workerUrl: string;
+    portalUrl: string;
     /** A role with all rights on rows: only row-level security restricts it. */
     tenantUrl: string;
     /** The migrated database that specs clone. */
@@ -48,16 +49,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect();
   await admin.query(`CREATE DATABASE ${template} OWNER tutoring_owner`);
   await admin.end();
-  const urls = { api: postgres.applicationUrl, worker: postgres.workerUrl };
   await migrate(withDatabase(postgres.ownerUrl, template), {
-    api: withDatabase(urls.api, template),
-    worker: withDatabase(urls.worker, template),
+    api: withDatabase(postgres.applicationUrl, template),
+    worker: withDatabase(postgres.workerUrl, template),
+    portal: withDatabase(postgres.portalUrl, template),
   });
   await addTenant(withDatabase(postgres.adminUrl, template));
   project.provide('adminUrl', postgres.adminUrl);
   project.provide('ownerUrl', postgres.ownerUrl);
   project.provide('applicationUrl', postgres.applicationUrl);
   project.provide('workerUrl', postgres.workerUrl);
+  project.provide('portalUrl', postgres.portalUrl);
   project.provide('tenantUrl', asTenant(postgres.applicationUrl));
   project.provide('template', template);
   const scratch = join(dataDir, 'scratch');

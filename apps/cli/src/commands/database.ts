@@ -12,13 +12,14 @@ import { openDatabase, usesEmbedded, withWorkplace } from '../workplace.js';
 export function addDatabaseCommands(program: Command): void {
   program
     .command('roles')
-    .description('create or repair the database and its three roles (needs ADMIN_DATABASE_URL)')
+    .description('create or repair the database and its four roles (needs ADMIN_DATABASE_URL)')
     .action(async (_options: object, command: Command) => {
       const env = loadEnv();
       const urls = {
         owner: env.need('MIGRATION_DATABASE_URL'),
         api: env.need('DATABASE_URL'),
         worker: env.need('WORKER_DATABASE_URL'),
+        portal: env.need('PORTAL_DATABASE_URL'),
       };
       await provisionRoles(env.need('ADMIN_DATABASE_URL'), urls);
       const names = Object.fromEntries(Object.entries(urls).map(([role, url]) => [role, new URL(url).username]));
@@ -27,7 +28,7 @@ export function addDatabaseCommands(program: Command): void {
 
   program
     .command('migrate')
-    .description('update the schema and the grants of API and worker')
+    .description('update the schema and the grants of the processes')
     .option('--revert', 'undo the last migration instead, and delete the data that only it has room for')
     .option('--yes', 'revert without asking')
     .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {

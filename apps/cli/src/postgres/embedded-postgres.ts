@@ -20,6 +20,8 @@ export interface EmbeddedPostgres {
   applicationUrl: string;
   /** The worker's role `tutoring_worker`, likewise. */
   workerUrl: string;
+  /** The portal's role `tutoring_portal`, likewise. */
+  portalUrl: string;
   /** Where the data really is: `<dataDir>/postgres`, or a folder in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
   /** False when the server ran already and is only used: then `stop` leaves it alone. */
@@ -247,13 +249,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   options.log?.(`PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'runs already'} on 127.0.0.1:${port}.`);
 
   const startedHere = launched || options.adopt === true;
-  const { owner, api, worker } = passwords.roleUrls(port);
+  const { owner, api, worker, portal } = passwords.roleUrls(port);
   let stopping: Promise<void> | undefined;
   return {
     adminUrl: passwords.adminUrl(port),
     ownerUrl: owner,
     applicationUrl: api,
     workerUrl: worker,
+    portalUrl: portal,
     dataDirectory,
     startedHere,
     stop: () => (stopping ??= startedHere ? stopServer(cluster, pid) : Promise.resolve()),

@@ -22,10 +22,8 @@ export class Passwords {
   }
 
   roleUrls(port: number): RoleUrls {
-    const [owner, api, worker] = ['owner', 'app', 'worker'].map((name) =>
-      this.url(`tutoring_${name}`, port, 'tutoring'),
-    );
-    return { owner: owner!, api: api!, worker: worker! };
+    const url = (name: string) => this.url(`tutoring_${name}`, port, 'tutoring');
+    return { owner: url('owner'), api: url('app'), worker: url('worker'), portal: url('portal') };
   }
 
   private url(role: string, port: number, database: string): string {

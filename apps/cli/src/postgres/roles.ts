@@ -4,29 +4,30 @@ import { DatabaseFault } from '@app/database';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
-/** The addresses of the three roles, each with its password, all on the same database. */
+/** The addresses of the four roles, each with its password, all on the same database. */
 export interface RoleUrls {
   owner: string;
   api: string;
   worker: string;
+  portal: string;
 }
 
-/** What the three roles may not be, as CREATE ROLE spells it. */
+/** What the roles may not be, as CREATE ROLE spells it. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
 /**
- * Creates the three roles and their database, or restores them: attributes, passwords, who may connect. `migrate` grants
+ * Creates the four roles and their database, or restores them: attributes, passwords, who may connect. `migrate` grants
  * the rights on what is in the database.
  *
  * @param adminUrl a superuser's
  * @throws Error when the addresses do not fit together
  */
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
-  const roles = [urls.owner, urls.api, urls.worker].map(partsOf);
+  const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
   const [database = '', ...others] = new Set(roles.map((role) => role.database));
-  if (others.length > 0) throw new Error('The addresses of the three roles must name the same database.');
+  if (others.length > 0) throw new Error('The addresses of the four roles must name the same database.');
   if (new Set(roles.map(({ user }) => user)).size < roles.length) {
-    throw new Error('Owner, API and worker each need a role of their own: give three different users.');
+    throw new Error('Owner, API, worker and portal each need a role of their own: give four different users.');
   }
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
   // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
@@ -42,13 +43,13 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
       const statement = `${rowCount ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(user)} ${RESTRICTED}`;
       await client.query(`${statement} PASSWORD ${escapeLiteral(scramOf(password))}`);
     }
-    const [owner, api, worker] = roles.map(({ user }) => escapeIdentifier(user));
+    const [owner, ...processes] = roles.map(({ user }) => escapeIdentifier(user));
     const name = escapeIdentifier(database);
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
     if (!rowCount) await client.query(`CREATE DATABASE ${name} OWNER ${owner} ENCODING 'UTF8' TEMPLATE template0`);
     await client.query(`ALTER DATABASE ${name} OWNER TO ${owner}`);
-    await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC, ${api}, ${worker}`);
-    await client.query(`GRANT CONNECT ON DATABASE ${name} TO ${api}, ${worker}`);
+    await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC, ${processes.join(', ')}`);
+    await client.query(`GRANT CONNECT ON DATABASE ${name} TO ${processes.join(', ')}`);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -15,7 +15,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   const urls = { owner: env.migrationUrl, ...env.processUrls };
   const users = Object.values(urls).map((url) => decodeURIComponent(new URL(url).username));
   const database = decodeURIComponent(new URL(urls.owner).pathname.slice(1)) || users[0]!;
-  if (new Set(users).size < users.length) throw new Failure(...threeRoles(database));
+  if (new Set(users).size < users.length) throw new Failure(...ownRoles(database));
   const faults: string[] = [];
   for (const role of ROLES) {
     const connection = await connect({ url: urls[role], poolSize: 1, applicationName: 'tutoring cli' });
@@ -40,16 +40,16 @@ async function ownerFaults(url: string, database: string): Promise<string[]> {
   }
 }
 
-function threeRoles(database: string): string[] {
+function ownRoles(database: string): string[] {
   const name = pg.escapeIdentifier(database);
   return [
-    'The database is not safe, so nothing was changed: command line, API and worker each need their own role, and these addresses share one.',
+    'The database is not safe, so nothing was changed: command line, API, worker and portal each need their own role, and these addresses share one.',
     'Set ADMIN_DATABASE_URL and run "npm run cli -- roles", or make the roles as a superuser:',
-    ...['tutoring_owner', 'tutoring_app', 'tutoring_worker'].map(
+    ...['tutoring_owner', 'tutoring_app', 'tutoring_worker', 'tutoring_portal'].map(
       (role) => `  CREATE ROLE ${role} ${RESTRICTED} PASSWORD '…';`,
     ),
     `  ALTER DATABASE ${name} OWNER TO tutoring_owner;`,
-    `  REVOKE ALL ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO tutoring_app, tutoring_worker;`,
-    'Then set MIGRATION_DATABASE_URL, DATABASE_URL and WORKER_DATABASE_URL to their addresses, in this order.',
+    `  REVOKE ALL ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO tutoring_app, tutoring_worker, tutoring_portal;`,
+    'Then set MIGRATION_DATABASE_URL, DATABASE_URL, WORKER_DATABASE_URL and PORTAL_DATABASE_URL to their addresses, in this order.',
   ];
 }

@@ -48,7 +48,9 @@ export class HousekeepingService {
   async purge(): Promise<Record<string, number>> {
     const purged: Record<string, number> = {};
     for (;;) {
-      const rows = await this.db.lookUp<{ what: string; rows: string }>(sql`SELECT what, rows FROM purge_expired()`);
+      const rows = await this.db.lookUp<{ what: string; rows: string }>(
+        sql`SELECT what, rows FROM purge_expired() UNION ALL SELECT what, rows FROM purge_portal()`,
+      );
       for (const { what, rows: count } of rows) purged[what] = (purged[what] ?? 0) + Number(count);
       if (rows.every(({ rows: count }) => Number(count) === 0)) break;
     }

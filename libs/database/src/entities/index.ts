@@ -24,12 +24,14 @@ import { OutboxMessage } from './outbox-message.entity.js';
 import { Parent } from './parent.entity.js';
 import { ParentStudent } from './parent-student.entity.js';
 import { Payment } from './payment.entity.js';
+import { PortalSession } from './portal-session.entity.js';
 import { RebuildHook } from './rebuild-hook.entity.js';
 import { Result } from './result.entity.js';
 import { Session } from './session.entity.js';
 import { SessionFeedback } from './session-feedback.entity.js';
 import { SessionParticipant } from './session-participant.entity.js';
 import { SessionStudent } from './session-student.entity.js';
+import { SignInAttempt } from './sign-in-attempt.entity.js';
 import { StudentGroup } from './student-group.entity.js';
 import { StudentGroupMember } from './student-group-member.entity.js';
 import { Subject } from './subject.entity.js';
@@ -67,12 +69,14 @@ export {
   Parent,
   ParentStudent,
   Payment,
+  PortalSession,
   RebuildHook,
   Result,
   Session,
   SessionFeedback,
   SessionParticipant,
   SessionStudent,
+  SignInAttempt,
   StudentGroup,
   StudentGroupMember,
   Subject,
@@ -112,12 +116,14 @@ export const entities = [
   Parent,
   ParentStudent,
   Payment,
+  PortalSession,
   RebuildHook,
   Result,
   Session,
   SessionFeedback,
   SessionParticipant,
   SessionStudent,
+  SignInAttempt,
   StudentGroup,
   StudentGroupMember,
   Subject,

@@ -12,6 +12,7 @@ import { ListIndexes1763600000011 } from './1763600000011-list-indexes.js';
 import { ReadCopies1763600000012 } from './1763600000012-read-copies.js';
 import { OutboxLeases1763600000013 } from './1763600000013-outbox-leases.js';
 import { Contract1763600000014 } from './1763600000014-contract.js';
+import { Portal1763600000015 } from './1763600000015-portal.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   ReadCopies1763600000012,
   OutboxLeases1763600000013,
   Contract1763600000014,
+  Portal1763600000015,
 ];
