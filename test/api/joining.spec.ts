@@ -1,10 +1,13 @@
-import { Joining, type Joiner, OpenedInvites } from '@app/accounts';
+import { randomBytes } from 'node:crypto';
+import { Approvals, Joining, type Joiner, OpenedInvites } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
+/** The same code with the rights of the portal, where people join. */
+let portal: TestApi;
 let make: Factories;
 let office: Office;
 
@@ -12,7 +15,9 @@ const PASSWORD = 'correct horse battery';
 const NAMES = { firstName: 'Mia', lastName: 'Nguyen' };
 
 beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
+  const settings = { SMTP_URL: 'smtp://127.0.0.1:1', ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+  api = await TestApi.start(settings);
+  portal = await TestApi.start({ ...settings, DATABASE_URL: api.database.portalUrl }, api.database);
   make = await Factories.connect(api.database);
 });
 
@@ -22,11 +27,12 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await make.close();
+  await portal.close();
   await api.stop();
 });
 
 const accept = (secret: string, proof: string | null, who: Joiner) =>
-  api.app.get(Joining).accept(secret, proof, who, 'request-1');
+  portal.app.get(Joining).accept(secret, proof, who, 'request-1');
 const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, ...NAMES });
 
 async function invite(wish: object): Promise<string> {
@@ -39,6 +45,15 @@ async function joined(secret: string, proof: string | null, who: Joiner): Promis
   const outcome = await accept(secret, proof, who);
   if (outcome.status !== 'joined') throw new Error(outcome.problem);
   return outcome.userId;
+}
+
+/** What owners and admins decided here. */
+async function decisions(): Promise<unknown[]> {
+  const rows = await make.query(
+    `SELECT operation, details FROM audit_log WHERE organization_id = $1 AND operation LIKE '%_member' ORDER BY created_at`,
+    [office.id],
+  );
+  return rows.map(({ operation, details }) => [operation, details]);
 }
 
 describe('joining', () => {
@@ -148,7 +163,7 @@ describe('an invite', () => {
     const email = newAddress();
     const token = await invite({ scope: 'organization', role: 'student', email });
     const [{ proof }] = (await mailsTo(api, make, email)) as unknown as [{ proof: string }];
-    const look = (shown: string | null) => api.app.get(OpenedInvites).look(token, shown);
+    const look = (shown: string | null) => portal.app.get(OpenedInvites).look(token, shown);
     for (const shown of [null, proof, null]) {
       expect(await look(shown)).toMatchObject({
         state: 'valid',
@@ -160,7 +175,7 @@ describe('an invite', () => {
     }
     await joined(token, proof, newcomer(email));
     expect(await look(null)).toMatchObject({ state: 'accepted', needs: 'sign_in' });
-    expect(await api.app.get(OpenedInvites).look('unknown', null)).toBeNull();
+    expect(await portal.app.get(OpenedInvites).look('unknown', null)).toBeNull();
   });
 
   it('that was revoked, has expired, or leads nowhere any more lets nobody in', async () => {
@@ -208,6 +223,66 @@ describe('an invite', () => {
   });
 });
 
+describe('the page of an invite', () => {
+  const look = (secret: string) => portal.app.get(OpenedInvites).look(secret, null);
+
+  it('names what it leads to, and of a child the first name alone', async () => {
+    const named = async (wish: object) => (await look(await invite(wish)))?.target;
+    const [tutor, child] = [await make.tutor(office.id), await make.student(office.id)];
+    const [classroom, group] = [await make.classroom(office.id), await make.group(office.id, { name: 'Tuesday' })];
+    expect(await named({ scope: 'organization', role: 'tutor' })).toBeNull();
+    expect(await named({ scope: 'classroom', classroom_id: classroom.id })).toBe('Room 1');
+    expect(await named({ scope: 'group', group_id: group.id })).toBe('Tuesday');
+    expect(await named({ scope: 'tutor_student', tutor_id: tutor.id })).toBe('Ada Lovelace');
+    expect(await named({ scope: 'parent', student_id: child.id })).toBe('Ada');
+    const elsewhere = await make.user({ firstName: 'Secretive' });
+    await office.invite(studentRow({ email: elsewhere.email, first_name: 'Supplied' }));
+    expect(await named({ scope: 'parent', student_id: elsewhere.id })).toBe('Supplied');
+  });
+
+  it('is the same for a code that never was and one that opens nothing any more', async () => {
+    const ended = {
+      expired: `UPDATE invites SET expires_at = now() WHERE id = $1`,
+      revoked: `UPDATE invites SET revoked_at = now() WHERE id = $1`,
+      accepted: `UPDATE invites SET accepted_at = now() WHERE id = $1`,
+    };
+    for (const statement of Object.values(ended)) {
+      const code = await invite({ scope: 'organization', role: 'student' });
+      expect(await look(code)).toMatchObject({ state: 'valid' });
+      const [newest] = await make.query('SELECT id FROM invites ORDER BY created_at DESC, id DESC LIMIT 1');
+      await make.query(statement, [newest!.id]);
+      expect(await look(code)).toBeNull();
+    }
+    expect(await look('2345678923')).toBeNull();
+  });
+
+  it('waits for nobody, and nobody for it', async () => {
+    const email = newAddress();
+    const token = await invite({ scope: 'organization', role: 'student', email });
+    await make.db.transaction(async (manager) => {
+      await manager.query('SELECT FROM invites WHERE organization_id = $1 FOR UPDATE', [office.id]);
+      expect(await look(token)).toMatchObject({ state: 'valid' });
+    });
+  });
+});
+
+describe('an account that was archived', () => {
+  it('is not opened again by the link of before, and is by that of after', async () => {
+    const email = newAddress();
+    const { id } = await office.inviteOne(studentRow({ email }));
+    const [before] = await mailsTo(api, make, email);
+    await make.query(`UPDATE members SET status = 'archived', archived_at = now() WHERE user_id = $1`, [id]);
+    expect(await accept(before!.token, before!.proof, { password: PASSWORD })).toMatchObject({ problem: 'archived' });
+    expect(await office.seen('/v1/students', id)).toMatchObject({ status: 'archived' });
+    await office.tenMinutesLater();
+    await office.inviteOne(studentRow({ email }));
+    await office.post(`/v1/students/${id}/send-invite`);
+    const [after] = await mailsTo(api, make, email);
+    expect(after!.token).not.toBe(before!.token);
+    expect(await accept(after!.token, after!.proof, { password: PASSWORD })).toMatchObject({ status: 'joined' });
+  });
+});
+
 describe('a tutor who joins by a code', () => {
   it('waits until somebody approves, who is asked once', async () => {
     const admin = await make.member(office.id, { role: 'admin' });
@@ -222,12 +297,36 @@ describe('a tutor who joins by a code', () => {
     const [confirmation] = await mailsTo(api, make, email);
     expect(await accept(confirmation!.token, confirmation!.proof, { password: PASSWORD })).toMatchObject({
       verified: true,
+      waits: true,
     });
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ first_name: 'Mia', email, status: 'pending' });
     const other = await Office.open(api, make);
-    expect(await api.app.get(Joining).approve(other.id, userId)).toBe(false);
-    expect(await api.app.get(Joining).approve(office.id, userId)).toBe(true);
+    const approve = (by: Office) =>
+      portal.app
+        .get(Approvals)
+        .approve({ organizationId: by.id }, userId, { userId: admin.id, requestId: 'request-2' });
+    expect(await approve(other)).toBe(false);
+    expect(await Promise.all([approve(office), approve(office)])).toEqual(expect.arrayContaining([true, false]));
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ status: 'accepted' });
+    expect(await decisions()).toEqual([['approve_member', { user_id: userId, by: admin.id }]]);
+  });
+
+  it('does not come back by a code once somebody declined, but by an invite to the address', async () => {
+    const code = await invite({ scope: 'organization', role: 'tutor' });
+    const email = newAddress();
+    const early = await invite({ scope: 'organization', role: 'tutor', email });
+    const id = await joined(code, null, newcomer(email));
+    const [other, decider] = [await Office.open(api, make), { userId: (await make.user()).id, requestId: 'request-3' }];
+    const decline = (by: Office) => portal.app.get(Approvals).decline({ organizationId: by.id }, id, decider);
+    expect([await decline(other), await decline(office), await decline(office)]).toEqual([false, true, false]);
+    expect(await decisions()).toEqual([['decline_member', { user_id: id, by: decider.userId }]]);
+    expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'archived', email });
+    for (const secret of [code, early]) {
+      expect(await accept(secret, null, { signedInAs: id })).toEqual({ status: 'refused', problem: 'archived' });
+    }
+    const later = await invite({ scope: 'organization', role: 'tutor', email });
+    expect(await accept(later, null, { signedInAs: id })).toMatchObject({ status: 'joined', waits: false });
+    expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted' });
   });
 
   it('does not when the invite was to the address', async () => {

@@ -82,7 +82,6 @@ describe('the rights of the roles', () => {
     expect(doors.map(([name]) => name).sort()).toEqual([
       'accept_ties',
       'api_key_by_hash',
-      'approve_member',
       'conversation_of_others',
       'current_organization_id',
       'group_of_others',

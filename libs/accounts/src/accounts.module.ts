@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '@app/jobs';
 import { ApiKeys } from './api-keys.js';
+import { AuditLog } from './audit-log.js';
+import { Invitations } from './invitations.js';
 import { InviteTargets } from './invite-targets.js';
 import { Invites } from './invites.js';
+import { Approvals } from './joining/approvals.js';
 import { Identities } from './joining/identities.js';
 import { JoinEffects } from './joining/join-effects.js';
 import { Joining } from './joining/joining.js';
@@ -24,8 +27,11 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     AccountInvites,
     AccountMails,
     ApiKeys,
+    Approvals,
+    AuditLog,
     Families,
     Identities,
+    Invitations,
     InviteTargets,
     Invites,
     JoinEffects,
@@ -42,7 +48,10 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
   exports: [
     AccountInvites,
     ApiKeys,
+    Approvals,
+    AuditLog,
     Families,
+    Invitations,
     InviteTargets,
     Invites,
     JobsModule,

@@ -1,9 +1,12 @@
 export { AccountsModule } from './accounts.module.js';
 export { ApiKeys, type KeyLookup, type NewApiKey } from './api-keys.js';
+export { AuditLog } from './audit-log.js';
 export { isEmail, normalizeEmail } from './email.js';
-export { newCode, newToken } from './invite-secrets.js';
+export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
+export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
+export { Approvals, type Decider } from './joining/approvals.js';
 export { Identities } from './joining/identities.js';
 export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } from './joining/joining.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';

@@ -6,6 +6,7 @@ const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 10;
 const CODE = new RegExp(`^[${CODE_ALPHABET}]{${CODE_LENGTH}}$`);
 const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
 
 /** 256 random bits, for links. */
 export function newToken(): string {
@@ -22,11 +23,21 @@ export function readSecret(text: string): string {
   return CODE.test(code) ? code : text.trim();
 }
 
+/** Whether this can be a code, which is short enough to be guessed, as {@link readSecret} returns it. */
+export function isCode(secret: string): boolean {
+  return CODE.test(secret);
+}
+
+/** Whether this can be a token. */
+export function isToken(secret: string): boolean {
+  return TOKEN.test(secret);
+}
+
 /**
  * How secrets are stored. A code has 49 bits: whoever reads the table could try them all, so its hash needs a key that is
  * not in the database. Of the 256 bits of a token a plain hash gives nothing away.
  */
 export function hashOfSecret(secret: string, vault: Vault): Buffer {
-  const hash = CODE.test(secret) ? createHmac('sha256', vault.derive('join code hashes')) : createHash('sha256');
+  const hash = isCode(secret) ? createHmac('sha256', vault.derive('join code hashes')) : createHash('sha256');
   return hash.update(secret).digest();
 }

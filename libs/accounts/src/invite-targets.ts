@@ -23,4 +23,26 @@ export class InviteTargets {
     const target = targets[scope];
     return target === null || (await this.db.query(target)).length > 0;
   }
+
+  /**
+   * What the page of an invite calls its target, inside the ambient transaction: a classroom, a group, a tutor, or a child
+   * by its first name. null where there is nothing to tell.
+   */
+  async nameOf(organizationId: string, scope: Invite['scope'], id: string): Promise<string | null> {
+    const names: Record<Invite['scope'], Sql | null> = {
+      organization: null,
+      account: null,
+      classroom: sql`SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id}`,
+      group: sql`SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id}`,
+      tutor_student: sql`SELECT u.first_name || ' ' || u.last_name AS name FROM members m JOIN users u ON u.id = m.user_id
+        WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.status = 'accepted'`,
+      // Whoever has the code knows the child; nobody else is to learn who it is.
+      parent: sql`SELECT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS name
+        FROM members m LEFT JOIN users u ON u.id = m.user_id
+        WHERE m.organization_id = ${organizationId} AND m.user_id = ${id}`,
+    };
+    const name = names[scope];
+    const [row] = name === null ? [] : await this.db.query<{ name: string | null }>(name);
+    return row?.name ?? null;
+  }
 }

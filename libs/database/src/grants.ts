@@ -21,21 +21,28 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   // nobody's to read, and no login is ever deleted.
   users: {
     api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
+    portal: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
   },
   credentials: {},
   portal_sessions: {},
   sign_in_attempts: {},
-  members: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT' },
+  members: {
+    api: 'SELECT, INSERT, UPDATE',
+    portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
+  },
   subjects: { api: 'SELECT' },
-  tutor_profiles: { api: 'SELECT, INSERT' },
+  tutor_profiles: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
   tutor_subjects: { api: 'SELECT' },
-  tutor_students: { api: 'SELECT, INSERT, UPDATE (status, archived_at)' },
-  parents: { api: 'SELECT, INSERT, UPDATE' },
-  parent_students: { api: 'SELECT, INSERT' },
-  classrooms: { api: 'SELECT' },
-  classroom_members: { api: 'SELECT, INSERT, UPDATE (role)' },
-  student_groups: { api: 'SELECT, UPDATE (updated_at)' },
-  student_group_members: { api: 'SELECT, INSERT, UPDATE (role)' },
+  tutor_students: {
+    api: 'SELECT, INSERT, UPDATE (status, archived_at)',
+    portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
+  },
+  parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
+  parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+  classrooms: { api: 'SELECT', portal: 'SELECT' },
+  classroom_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
+  student_groups: { api: 'SELECT, UPDATE (updated_at)', portal: 'SELECT, UPDATE (updated_at)' },
+  student_group_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
   sessions: { api: 'SELECT' },
   session_participants: { api: 'SELECT' },
   session_feedback: { api: 'SELECT' },
@@ -68,13 +75,18 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   api_keys: { api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)' },
   idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
   // Append-only.
-  audit_log: { api: 'INSERT', worker: 'INSERT' },
+  audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'INSERT' },
   // The worker makes missing join codes.
-  invites: { api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)', worker: 'SELECT (id), INSERT' },
+  invites: {
+    api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+    worker: 'SELECT (id), INSERT',
+    portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+  },
   // Whoever queues a message cannot read its payload again. The worker queues rebuilds; it claims through claim_outbox.
   outbox: {
     api: 'SELECT (organization_id, topic, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
     worker: 'SELECT (organization_id, topic, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
+    portal: 'SELECT (organization_id, topic, recipient, invite_id, created_at), INSERT',
   },
   suppressions: {},
   rebuild_hooks: {},
@@ -89,7 +101,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
 export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   // Called by row-level security.
   current_organization_id: ['api', 'worker', 'portal'],
-  group_of_others: ['api'],
+  group_of_others: ['api', 'portal'],
   conversation_of_others: ['api'],
 
   // Called by triggers, as the owner.
@@ -99,17 +111,17 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
 
   // Before an organization is known, and what provisioning must know of logins elsewhere: ids, never who they are.
   api_key_by_hash: ['api'],
-  logins_by_email: ['api'],
-  tied_elsewhere: ['api'],
-  hold_ties_elsewhere: ['api'],
+  logins_by_email: ['api', 'portal'],
+  tied_elsewhere: ['api', 'portal'],
+  hold_ties_elsewhere: ['api', 'portal'],
 
   // Opening a link, accepting and signing in: each keeps its own rule.
-  invite_by_hash: ['api'],
+  invite_by_hash: ['api', 'portal'],
   identity_of: ['api', 'portal'],
-  set_first_password: ['api'],
-  take_login: ['api'],
-  accept_ties: ['api'],
-  approve_member: ['api'],
+  set_first_password: ['api', 'portal'],
+  take_login: ['api', 'portal'],
+  accept_ties: ['api', 'portal'],
+  approve_member: ['portal'],
 
   // The portal's sessions: each opens what belongs to the secret that it is given.
   open_portal_session: ['portal'],
@@ -119,9 +131,10 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   end_other_portal_sessions: ['portal'],
   take_attempt: ['portal'],
   forgive_attempts: ['portal'],
+  give_back_attempt: ['portal'],
 
   // Of the addresses asked about; the list itself is nobody's.
-  suppressed_addresses: ['api', 'worker'],
+  suppressed_addresses: ['api', 'worker', 'portal'],
   // Six numbers, for /metrics.
   outbox_backlog: ['api'],
 

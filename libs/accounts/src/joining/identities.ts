@@ -43,6 +43,11 @@ export class Identities {
     return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(NULL, ${id}, true)`));
   }
 
+  /** The login with this (normalized) address, as the ambient transaction sees it. */
+  async readByAddress(address: string): Promise<Identity | null> {
+    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
+  }
+
   /** The login with this (normalized) address, outside of any transaction. */
   async find(address: string): Promise<Identity | null> {
     return toIdentity(await this.db.lookUp<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));

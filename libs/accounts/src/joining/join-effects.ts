@@ -16,6 +16,23 @@ export class JoinEffects {
     private readonly families: Families,
   ) {}
 
+  /** Since when somebody is archived here (null: they are not), and whether they wait for approval. */
+  async standing(
+    organizationId: string,
+    userId: string,
+    asParent: boolean,
+  ): Promise<{ archivedAt: Date | null; waits: boolean }> {
+    const [row] = await this.db.query<{ archived_at: Date | null; waits: boolean }>(
+      asParent
+        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS archived_at, false AS waits FROM parents
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`
+        : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS archived_at,
+            approval_requested_at IS NOT NULL AS waits FROM members
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
+    );
+    return { archivedAt: row?.archived_at ?? null, waits: row?.waits ?? false };
+  }
+
   async tieParent(organizationId: string, { id, firstName, lastName, email }: Identity): Promise<void> {
     await this.db.query(sql`
       INSERT INTO parents (organization_id, user_id, status, supplied_first_name, supplied_last_name, supplied_email)
@@ -69,11 +86,5 @@ export class JoinEffects {
     if (email === null) return;
     await this.db.query(sql`
       UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId} AND id = ${id}`);
-  }
-
-  async audit(organizationId: string, requestId: string, details: Record<string, string | boolean>): Promise<void> {
-    await this.db.query(sql`
-      INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)
-      VALUES (${uuidv7()}, ${organizationId}, 'join', ${requestId}, 200, 'done', ${JSON.stringify(details)})`);
   }
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, type Member } from '@app/database';
+import { Database } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { AuditLog } from '../audit-log.js';
 import { normalizeEmail } from '../email.js';
 import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
@@ -92,6 +93,7 @@ export class Joining {
     private readonly effects: JoinEffects,
     private readonly mails: AccountMails,
     private readonly outbox: Outbox,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -177,7 +179,7 @@ export class Joining {
     const by: Provisioner = { organizationId, organization: invite.organization, keyId: null };
     // Without mail nothing can be proven: being signed in has to do.
     const trusted = !this.outbox.sendsMail;
-    const approval = invite.scope !== 'account' && (await this.tie(invite, identity));
+    const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
     if (approval === 'new') await this.tellApprovers(by);
     if (!approval) {
@@ -191,18 +193,25 @@ export class Joining {
     }
     const { id: invite_id, scope, role } = invite;
     const details = { invite_id, user_id: identity.id, scope, role, created, verified: identity.verified };
-    await this.effects.audit(organizationId, requestId, details);
+    await this.audit.add(organizationId, 'join', requestId, details);
     const { id: userId, verified } = identity;
     return { status: 'joined', userId, organizationId, created, verified, waits: approval !== false };
   }
 
   /**
-   * Ties the person to the organization as what the invite says, waiting to be accepted.
+   * Ties the person to the organization as what the invite says, waiting to be accepted. Who has an account is tied already.
    *
    * @returns whether an owner or admin has to approve, and whether they have been asked before
    */
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
+    const { archivedAt, waits } = await this.effects.standing(organizationId, identity.id, role === 'parent');
+    if (invite.scope === 'account') {
+      if (archivedAt) throw new Refused('archived');
+      return waits && 'asked';
+    }
+    // An invite from before says nothing of who was sent away since.
+    if (archivedAt && archivedAt > invite.createdAt) throw new Refused('archived');
     const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
     const standing = role === 'parent' ? standingAsParent(login) : standingAsMember(role, login);
     if (standing.as === 'refused') throw new Refused('role');
@@ -221,13 +230,5 @@ export class Joining {
       WHERE m.organization_id = ${by.organizationId} AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
         AND NOT u.placeholder_email`);
     await this.mails.notify(by, 'approval_request', 'admin', approvers);
-  }
-
-  /** An owner or admin lets in a tutor who has joined by a code. False when nobody waits under this id. */
-  approve(organizationId: string, userId: Member['userId']): Promise<boolean> {
-    return this.db.transaction({ organizationId }, async () => {
-      const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
-      return row!.done;
-    });
   }
 }

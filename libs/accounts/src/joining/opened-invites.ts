@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { empty } from 'sql-template-tag';
 import { Database, type Invite } from '@app/database';
 import { normalizeEmail } from '../email.js';
-import { readSecret } from '../invite-secrets.js';
+import { isCode, readSecret } from '../invite-secrets.js';
 import { InviteTargets } from '../invite-targets.js';
 import { Invites } from '../invites.js';
 import { Identities, type Identity } from './identities.js';
@@ -26,6 +26,7 @@ export interface OpenedInvite {
   email: string | null;
   /** The login that had the address when it was made. */
   loginId: string | null;
+  createdAt: Date;
   expiresAt: Date | null;
   state: InviteState;
   /** Whether whoever opened it has the mail's own secret too, and so reads the mail of its address. */
@@ -34,6 +35,10 @@ export interface OpenedInvite {
 
 /** An invite as its page shows it, and what the person has to do to accept. */
 export interface InvitePage extends OpenedInvite {
+  /** The name of the classroom, group or tutor, or the first name of the child. */
+  target: string | null;
+  /** Whose address it is, when it is to an address that has a login by now. */
+  holderId: string | null;
   /**
    * - `either`: register, or sign in
    * - `registration`: nobody has this address yet; names and a password make the login
@@ -54,6 +59,7 @@ interface Row {
   email: string | null;
   user_id: string | null;
   proof_hash: Buffer | null;
+  created_at: Date;
   expires_at: Date | null;
   state: 'valid' | 'accepted' | 'revoked' | 'expired';
 }
@@ -69,39 +75,49 @@ export class OpenedInvites {
   ) {}
 
   /**
-   * The page of an invite; null when there is none. Opening consumes nothing: mail scanners open links.
+   * The page of an invite; null when there is none. Opening consumes nothing: mail scanners open links. A code that is used
+   * up, expired or revoked is answered like one that never was, in the same time: a guess learns nothing.
    *
    * @param text token or code, however it was typed
    * @param proof the second secret of a mail's link
    */
   async look(text: string, proof: string | null): Promise<InvitePage | null> {
     const found = await this.find(text);
-    if (!found) return null;
+    if (!found || (found.closed && isCode(readSecret(text)))) return null;
     return this.db.transaction(found, async () => {
-      const invite = await this.hold(found, proof);
-      return invite && { ...invite, needs: needsOf(invite, await this.loginOf(invite)) };
+      const invite = await this.open(found, proof, false);
+      if (!invite) return null;
+      const login = await this.loginOf(invite, false);
+      const named = invite.state === 'valid';
+      const target = named ? await this.targets.nameOf(invite.organizationId, invite.scope, invite.targetId) : null;
+      return { ...invite, target, holderId: login?.id ?? null, needs: needsOf(invite, login) };
     });
   }
 
-  /** The organization of the invite with this secret, before anything else is known. */
-  async find(text: string): Promise<{ id: string; organizationId: string } | null> {
+  /** Where the invite with this secret belongs, before anything else is known; and whether it opens nothing any more. */
+  async find(text: string): Promise<{ id: string; organizationId: string; closed: boolean } | null> {
     const hash = this.invites.hashOf(readSecret(text));
-    const [row] = await this.db.lookUp<{ id: string; organization_id: string }>(
+    const [row] = await this.db.lookUp<{ id: string; organization_id: string; closed: boolean }>(
       sql`SELECT * FROM invite_by_hash(${hash})`,
     );
-    return row ? { id: row.id, organizationId: row.organization_id } : null;
+    return row ? { id: row.id, organizationId: row.organization_id, closed: row.closed } : null;
   }
 
-  /** The invite, locked until the ambient transaction ends. */
-  async hold(
+  /** The invite, with its login locked until the ambient transaction ends. */
+  hold(found: { id: string; organizationId: string }, proof: string | null): Promise<OpenedInvite | null> {
+    return this.open(found, proof, true);
+  }
+
+  private async open(
     { id, organizationId }: { id: string; organizationId: string },
     proof: string | null,
+    hold: boolean,
   ): Promise<OpenedInvite | null> {
     const [row] = await this.db.query<Row>(sql`
       SELECT i.*, o.name AS organization_name, o.time_zone, CASE WHEN accepted_at IS NOT NULL THEN 'accepted'
         WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
       FROM invites i JOIN organizations o ON o.id = i.organization_id
-      WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR NO KEY UPDATE OF i`);
+      WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${hold ? sql`FOR NO KEY UPDATE OF i` : empty}`);
     if (!row) return null;
     const invite: OpenedInvite = {
       id,
@@ -113,18 +129,22 @@ export class OpenedInvites {
       subjectId: row.subject_id,
       email: row.email,
       loginId: row.user_id,
+      createdAt: row.created_at,
       expiresAt: row.expires_at,
       state: row.state,
       proven: proof !== null && row.proof_hash !== null && timingSafeEqual(this.invites.hashOf(proof), row.proof_hash),
     };
     if (invite.state !== 'valid') return invite;
-    if (invite.loginId && (await this.loginOf(invite))?.id !== invite.loginId) return { ...invite, state: 'moved' };
+    const moved = invite.loginId !== null && (await this.loginOf(invite, hold))?.id !== invite.loginId;
+    if (moved) return { ...invite, state: 'moved' };
     const there = await this.targets.has(organizationId, invite.scope, invite.targetId);
     return there ? invite : { ...invite, state: 'gone' };
   }
 
-  private loginOf({ email }: OpenedInvite): Promise<Identity | null> {
-    return email === null ? Promise.resolve(null) : this.identities.holdByAddress(normalizeEmail(email));
+  private loginOf({ email }: OpenedInvite, hold: boolean): Promise<Identity | null> {
+    if (email === null) return Promise.resolve(null);
+    const address = normalizeEmail(email);
+    return hold ? this.identities.holdByAddress(address) : this.identities.readByAddress(address);
   }
 }
 

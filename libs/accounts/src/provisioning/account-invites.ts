@@ -14,8 +14,12 @@ interface Recipient {
   first_name: string | null;
 }
 
+/** Roles that are given by an invite. */
+type InvitedRole = Exclude<Member['role'], 'owner'>;
+
 const NO_ADDRESS = 'This account has no email address yet: give it one first.';
 const ARCHIVED = 'This person is archived: provision them again first.';
+const WAITS = 'This person waits for approval: approve or decline instead.';
 
 /** Mails somebody who is there already the way into their account, whenever the organization asks for it. */
 @Injectable()
@@ -25,14 +29,21 @@ export class AccountInvites {
     private readonly mails: AccountMails,
   ) {}
 
-  async sendToStudent(by: Provisioner, id: string): Promise<AccountInvite> {
-    const [student] = await this.db.query<Recipient>(sql`
-      SELECT m.status, CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS first_name,
-        CASE WHEN m.accepted_at IS NULL THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email
+  sendToStudent(by: Provisioner, id: string): Promise<AccountInvite> {
+    return this.sendToMember(by, id, ['student']);
+  }
+
+  /** @param roles members with another role are not there */
+  async sendToMember(by: Provisioner, id: string, roles: InvitedRole[]): Promise<AccountInvite> {
+    const [member] = await this.db.query<Recipient & { role: InvitedRole; waits: boolean }>(sql`
+      SELECT m.role, m.status, CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS first_name,
+        CASE WHEN m.accepted_at IS NULL THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email,
+        m.approval_requested_at IS NOT NULL AS waits
       FROM members m LEFT JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${by.organizationId} AND m.user_id = ${id} AND m.role = 'student'
+      WHERE m.organization_id = ${by.organizationId} AND m.user_id = ${id} AND m.role = ANY (${roles})
       FOR NO KEY UPDATE OF m`);
-    const invite = await this.send(by, id, 'student', student);
+    if (member?.waits) return refused(WAITS);
+    const invite = await this.send(by, id, member?.role ?? 'student', member);
     if (invite.status === 'done' && invite.sent) {
       await this.db.query(sql`
         UPDATE members SET invited_at = now() WHERE organization_id = ${by.organizationId} AND user_id = ${id}`);
@@ -53,7 +64,7 @@ export class AccountInvites {
   private async send(
     by: Provisioner,
     id: string,
-    role: 'student' | 'parent',
+    role: InvitedRole | 'parent',
     person: Recipient | undefined,
   ): Promise<AccountInvite> {
     if (!person) return { status: 'absent' };

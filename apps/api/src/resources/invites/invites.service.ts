@@ -1,18 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Invites, InviteTargets, type MintedInvite, normalizeEmail } from '@app/accounts';
+import { Invitations, Invites, InviteTargets, type MintedInvite, normalizeEmail } from '@app/accounts';
 import { Database } from '@app/database';
-import { type EmailKind, Outbox } from '@app/jobs';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
-
-/** The scopes whose email invites are mailed, not only recorded. */
-const MAILED: Partial<Record<InviteScope, EmailKind>> = {
-  organization: 'organization_invite',
-  tutor_student: 'tutor_invite',
-};
 
 /** Join links and codes. The secret is in the answer, once; what is stored of it is a hash. */
 @Injectable()
@@ -21,33 +14,21 @@ export class InvitesService {
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly targets: InviteTargets,
-    private readonly outbox: Outbox,
+    private readonly invitations: Invitations,
     private readonly audit: Audit,
   ) {}
 
   /** @throws ApiError 404 for a target that is not here; ValidationFailed for an address that is a member already */
   async create(caller: Caller, wanted: CreateInvite) {
-    const { organizationId, keyId } = caller;
+    const { keyId } = caller;
     const { scope, email = null, subject_id: subjectId = null } = wanted;
     const targetId = this.targetOf(caller, wanted);
     await this.checkTarget(caller, scope, targetId, subjectId);
     if (scope === 'organization' && email !== null) await this.checkNewcomer(caller, email);
-    const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
-    const [invite] = await this.invites.mint(organizationId, [
-      {
-        scope,
-        role: roleOf(wanted),
-        targetId,
-        subjectId,
-        email,
-        code: !linked,
-        mailed: email !== null && scope in MAILED,
-        apiKeyId: keyId,
-      },
-    ]);
-    const joinUrl = scope === 'parent' ? null : this.invites.joinUrl(invite!.secret);
-    const emailed = await this.mail(caller, invite!);
-    const { id, role, secret, expiresAt, createdAt } = invite!;
+    const role = roleOf(wanted);
+    const wish = { scope, role, targetId, subjectId, email, apiKeyId: keyId };
+    const { invite, joinUrl, emailed } = await this.invitations.send(caller, wish);
+    const { id, secret, expiresAt, createdAt } = invite;
     this.audit.note({ invite_id: id, scope, role, target_id: targetId, subject_id: subjectId, emailed });
     return {
       scope,
@@ -100,22 +81,6 @@ export class InvitesService {
     if (members.length === 0) return;
     const msg = 'This person is a member of the organization already.';
     throw new ValidationFailed([{ loc: ['body', 'email'], msg, type: 'value_error' }]);
-  }
-
-  /** Returns whether a mail was queued. */
-  private async mail(caller: Caller, invite: MintedInvite): Promise<boolean> {
-    const kind = MAILED[invite.scope as InviteScope];
-    if (!kind || !invite.email) return false;
-    const payload = {
-      organizationName: caller.organization.name,
-      timeZone: caller.organization.timeZone,
-      firstName: null,
-      role: invite.role,
-      ...this.invites.linkOf(invite),
-    };
-    const email = { kind, to: invite.email, inviteId: invite.id, payload };
-    const queued = await this.outbox.addEmails(caller.organizationId, [email]);
-    return queued.has(normalizeEmail(invite.email));
   }
 }
 

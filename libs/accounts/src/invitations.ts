@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Invite, type Tenant } from '@app/database';
+import { type EmailKind, Outbox } from '@app/jobs';
+import { AuditLog } from './audit-log.js';
+import { normalizeEmail } from './email.js';
+import { Invites, type MintedInvite, type NewInvite } from './invites.js';
+import type { Decider } from './joining/approvals.js';
+import type { Provisioner } from './provisioning/people.js';
+
+/** The scopes whose invites to an address are mailed, not only recorded. */
+const MAILED: Partial<Record<Invite['scope'], EmailKind>> = {
+  organization: 'organization_invite',
+  tutor_student: 'tutor_invite',
+};
+
+/** What an invite is for. Whether it has a token or a code, and is mailed, follows from that. */
+export type WantedInvite = Required<
+  Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>
+>;
+
+/** An invite that was made, with how to hand it over. */
+export interface SentInvite {
+  invite: MintedInvite;
+  /** null where only the code is handed over. */
+  joinUrl: string | null;
+  /** Whether a mail was queued. */
+  emailed: boolean;
+}
+
+/** What became of the wish to send an invite again. */
+export type ResentInvite =
+  | { status: 'absent' }
+  /** The address was mailed a moment ago, refuses mail, or the day's mails are used up. */
+  | { status: 'not_now'; email: string }
+  | ({ status: 'done' } & SentInvite);
+
+/** Rolls the transaction back. */
+class NotNow extends Error {
+  constructor(readonly email: string) {
+    super('not now');
+  }
+}
+
+/** Invites as an organization makes, sends again and revokes them: through the API and on the portal's pages. */
+@Injectable()
+export class Invitations {
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+    private readonly outbox: Outbox,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Makes an invite inside the ambient transaction, and queues its mail where it has one. */
+  async send(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
+    const { scope, email } = wanted;
+    const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
+    const mailed = email !== null && scope in MAILED;
+    const [invite] = await this.invites.mint(by.organizationId, [{ ...wanted, code: !linked, mailed }]);
+    const joinUrl = scope === 'parent' ? null : this.invites.joinUrl(invite!.secret);
+    return { invite: invite!, joinUrl, emailed: await this.mail(by, invite!) };
+  }
+
+  /**
+   * Replaces an invite to one person, expired or not, by a new one. The former link ends.
+   *
+   * @param id of an invite that nobody has accepted and that was not revoked
+   */
+  async resend(tenant: Tenant, by: Provisioner, id: string, decider: Decider): Promise<ResentInvite> {
+    try {
+      return await this.db.transaction(tenant, () => this.replace(by, id, decider));
+    } catch (error) {
+      if (error instanceof NotNow) return { status: 'not_now', email: error.email };
+      throw error;
+    }
+  }
+
+  /** Ends an invite: its link or code opens nothing any more. @returns false when no such invite is open */
+  revoke(tenant: Tenant, id: string, { userId, requestId }: Decider): Promise<boolean> {
+    return this.db.transaction(tenant, async () => {
+      const revoked = await this.close(tenant.organizationId, id);
+      if (!revoked) return false;
+      await this.audit.add(tenant.organizationId, 'revoke_invite', requestId, { invite_id: id, by: userId });
+      return true;
+    });
+  }
+
+  private async replace(by: Provisioner, id: string, { userId, requestId }: Decider): Promise<ResentInvite> {
+    const old = await this.close(by.organizationId, id);
+    if (!old?.email) return { status: 'absent' };
+    const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
+    const sent = await this.send(by, { scope, role, targetId, subjectId, email, apiKeyId: null });
+    // The former mail stays good: its link may be on its way.
+    if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) throw new NotNow(email);
+    const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed, by: userId };
+    await this.audit.add(by.organizationId, 'resend_invite', requestId, details);
+    return { status: 'done', ...sent };
+  }
+
+  /** Revokes inside the ambient transaction. Standing codes stay, and account links belong to their person. */
+  private async close(organizationId: string, id: string) {
+    const [row] = await this.db.query<
+      Pick<Invite, 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }
+    >(sql`
+      WITH closed AS (
+        UPDATE invites SET revoked_at = now()
+        WHERE organization_id = ${organizationId} AND id = ${id} AND accepted_at IS NULL AND revoked_at IS NULL
+          AND NOT standing AND scope <> 'account'
+        RETURNING scope, role, target_id, subject_id, email)
+      SELECT * FROM closed`);
+    return row ?? null;
+  }
+
+  private async mail(by: Provisioner, invite: MintedInvite): Promise<boolean> {
+    const kind = MAILED[invite.scope];
+    if (!kind || !invite.email) return false;
+    const payload = {
+      organizationName: by.organization.name,
+      timeZone: by.organization.timeZone,
+      firstName: null,
+      role: invite.role,
+      ...this.invites.linkOf(invite),
+    };
+    const email = { kind, to: invite.email, inviteId: invite.id, payload };
+    const queued = await this.outbox.addEmails(by.organizationId, [email]);
+    return queued.has(normalizeEmail(invite.email));
+  }
+}

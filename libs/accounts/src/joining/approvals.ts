@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Tenant } from '@app/database';
+import { AuditLog } from '../audit-log.js';
+
+/** The owner or admin who decides something, and in which request. */
+export interface Decider {
+  userId: string;
+  requestId: string;
+}
+
+/** Lets tutors in who have joined by a reusable code, or does not. Whoever waits sees nothing of the organization. */
+@Injectable()
+export class Approvals {
+  constructor(
+    private readonly db: Database,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @returns false when nobody waits under this id */
+  approve(tenant: Tenant, userId: string, by: Decider): Promise<boolean> {
+    return this.decide(tenant, userId, by, 'approve_member', async () => {
+      const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
+      return row!.done;
+    });
+  }
+
+  /** They are archived: a code does not let them back in, only an invite to their address. @returns false likewise */
+  decline(tenant: Tenant, userId: string, by: Decider): Promise<boolean> {
+    return this.decide(tenant, userId, by, 'decline_member', async () => {
+      const declined = await this.db.query(sql`
+        WITH declined AS (
+          UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+          WHERE organization_id = ${tenant.organizationId} AND user_id = ${userId} AND status = 'pending'
+            AND approval_requested_at IS NOT NULL RETURNING 1)
+        SELECT FROM declined`);
+      return declined.length > 0;
+    });
+  }
+
+  private decide(
+    tenant: Tenant,
+    userId: string,
+    by: Decider,
+    operation: string,
+    work: () => Promise<boolean>,
+  ): Promise<boolean> {
+    return this.db.transaction(tenant, async () => {
+      const done = await work();
+      const details = { user_id: userId, by: by.userId };
+      if (done) await this.audit.add(tenant.organizationId, operation, by.requestId, details);
+      return done;
+    });
+  }
+}
