@@ -80,17 +80,34 @@ describe('who may import whom', () => {
     expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
   });
 
-  it('inside the API: the module imports resources, health, media and http; resources import media and http; never back', () => {
-    expect(breaches(/^apps\/api\/src\/http\//, (imported) => /^apps\/api\/src\/(?!http\/)/.test(imported))).toEqual([]);
+  it('inside the API, the module imports every room, resources import those below them, and these import only http', () => {
+    const below: Record<string, string[]> = {
+      http: [],
+      health: ['http'],
+      media: ['http'],
+      people: ['http'],
+      blog: ['http'],
+      resources: ['http', 'media', 'people', 'blog'],
+    };
+    const roomOf = (path: string) => /^apps\/api\/src\/([^/]+)/.exec(path)?.[1];
     expect(
-      breaches(/^apps\/api\/src\/(resources|health|media)\//, (imported) => /^apps\/api\/src\/[^/]+$/.test(imported)),
+      breaches(/^apps\/api\/src\/[^/]+\//, (imported, importer) => {
+        const [room, own] = [roomOf(imported), roomOf(importer)!];
+        return room !== undefined && room !== own && !below[own]!.includes(room);
+      }),
     ).toEqual([]);
+  });
+
+  it('inside http/, imports point one way', () => {
+    const order = [
+      'errors', 'metrics', 'request', 'rate-limit', 'views', 'auth', 'routing', 'validation', 'lists', 'writes', 'openapi',
+    ]; // prettier-ignore
+    const layerOf = (path: string) => order.indexOf(/^apps\/api\/src\/http\/([^/]+)\//.exec(path)?.[1] ?? '');
+    const folders = readdirSync(join(root, 'apps/api/src/http'), { withFileTypes: true });
+    expect(folders.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()).toEqual([...order].sort());
     expect(
-      breaches(/^apps\/api\/src\/media\//, (imported) => /^apps\/api\/src\/(resources|health)\//.test(imported)),
+      breaches(/^apps\/api\/src\/http\/[^/]+\//, (imported, importer) => layerOf(imported) > layerOf(importer)),
     ).toEqual([]);
-    expect(breaches(/^apps\/api\/src\/health\//, (imported) => /^apps\/api\/src\/resources\//.test(imported))).toEqual(
-      [],
-    );
   });
 
   it('a resource imports of another only its module and its service, and the graph has no cycle', () => {
@@ -146,6 +163,18 @@ describe('one place for one thing', () => {
     const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
+  });
+
+  it('a resource’s folder is named after the first segment of a path that it serves', () => {
+    const controllers = product.filter(({ path }) => /\/resources\/.*\.controller\.ts$/.test(path));
+    const misnamed = controllers.filter(({ path, text }) => {
+      const [, prefix = ''] = /@Controller\('v1\/?([^']*)'\)/.exec(text) ?? [];
+      const routes = [...text.matchAll(/@(?:Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/g)];
+      const segments = routes.map(([, route = '']) => `${prefix}/${route}`.split('/').find((part) => part !== ''));
+      return !segments.includes(resourceOf(path));
+    });
+    expect(controllers.length).toBeGreaterThan(10);
+    expect(misnamed.map(({ path }) => path)).toEqual([]);
   });
 
   it('no file is two: 300 lines at most', () => {

@@ -17,7 +17,7 @@ const MOST_SLOWDOWN = 2;
 /** As in production. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 const BLOG_VIEW = pathToFileURL(
-  fileURLToPath(new URL('../../dist/apps/api/src/resources/blog/blog.view.js', import.meta.url)),
+  fileURLToPath(new URL('../../dist/apps/api/src/resources/blog-posts/blog-posts.view.js', import.meta.url)),
 ).href;
 /** Removes the size limit of one list. */
 const PLANTED = `data:text/javascript,import { blogPostView } from '${BLOG_VIEW}'; blogPostView.size = null;`;

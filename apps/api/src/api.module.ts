@@ -6,18 +6,18 @@ import { LoggingModule } from '@app/logging';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { BlogImagesModule } from './resources/blog-images/blog-images.module.js';
-import { BlogModule } from './resources/blog/blog.module.js';
-import { BulkInviteModule } from './resources/bulk-invite/bulk-invite.module.js';
+import { BlogPostsModule } from './resources/blog-posts/blog-posts.module.js';
+import { UsersModule } from './resources/users/users.module.js';
 import { ClassroomsModule } from './resources/classrooms/classrooms.module.js';
 import { ConversationsModule } from './resources/conversations/conversations.module.js';
-import { FeedbackModule } from './resources/feedback/feedback.module.js';
+import { SessionFeedbackModule } from './resources/session-feedback/session-feedback.module.js';
 import { GroupsModule } from './resources/groups/groups.module.js';
 import { HomeworkModule } from './resources/homework/homework.module.js';
 import { InvitesModule } from './resources/invites/invites.module.js';
-import { OrganizationModule } from './resources/organization/organization.module.js';
+import { MeModule } from './resources/me/me.module.js';
 import { ParentsModule } from './resources/parents/parents.module.js';
 import { PaymentsModule } from './resources/payments/payments.module.js';
-import { PayrollModule } from './resources/payroll/payroll.module.js';
+import { AdjustmentsModule } from './resources/adjustments/adjustments.module.js';
 import { ReportsModule } from './resources/reports/reports.module.js';
 import { ResultsModule } from './resources/results/results.module.js';
 import { SessionsModule } from './resources/sessions/sessions.module.js';
@@ -44,18 +44,18 @@ export class ApiModule {
         HttpModule,
         HealthModule,
         BlogImagesModule,
-        BlogModule,
-        BulkInviteModule,
+        BlogPostsModule,
+        UsersModule,
         ClassroomsModule,
         ConversationsModule,
-        FeedbackModule,
+        SessionFeedbackModule,
         GroupsModule,
         HomeworkModule,
         InvitesModule,
-        OrganizationModule,
+        MeModule,
         ParentsModule,
         PaymentsModule,
-        PayrollModule,
+        AdjustmentsModule,
         ReportsModule,
         ResultsModule,
         SessionsModule,

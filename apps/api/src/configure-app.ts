@@ -5,7 +5,7 @@ import express, { type Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
-import { answerClientErrors } from './http/errors/client-error.js';
+import { answerClientErrors } from './http/request/client-errors.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { Deadline } from '@app/database';

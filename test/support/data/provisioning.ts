@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import { type Scope, SCOPES } from '@app/accounts';
-import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/bulk-invite/bulk-invite.view.js';
+import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/users/users.view.js';
 import type { TestApi } from '../http/api.js';
 import type { Factories } from './factories.js';
 

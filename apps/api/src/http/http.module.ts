@@ -5,7 +5,7 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { KeyLookUps } from './auth/key-look-ups.js';
 import { KeyUsage } from './auth/key-usage.js';
 import { ContentGuard, ScopesGuard } from './auth/scopes.guard.js';
-import { ErrorFilter } from './errors/error.filter.js';
+import { ErrorFilter } from './error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
 import { LargeAnswers } from './lists/large-answers.js';
@@ -22,14 +22,15 @@ import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
-/** The pipeline of every request, in this order: who asks, how often, whether they may, whether it makes sense. */
+/** What happens to every request, in this order. What comes before it (admission, deadlines) is in configure-app.ts. */
 const pipeline = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
   { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where only the content tells what is needed
-  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction; 409; around the envelope
+  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction for each write, with its idempotency key; 409
+  { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor }, // data and meta
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
 
@@ -41,7 +42,6 @@ const pipeline = [
     ApiKeyGuard,
     BodyBudget,
     Cursors,
-    EnvelopeInterceptor,
     KeyLookUps,
     KeyUsage,
     LargeAnswers,
@@ -50,6 +50,6 @@ const pipeline = [
     Shutdown,
     UnknownRoutes,
   ],
-  exports: [Lists, RouteTable, RateLimitModule, Shutdown, WritesModule],
+  exports: [Lists, MetricsModule, RouteTable, RateLimitModule, Shutdown, WritesModule],
 })
 export class HttpModule {}

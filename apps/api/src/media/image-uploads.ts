@@ -7,7 +7,7 @@ import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
 import { whileClientSends } from '../http/request/admission.js';
-import { hashOf } from '../http/validation/validation.guard.js';
+import { contentHashOf } from '../http/request/attempt.js';
 import { discardRest } from './discard.js';
 import { FORMATS } from './images/formats.js';
 import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
@@ -101,7 +101,7 @@ export class ImageUploads implements OnModuleInit {
     }
     const received = await receiveFile(request, response);
     try {
-      request.contentHash = hashOf([request.query, received.name, received.sha256.toString('hex')]);
+      request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
       const gone = new AbortController();
       response.once('close', () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.')));
       const encoded = await this.encoder.encode(received.file, owner, gone.signal);

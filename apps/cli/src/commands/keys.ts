@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isScope, type Scope, SCOPES } from '@app/accounts';
 import type { Env } from '@app/config';
-import type { ApiKey } from '@app/database';
+import { type ApiKey, canonicalUuid } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { launcherOf } from '../start/data-lock.js';
 import { withWorkplace } from '../workplace.js';
@@ -13,8 +13,6 @@ interface CreateOptions {
   expires?: Date;
   platformBlog?: boolean;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `key create`, `key list`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
@@ -84,7 +82,7 @@ export function addKeyCommands(program: Command): void {
     .description('revoke a key, immediately and permanently')
     .argument('<id>', 'its id, as "key list" shows it')
     .action(async (id: string, _options: object, command: Command) => {
-      const known = UUID.test(id) && (await withWorkplace(({ keys }) => keys.revoke(id)));
+      const known = canonicalUuid(id) && (await withWorkplace(({ keys }) => keys.revoke(id)));
       if (!known) throw new Failure(`There is no key ${id}`);
       print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
     });

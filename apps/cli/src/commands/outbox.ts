@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
+import { canonicalUuid } from '@app/database';
 import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
 import { withWorkplace } from '../workplace.js';
 
 const STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MOST = 10_000;
 
 interface Row {
@@ -109,7 +109,7 @@ function listing(status: string | null, id: string | null, most: number) {
 /** @throws Failure when there is no such message */
 function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
   return withWorkplace(async ({ db, organizations }) => {
-    const [row] = UUID.test(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
+    const [row] = canonicalUuid(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
     if (!row) throw new Failure(`There is no message ${id}`);
     return { row, slugs: slugsOf(await organizations.list()) };
   });

@@ -1,4 +1,4 @@
-import { isStorable } from '@app/database';
+import { canonicalUuid, isStorable, parseDate } from '@app/database';
 
 /** Why a value does not fit; completes "<field>: …". */
 export class Misfit {
@@ -11,11 +11,10 @@ export type ReadValue = (value: unknown) => unknown;
 /** How deep a value of a JSON column may be nested: PostgreSQL and the API's readers recurse. */
 const DEEPEST = 32;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const readers: Record<string, ReadValue> = {
-  uuid: (value) => (typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : new Misfit('must be a UUID')),
+  uuid: (value) => (typeof value === 'string' && canonicalUuid(value)) || new Misfit('must be a UUID'),
   text: (value) => (typeof value === 'string' ? storable(value) : new Misfit('must be a string')),
   'text[]': (value) => {
     if (!Array.isArray(value)) return new Misfit('must be an array of strings');
@@ -34,12 +33,12 @@ const readers: Record<string, ReadValue> = {
   bigint: (value) => (Number.isSafeInteger(value) ? value : new Misfit('must be a whole number below 2^53')),
   'double precision': (value) => (Number.isFinite(value) ? value : new Misfit('must be a number')),
   date: (value) => {
-    const instant = typeof value === 'string' && value.length === 10 ? readInstant(value) : null;
-    return instant ? value : new Misfit('must be a date like 2026-05-01');
+    const known = typeof value === 'string' && value.length === 10 && parseDate(value);
+    return known ? value : new Misfit('must be a date like 2026-05-01');
   },
   'timestamp(3) with time zone': (value) => {
-    const instant = typeof value === 'string' ? readInstant(value) : null;
-    return instant?.toISOString() ?? new Misfit('must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z');
+    const instant = typeof value === 'string' ? parseDate(value) : null;
+    return instant?.at.toISOString() ?? new Misfit('must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z');
   },
   jsonb: (value) => storableJson(value, DEEPEST) ?? value,
 };
@@ -80,35 +79,4 @@ function storableJson(value: unknown, depth: number): Misfit | null {
     if (misfit) return misfit;
   }
   return null;
-}
-
-const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-
-/**
- * An ISO 8601 date or date-time of the years 1 to 9999; one without an offset is UTC. The same that the API accepts.
- * Null for what the calendar or the clock does not have: February 30th, 24:00, a leap second.
- */
-export function readInstant(text: string): Date | null {
-  const match = INSTANT.exec(text);
-  if (!match) return null;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
-  const millisecond = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, '0'));
-  const instant = new Date(0);
-  instant.setUTCFullYear(year, month - 1, day);
-  if (year < 1 || instant.getUTCMonth() !== month - 1 || instant.getUTCDate() !== day) return null;
-  if (hour > 23 || minute > 59 || second > 59) return null;
-  const offset = offsetMinutes(match[8]);
-  if (offset === null) return null;
-  instant.setUTCHours(hour, minute - offset, second, millisecond);
-  return instant.getUTCFullYear() < 1 || instant.getUTCFullYear() > 9999 ? null : instant;
-}
-
-function offsetMinutes(offset: string | undefined): number | null {
-  if (offset === undefined || offset === 'Z' || offset === 'z') return 0;
-  const hours = Number(offset.slice(1, 3));
-  const minutes = Number(offset.slice(3).replace(':', '') || 0);
-  if (hours > 15 || minutes > 59) return null;
-  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }

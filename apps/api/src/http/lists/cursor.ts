@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
 import { ValidationFailed } from '../errors/api-error.js';
-import { canonicalUuid } from '../validation/parsers.js';
+import { canonicalUuid } from '@app/database';
 
 export const CURSOR_START = 'start';
 

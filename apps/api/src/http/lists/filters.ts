@@ -1,7 +1,18 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { type DateBound, endOf } from '../validation/parsers.js';
+import type { DateBound } from '@app/database';
 
 const DAY_MS = 86_400_000;
+
+/** The last millisecond of an upper bound: a day counts whole. */
+export function endOf({ at, wholeDay }: DateBound): Date {
+  return wholeDay ? new Date(at.getTime() + DAY_MS - 1) : at;
+}
+
+/** Whether an upper bound ends before a lower one begins: nothing lies between them. */
+export function isBefore(to: DateBound, from: DateBound): boolean {
+  return endOf(to) < from.at;
+}
+
 /** The calendar of the interface ends with the year 9999. */
 const LAST_DAY = Date.UTC(9999, 11, 31);
 

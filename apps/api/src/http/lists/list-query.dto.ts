@@ -1,6 +1,7 @@
 import { Fault } from '../validation/fault.js';
 import { QueryDate, QueryInteger, QueryToken } from '../validation/fields.js';
-import { type DateBound, isBefore } from '../validation/parsers.js';
+import type { DateBound } from '@app/database';
+import { isBefore } from './filters.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 

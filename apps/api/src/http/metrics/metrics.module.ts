@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { Metrics } from './metrics.js';
-import { MetricsController } from './metrics.controller.js';
 
-@Module({ controllers: [MetricsController], providers: [Metrics], exports: [Metrics] })
+@Module({ providers: [Metrics], exports: [Metrics] })
 export class MetricsModule {}

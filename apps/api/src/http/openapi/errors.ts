@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode, MOST_FAULTS, STATUS, ValidationFailed } from '../errors/api-error.js';
 import { errorBody } from '../errors/error-formats.js';
-import type { Schema } from '../views/columns.js';
+import type { Schema } from '../views/schemas.js';
 import { ANSWER_HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 
 /** Those of the standard body: the two others have bodies of their own. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Schema } from '../views/columns.js';
+import type { Schema } from '../views/schemas.js';
 
 /** An example of a schema, from the examples of its parts. Deterministic: the committed document must not drift. */
 export function exampleOf(schema: Schema, components: Record<string, Schema>): unknown {

@@ -1,12 +1,8 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import type { Schema } from '../views/columns.js';
-import type { View } from '../views/view.js';
+import type { Schema, Shape } from '../views/schemas.js';
 
 const OPERATION = 'operation';
-
-/** A schema with a name in the document: a view, or the shape of what a service builds by itself. */
-export type Shape = Pick<View, 'name' | 'schema'>;
 
 /** What an operation answers with. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { Schema } from '../views/columns.js';
+import type { Schema } from '../views/schemas.js';
 
 const FIELDS = 'body:fields';
 const VARIANTS = 'body:variants';

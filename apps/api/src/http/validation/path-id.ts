@@ -1,5 +1,5 @@
 import { Param, type PipeTransform } from '@nestjs/common';
-import { canonicalUuid } from './parsers.js';
+import { canonicalUuid } from '@app/database';
 
 /** Belongs to no record. */
 const NO_RECORD = '00000000-0000-0000-0000-000000000000';

@@ -94,8 +94,8 @@ function declared(names: ReadonlySet<string>, raw: Record<string, unknown>): obj
   return known;
 }
 
-/** The value as the caller wrote it, see {@link declared}. */
-export function released(value: unknown): unknown {
+/** Undoes what {@link declared} wraps. */
+export function unwrapped(value: unknown): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 

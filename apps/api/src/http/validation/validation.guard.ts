@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
@@ -6,8 +5,8 @@ import { Env } from '@app/config';
 import { accessOf } from '../auth/access.decorators.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { whileClientSends } from '../request/admission.js';
+import { contentHashOf, isWrite } from '../request/attempt.js';
 import { BodyBudget, UPLOAD_BYTES } from '../request/body-budget.js';
-import { isWrite } from '../writes/audit.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
@@ -86,7 +85,7 @@ export class ValidationGuard implements CanActivate {
       if (faults.count > 0) return faults;
       request.body = value;
     }
-    request.contentHash = hashOf([request.query, raw ?? null]);
+    request.contentHash = contentHashOf(request.query, raw ?? null);
     return NONE;
   }
 
@@ -101,16 +100,4 @@ export class ValidationGuard implements CanActivate {
     }
     return shapes;
   }
-}
-
-/** The same for the same content, whatever the order of its keys: SHA-256 of its canonical JSON. */
-export function hashOf(content: unknown): Buffer {
-  return createHash('sha256').update(canonical(content)).digest();
-}
-
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`;
 }

@@ -1,5 +1,4 @@
-/** A JSON Schema, as OpenAPI 3.1 has it. */
-export type Schema = Record<string, unknown>;
+import { BOOLEAN, enumOf, INSTANT, orNull, type Schema, textLike, UUID, withExample } from './schemas.js';
 
 /** One field of a public shape: the SQL that yields it and the schema of what goes over the wire. */
 export interface Column {
@@ -19,21 +18,14 @@ const of = (sql: string, schema: Schema, size?: Column['size']): Column => ({ sq
 const bytesOfText = (field: string) => `octet_length(${field})`;
 const bytesAsText = (field: string) => `octet_length(${field}::text)`;
 
-export const uuid = (sql: string) =>
-  of(sql, { type: 'string', format: 'uuid', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] });
+export const uuid = (sql: string) => of(sql, UUID);
 
-export const text = (sql: string, example?: string) =>
-  of(sql, { type: 'string', ...(example && { examples: [example] }) }, bytesOfText);
+export const text = (sql: string, example?: string) => of(sql, textLike(example), bytesOfText);
 
-export const oneOf = (sql: string, values: readonly string[]) => of(sql, { type: 'string', enum: [...values] });
+export const oneOf = (sql: string, values: readonly string[]) => of(sql, enumOf(values));
 
-/** UTC with milliseconds and Z. */
 export const instant = (sql: string) =>
-  of(`to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, {
-    type: 'string',
-    format: 'date-time',
-    examples: ['2026-05-01T09:30:00.000Z'],
-  });
+  of(`to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, INSTANT);
 
 /** A day without a time. */
 export const day = (sql: string) =>
@@ -47,7 +39,7 @@ export const cents = (sql: string) => of(sql, { type: 'integer', examples: [8500
 
 export const number = (sql: string) => of(sql, { type: 'number' });
 
-export const flag = (sql: string) => of(sql, { type: 'boolean' });
+export const flag = (sql: string) => of(sql, BOOLEAN);
 
 /** An array of strings, empty rather than null. */
 export const texts = (sql: string, items: Schema = { type: 'string' }) =>
@@ -57,16 +49,7 @@ export const texts = (sql: string, items: Schema = { type: 'string' }) =>
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
 
 /** The same column with an example that goes with those beside it. */
-export const like = ({ sql, schema, size }: Column, example: unknown) =>
-  of(sql, { ...schema, examples: [example] }, size);
+export const like = ({ sql, schema, size }: Column, example: unknown) => of(sql, withExample(schema, example), size);
 
-/** The field is always there, and null where there is no value. */
-export function nullable({ sql, schema, size }: Column): Column {
-  const { type, enum: values, ...rest } = schema;
-  const withNull = {
-    ...rest,
-    type: [type as string, 'null'],
-    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
-  };
-  return of(sql, withNull, size);
-}
+/** The field is always present, and null where there is no value. */
+export const nullable = ({ sql, schema, size }: Column) => of(sql, orNull(schema), size);

@@ -1,12 +1,13 @@
 import { raw, type Sql } from 'sql-template-tag';
-import type { Column, Schema } from './columns.js';
+import type { Column } from './columns.js';
+import { objectOf, type Schema, type Shape } from './schemas.js';
 
 /**
  * A public shape: the whitelist of what goes out, in the order of the contract. PostgreSQL builds the JSON from it (a
  * third of the work of parsing rows and stringifying them again), and the OpenAPI document describes it from the same
  * lines, so the two cannot differ.
  */
-export class View {
+export class View implements Shape {
   /** The columns under the names of their fields; the tables' aliases are those that the columns use. */
   readonly columns: Sql;
   /** The names of the fields, for a query over {@link columns}. */
@@ -29,11 +30,6 @@ export class View {
     this.fields = raw(fields.map(([field]) => `"${field}"`).join(', '));
     this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${list}) v)`);
     this.size = sizes.length > 0 ? raw(sizes.join(' + ')) : null;
-    this.schema = {
-      type: 'object',
-      properties: Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])),
-      required: fields.map(([field]) => field),
-      additionalProperties: false,
-    };
+    this.schema = objectOf(Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])));
   }
 }

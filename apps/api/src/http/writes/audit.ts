@@ -1,24 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import type { EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, Deadline } from '@app/database';
-import type { Caller } from '../auth/caller.js';
+import type { Attempt } from '../request/attempt.js';
 
 /** Ids and codes of what a write touched. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
 /** What the row of a refusal may take (ms). Where the database cannot keep it in time, the log does. */
 const REFUSAL_PATIENCE = 2_000;
-
-/** Who asked for what. */
-export interface Attempt {
-  caller: Caller;
-  /** Method and route template: `POST /v1/invites`. */
-  operation: string;
-  requestId: string;
-}
 
 /** One append-only row for each write, in the write's own transaction; refused writes too, in one of theirs. */
 @Injectable()
@@ -75,16 +66,4 @@ export class Audit {
       VALUES (${uuidv7()}, ${caller.organizationId}, ${caller.keyId}, ${operation}, ${requestId}, ${status}, ${result},
         ${JSON.stringify(details)})`);
   }
-}
-
-/** The attempt that a request is; null before its caller is known. */
-export function attemptOf(request: Request): Attempt | null {
-  const { caller } = request;
-  const route = (request.route as { path?: string } | undefined)?.path;
-  return caller && route ? { caller, operation: `${request.method} ${route}`, requestId: request.id } : null;
-}
-
-/** Reads change nothing and leave no row. */
-export function isWrite(method: string): boolean {
-  return !['GET', 'HEAD', 'OPTIONS'].includes(method);
 }

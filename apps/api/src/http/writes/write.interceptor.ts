@@ -4,10 +4,9 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '@app/database';
-import type { Caller } from '../auth/caller.js';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
-import { EnvelopeInterceptor } from '../lists/envelope.interceptor.js';
-import { type Attempt, attemptOf, Audit, isWrite } from './audit.js';
+import { type Attempt, attemptOf, isWrite } from '../request/attempt.js';
+import { Audit } from './audit.js';
 import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
 
@@ -31,8 +30,7 @@ interface Running {
 
 /**
  * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row and
- * its stored answer, as it goes out, commit together or not at all. Reads pass by, into their envelope: one interceptor
- * around the other would cost each of them a twentieth of its time.
+ * its stored answer, as it goes out, commit together or not at all. Reads pass by.
  */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
@@ -43,16 +41,14 @@ export class WriteInterceptor implements NestInterceptor {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly store: IdempotencyStore,
-    private readonly envelope: EnvelopeInterceptor,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
     const attempt = attemptOf(request);
-    const answer = () => this.envelope.intercept(context, next);
-    if (!isWrite(request.method) || !attempt) return answer();
+    if (!isWrite(request.method) || !attempt) return next.handle();
     const response = context.switchToHttp().getResponse<Response>();
-    const work = () => lastValueFrom(answer(), { defaultValue: undefined });
+    const work = () => lastValueFrom(next.handle(), { defaultValue: undefined });
     const key = isIdempotent(context.getHandler()) ? idempotencyKeyOf(request) : null;
     if (key === null) return from(this.perform(attempt, response, work));
     const use = {
@@ -174,12 +170,4 @@ function inUse(): ApiError {
 function mismatch(): ValidationFailed {
   const msg = 'This Idempotency-Key was used for another request. Use a new key for a new request.';
   return new ValidationFailed([{ loc: ['header', 'idempotency-key'], msg, type: 'value_error' }]);
-}
-
-declare module 'express-serve-static-core' {
-  interface Request {
-    /** SHA-256 of the query and the body, whatever the order of their keys. */
-    contentHash?: Buffer;
-    caller?: Caller;
-  }
 }

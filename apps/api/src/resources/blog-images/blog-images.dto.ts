@@ -1,5 +1,6 @@
+import { QueryBrand } from '../../blog/brand.js';
 import { Fault } from '../../http/validation/fault.js';
-import { QueryBrand, QueryEnum } from '../../http/validation/fields.js';
+import { QueryEnum } from '../../http/validation/fields.js';
 import { type Interdependent, TOGETHER } from '../../http/validation/read-object.js';
 
 export class PlaceImage implements Interdependent {

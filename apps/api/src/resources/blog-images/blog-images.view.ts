@@ -1,4 +1,4 @@
-import type { Shape } from '../../http/openapi/operation.decorator.js';
+import type { Shape } from '../../http/views/schemas.js';
 
 export const blogImageShape: Shape = {
   name: 'BlogImage',

@@ -4,7 +4,7 @@ import { Places } from '@app/accounts';
 import { Database, type Member } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
-import { requirePlace } from '../../http/validation/people.js';
+import { requirePlace } from '../../people/people.dto.js';
 import { Audit } from '../../http/writes/audit.js';
 
 @Injectable()

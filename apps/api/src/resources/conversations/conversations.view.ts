@@ -1,4 +1,5 @@
 import { instant, json, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
+import { UUID } from '../../http/views/schemas.js';
 import { View } from '../../http/views/view.js';
 
 export const CONVERSATION_TYPES = ['direct', 'triad', 'group', 'classroom_feed'] as const;
@@ -18,7 +19,7 @@ export const conversationView = new View('Conversation', {
     items: {
       type: 'object',
       properties: {
-        user_id: uuid('').schema,
+        user_id: UUID,
         role: nullable(oneOf('', ['tutor', 'student', 'parent', 'admin'])).schema,
       },
       required: ['user_id', 'role'],

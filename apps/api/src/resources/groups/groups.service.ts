@@ -6,7 +6,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
 import { Source } from '../../http/lists/source.js';
-import { requirePlace } from '../../http/validation/people.js';
+import { requirePlace } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { studentGroupView } from './groups.view.js';

@@ -1,4 +1,5 @@
 import { cents, instant, nullable, text, texts, uuid } from '../../http/views/columns.js';
+import { UUID } from '../../http/views/schemas.js';
 import { View } from '../../http/views/view.js';
 
 const STUDENTS = `ARRAY(SELECT m.user_id FROM student_group_members m WHERE m.group_id = g.id AND m.role = 'student'
@@ -13,7 +14,7 @@ export const studentGroupView = new View('StudentGroup', {
   rate_per_student_cents: nullable(cents('g.rate_per_student_cents')),
   color: nullable(text('g.color', '#3366cc')),
   avatar_url: nullable(text('g.avatar_url', 'https://images.example.org/groups/year-10.png')),
-  student_ids: texts(STUDENTS, uuid('').schema),
+  student_ids: texts(STUDENTS, UUID),
   created_at: nullable(instant('g.created_at')),
   updated_at: nullable(instant('g.updated_at')),
 });

@@ -1,5 +1,14 @@
-import { flag, instant, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
-import { View } from '../../http/views/view.js';
+import {
+  BOOLEAN,
+  enumOf,
+  INSTANT,
+  objectOf,
+  orNull,
+  type Shape,
+  textLike,
+  UUID,
+  withExample,
+} from '../../http/views/schemas.js';
 
 export const INVITE_SCOPES = ['organization', 'classroom', 'group', 'tutor_student', 'parent'] as const;
 export const INVITE_ROLES = ['tutor', 'admin', 'student'] as const;
@@ -7,25 +16,31 @@ export const INVITE_ROLES = ['tutor', 'admin', 'student'] as const;
 const LINK = 'https://portal.example.org/join/';
 const TOKEN = 'k3v0mN1q0Jb8yVd1XoJ4nJm6m0nqv2pWc3s7yTtq9eA';
 
-/** Not read from the database: the secret is nowhere to be read from. Only the schemas of the columns count. */
-export const inviteShape = new View('Invite', {
-  scope: oneOf('', INVITE_SCOPES),
-  id: uuid(''),
-  role: oneOf('', [...INVITE_ROLES, 'parent']),
-  target_id: uuid(''),
-  email: nullable(text('', 'mia@example.org')),
-  token: text('', TOKEN),
-  join_url: nullable(text('', LINK + TOKEN)),
-  expires_at: like(instant(''), '2026-05-15T09:30:00.000Z'),
-  subject_id: like(nullable(uuid('')), null),
-  emailed: flag(''),
-  created_at: instant(''),
-});
+/** Built by the service: the secret is stored nowhere. */
+export const inviteShape: Shape = {
+  name: 'Invite',
+  schema: objectOf({
+    scope: enumOf(INVITE_SCOPES),
+    id: UUID,
+    role: enumOf([...INVITE_ROLES, 'parent']),
+    target_id: UUID,
+    email: orNull(textLike('mia@example.org')),
+    token: textLike(TOKEN),
+    join_url: orNull(textLike(LINK + TOKEN)),
+    expires_at: withExample(INSTANT, '2026-05-15T09:30:00.000Z'),
+    subject_id: withExample(orNull(UUID), null),
+    emailed: BOOLEAN,
+    created_at: INSTANT,
+  }),
+};
 
-/** The codes are sealed in the database: only the schemas of the columns count. */
-export const joinLinkShape = new View('OrgJoinLink', {
-  student_code: nullable(text('', 'K7PQ2MWX4R')),
-  student_url: nullable(text('', `${LINK}K7PQ2MWX4R`)),
-  tutor_code: nullable(text('', 'D9HTC3VB6N')),
-  tutor_url: nullable(text('', `${LINK}D9HTC3VB6N`)),
-});
+/** Built by the service: the codes are sealed in the database. */
+export const joinLinkShape: Shape = {
+  name: 'OrgJoinLink',
+  schema: objectOf({
+    student_code: orNull(textLike('K7PQ2MWX4R')),
+    student_url: orNull(textLike(`${LINK}K7PQ2MWX4R`)),
+    tutor_code: orNull(textLike('D9HTC3VB6N')),
+    tutor_url: orNull(textLike(`${LINK}D9HTC3VB6N`)),
+  }),
+};

@@ -1,5 +1,5 @@
 import { Uuid } from '../../http/validation/fields.js';
-import { ParentFields } from '../../http/validation/people.js';
+import { ParentFields } from '../../people/people.dto.js';
 
 export class CreateParent extends ParentFields {}
 

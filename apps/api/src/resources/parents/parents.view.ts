@@ -1,5 +1,6 @@
 import { cents, instant, integer, like, nullable, texts, uuid } from '../../http/views/columns.js';
-import { person } from '../../http/views/people.js';
+import { person } from '../../people/people.view.js';
+import { UUID } from '../../http/views/schemas.js';
 import { View } from '../../http/views/view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('p');
@@ -14,7 +15,7 @@ export const parentView = new View('Parent', {
   email,
   placeholder_email,
   status,
-  student_ids: texts(CHILDREN, uuid('').schema),
+  student_ids: texts(CHILDREN, UUID),
   enrolled_at: nullable(instant('p.enrolled_at')),
   created_at: nullable(instant('p.created_at')),
 });

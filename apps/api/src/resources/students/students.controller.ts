@@ -4,7 +4,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
-import { accountInviteSentShape } from '../../http/views/account-invite.js';
+import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
 import { StudentsService } from './students.service.js';

@@ -1,5 +1,5 @@
 import { Text } from '../../http/validation/fields.js';
-import { EMAIL, NAME, PHONE, StudentFields } from '../../http/validation/people.js';
+import { EMAIL, NAME, PHONE, StudentFields } from '../../people/people.dto.js';
 
 export class CreateStudent extends StudentFields {}
 

@@ -1,5 +1,6 @@
 import { instant, nullable, texts, uuid } from '../../http/views/columns.js';
-import { person } from '../../http/views/people.js';
+import { person } from '../../people/people.view.js';
+import { UUID } from '../../http/views/schemas.js';
 import { View } from '../../http/views/view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
@@ -14,6 +15,6 @@ export const studentView = new View('Student', {
   email,
   placeholder_email,
   status,
-  parent_ids: texts(PARENTS, uuid('').schema),
+  parent_ids: texts(PARENTS, UUID),
   created_at: nullable(instant('m.created_at')),
 });

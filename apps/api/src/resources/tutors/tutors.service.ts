@@ -7,7 +7,7 @@ import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
 import { Source } from '../../http/lists/source.js';
-import { refusedPerson, toTutor } from '../../http/validation/people.js';
+import { refusedPerson, toTutor } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateTutor, ListTutors } from './tutors.dto.js';

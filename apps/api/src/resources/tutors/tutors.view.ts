@@ -1,5 +1,6 @@
 import { flag, instant, integer, like, nullable, number, oneOf, text, texts, uuid } from '../../http/views/columns.js';
-import { person } from '../../http/views/people.js';
+import { person } from '../../people/people.view.js';
+import { UUID } from '../../http/views/schemas.js';
 import { View } from '../../http/views/view.js';
 
 const { first_name, last_name, full_name, email, placeholder_email, status } = person('m');
@@ -33,7 +34,7 @@ export const tutorView = new View('Tutor', {
   serves_all_areas: like(nullable(flag('t.serves_all_areas')), false),
   max_travel_km: like(nullable(integer('t.max_travel_km', { minimum: 0 })), 10),
   in_person_arrangements: texts('t.in_person_arrangements', { type: 'string', examples: ['at_home'] }),
-  tutor_subjects: texts(taught('id'), uuid('').schema),
+  tutor_subjects: texts(taught('id'), UUID),
   specialisations: texts('t.specialisations', { type: 'string', examples: ['exam preparation'] }),
   distance_km: like(nullable(number('NULL::double precision')), null),
   covers_area: like(nullable(flag('NULL::boolean')), null),

@@ -1,0 +1,18 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Public } from '../http/auth/access.decorators.js';
+import { Metrics } from '../http/metrics/metrics.js';
+
+/** For Prometheus. Keep it behind the proxy: it says nothing of people, but how busy the service is. */
+@ApiExcludeController()
+@Controller('metrics')
+export class MetricsController {
+  constructor(private readonly metrics: Metrics) {}
+
+  @Get()
+  @Public()
+  @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
+  get(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+}

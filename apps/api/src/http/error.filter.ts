@@ -1,0 +1,66 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { UnknownRoutes } from './routing/unknown-routes.js';
+import { Log } from '@app/logging';
+import { attemptOf, isWrite } from './request/attempt.js';
+import { Audit } from './writes/audit.js';
+import { ApiError, Overloaded } from './errors/api-error.js';
+import { fromDatabase } from './errors/database-errors.js';
+import { errorBody } from './errors/error-formats.js';
+
+/** Turns whatever was thrown into one of the contract's error bodies. Nothing internal leaves here but the request id. */
+@Catch()
+@Injectable()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly unknownRoutes: UnknownRoutes,
+    private readonly log: Log,
+    private readonly audit: Audit,
+  ) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = await this.toApiError(thrown, request, response);
+    if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
+    if (error.status < 500) await this.auditRefusal(request, error);
+    if (response.headersSent) {
+      // Cut off, so that nobody takes half an answer for a whole one. The status is for the access log alone.
+      response.statusCode = error.status;
+      response.destroy();
+    } else {
+      response.set(error.headers).status(error.status).json(errorBody(error));
+    }
+    // The database may be what failed: nobody waits for it once more.
+    if (error.status >= 500) await this.auditRefusal(request, error);
+  }
+
+  /** A refused write leaves its row too; one that was not admitted does not, or refusing would cost more than doing. */
+  private async auditRefusal(request: Request, error: ApiError): Promise<void> {
+    const admitted = error.status !== 429 && !(error instanceof Overloaded);
+    const attempt = isWrite(request.method) && admitted ? attemptOf(request) : null;
+    if (!attempt) return;
+    try {
+      await this.audit.recordRefusal(attempt, error.status, error.code);
+    } catch (failure) {
+      this.log.failure(failure, request.id, 'refusal_not_audited');
+    }
+  }
+
+  private async toApiError(thrown: unknown, request: Request, response: Response): Promise<ApiError> {
+    if (thrown instanceof ApiError) return thrown;
+    const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+    // Express refuses a path that does not decode with 400.
+    if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);
+    if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
+    return (
+      fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
+    );
+  }
+}
+
+/** Errors of Express and its parsers carry their status; of anything else it is unknown. */
+function statusOf(thrown: unknown): number | undefined {
+  return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
+}

@@ -1,0 +1,139 @@
+import { canonicalUuid, type DateBound, isStorable, parseDate } from '@app/database';
+import type { Schema } from '../views/schemas.js';
+import { Fault, type Parser } from './fault.js';
+
+/** A kind of value: how it is read, and its JSON Schema. The same for a parameter of the query and a field of a body. */
+export interface Kind<T = unknown> {
+  parse: Parser<T>;
+  schema: Schema;
+}
+
+/** @param expected completes "Give …" for a value that is no string */
+function fromString<T>(expected: string, schema: Schema, parse: (text: string) => T | Fault): Kind<T> {
+  const refusal = new Fault('string_type', `Give ${expected}.`);
+  return { schema: { type: 'string', ...schema }, parse: (raw) => (typeof raw === 'string' ? parse(raw) : refusal) };
+}
+
+export const uuid = fromString(
+  'a UUID as text',
+  { format: 'uuid' },
+  (text) =>
+    canonicalUuid(text) ?? new Fault('uuid_parsing', 'Give a UUID, for example 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30.'),
+);
+
+export const oneOf = (values: readonly string[]): Kind<string> => ({
+  schema: { type: 'string', enum: [...values] },
+  parse: (raw) => oneAmong(values, raw),
+});
+
+/** The value itself if it is one of these. */
+export const oneAmong = (values: readonly string[], raw: unknown): string | Fault =>
+  values.find((value) => value === raw) ?? new Fault('enum', `Give one of ${values.join(', ')}.`);
+
+export interface TextRule {
+  min?: number;
+  max: number;
+  pattern?: { shape: RegExp; message: string };
+  /** Surrounding whitespace does not count and is removed. */
+  trim?: boolean;
+}
+
+/** Something that a reader sees: no whitespace, and none of the characters that are invisible by design. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
+/** Text without control characters, measured in code points. Required text is not blank. */
+export function text({ min = 0, max, pattern, trim = false }: TextRule): Kind<string> {
+  const schema: Schema = { ...(min > 0 && { minLength: min }), maxLength: max, ...(min > 0 && { pattern: '\\S' }) };
+  return fromString('a text', { ...schema, ...(pattern && { pattern: pattern.shape.source }) }, (raw) => {
+    if (!isStorable(raw)) {
+      return new Fault(
+        'value_error',
+        'Leave out control characters other than tabs and line breaks, and halves of surrogate pairs.',
+      );
+    }
+    const value = trim ? raw.trim() : raw;
+    // A code point has at most two units: what is far too long is not counted.
+    const length = value.length > 2 * max ? value.length : codePoints(value);
+    if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
+    if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
+    if (min > 0 && !VISIBLE.test(value)) return new Fault('string_too_short', 'Give a text that is not blank.');
+    if (pattern && !pattern.shape.test(value)) return new Fault('string_pattern_mismatch', pattern.message);
+    return value;
+  });
+}
+
+function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+}
+
+const LINK = /^https?:\/\/[^\s\p{Cc}]+$/iu;
+
+/** An http or https address, kept as it was given. */
+export function link(max: number): Kind<string> {
+  const { parse } = text({ max });
+  return {
+    schema: { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: max },
+    parse: (raw, env) => {
+      const value = parse(raw, env);
+      if (typeof value !== 'string' || (LINK.test(value) && URL.canParse(value))) return value;
+      return new Fault('value_error', 'Give an address that starts with https:// or http://.');
+    },
+  };
+}
+
+/** An instant; a date alone is its midnight in UTC. */
+export const instant = fromString(
+  'an ISO 8601 date-time as text',
+  { format: 'date-time' },
+  (text) =>
+    parseDate(text)?.at ??
+    new Fault('datetime_parsing', 'Give an ISO 8601 date-time, for example 2026-05-01T09:30:00Z.'),
+);
+
+/** A day, `YYYY-MM-DD`; of a date-time, the day that the caller wrote, whatever its offset. */
+export const day = fromString('an ISO 8601 date as text', { format: 'date' }, (text) =>
+  parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Give an ISO 8601 date, for example 2026-05-01.'),
+);
+
+/** A date or a date-time that bounds a filter. */
+export const dateBound = fromString<DateBound>(
+  'an ISO 8601 date as text',
+  { examples: ['2026-05-01', '2026-05-01T09:30:00Z'] },
+  (text) => parseDate(text) ?? new Fault('date_parsing', 'Give an ISO 8601 date or date-time, for example 2026-05-01.'),
+);
+
+/** An opaque token of this service: its form is checked here, its meaning where it is used. */
+export const token = (pattern: RegExp, message: string): Kind<string> =>
+  fromString('a text', {}, (text) => (pattern.test(text) ? text : new Fault('value_error', message)));
+
+/** JSON's true and false. */
+export const boolean: Kind<boolean> = {
+  schema: { type: 'boolean' },
+  parse: (raw) => (typeof raw === 'boolean' ? raw : new Fault('bool_type', 'Give true or false, without quotes.')),
+};
+
+/** A boolean of a query string. */
+export const booleanText: Kind<boolean> = {
+  schema: { type: 'boolean' },
+  parse: (raw) => {
+    if (raw === 'true' || raw === '1') return true;
+    if (raw === 'false' || raw === '0') return false;
+    return new Fault('bool_parsing', 'Give true or false.');
+  },
+};
+
+/** An integer of a query string: decimal digits only; no exponent, no hexadecimal, no whitespace. */
+export const integerText = (min: number, max: number): Kind<number> => ({
+  schema: { type: 'integer', minimum: min, maximum: max },
+  parse: (raw) => {
+    const text = String(raw);
+    if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Give a whole number in decimal digits.');
+    // Compared before it is converted: a double would round a large one. 40 digits are enough; leading zeros don't count.
+    const exact = BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40));
+    if (exact < BigInt(min)) return new Fault('greater_than_equal', `Give a number of at least ${min}.`);
+    if (exact > BigInt(max)) return new Fault('less_than_equal', `Give a number of at most ${max}.`);
+    return Number(exact);
+  },
+});

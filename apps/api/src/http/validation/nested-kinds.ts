@@ -1,0 +1,71 @@
+import { oneOfBy, schemaOf } from './body-schema.js';
+import { Fault, Faults, isFault, type Parser } from './fault.js';
+import type { Kind } from './kinds.js';
+import { readObject } from './read-object.js';
+
+export interface ListSize {
+  min?: number;
+  max: number;
+}
+
+/** A list, each item read by itself; all faults are reported, each at its position. */
+export function listOf<T>({ parse, schema }: Kind<T>, { min, max }: ListSize): Kind<T[]> {
+  return {
+    schema: { type: 'array', items: schema, ...(min !== undefined && { minItems: min }), maxItems: max },
+    parse: (raw, env) => {
+      if (!Array.isArray(raw)) return new Fault('list_type', 'Give a list.');
+      if (raw.length < (min ?? 0)) return new Fault('too_short', `Give at least ${min} item${min === 1 ? '' : 's'}.`);
+      if (raw.length > max) return new Fault('too_long', `Give at most ${max} items.`);
+      const items = raw.map((value: unknown) => parse(value, env));
+      const faults = new Faults();
+      for (const [index, value] of items.entries()) if (isFault(value)) faults.add(value, index);
+      return faults.count > 0 ? faults : (items as T[]);
+    },
+  };
+}
+
+type RawObject = Record<string, unknown>;
+
+/** Reads a JSON object. */
+function fromObject<T>(
+  parse: (raw: RawObject, ...rest: [Parameters<Parser<T>>[1]]) => ReturnType<Parser<T>>,
+): Parser<T> {
+  return (raw, env) =>
+    typeof raw !== 'object' || raw === null || Array.isArray(raw)
+      ? new Fault('dict_type', 'Give an object.')
+      : parse(raw as RawObject, env);
+}
+
+/** An object of a request class; names that the class does not declare are refused. */
+export function object<T extends object>(shape: new () => T): Kind<T> {
+  return {
+    schema: schemaOf(shape),
+    parse: fromObject((raw, env) => {
+      const { value, faults } = readObject(shape, raw, env);
+      return faults.count > 0 ? faults : (value as T);
+    }),
+  };
+}
+
+/** What stands for an object whose faults are its own affair; null when they are the request's. */
+export type Tolerate<T> = (faults: Faults, raw: RawObject) => T | null;
+
+/** One of several classes, told apart by a field whose values are their names. */
+export function union<T extends object>(
+  tag: string,
+  shapes: Record<string, new () => T>,
+  tolerate: Tolerate<T> = () => null,
+): Kind<T> {
+  const names = Object.keys(shapes).join(', ');
+  return {
+    schema: oneOfBy(tag, Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOf(shape)]))),
+    parse: fromObject((raw, env) => {
+      if (!Object.hasOwn(raw, tag)) return new Fault('union_tag_not_found', `Give "${tag}": one of ${names}.`);
+      const name = raw[tag];
+      const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+      if (!shape) return new Fault('union_tag_invalid', `"${tag}" must be one of ${names}.`);
+      const { value, faults } = readObject(shape, raw, env);
+      return faults.count === 0 ? (value as T) : (tolerate(faults, raw) ?? faults);
+    }),
+  };
+}

@@ -1,0 +1,37 @@
+/** A JSON Schema, as OpenAPI 3.1 has it. */
+export type Schema = Record<string, unknown>;
+
+/** A schema with its name in the OpenAPI document: of what a service builds itself, or of a View. */
+export interface Shape {
+  name: string;
+  schema: Schema;
+}
+
+export const UUID: Schema = { type: 'string', format: 'uuid', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] };
+
+/** UTC with milliseconds and Z. */
+export const INSTANT: Schema = { type: 'string', format: 'date-time', examples: ['2026-05-01T09:30:00.000Z'] };
+
+export const BOOLEAN: Schema = { type: 'boolean' };
+
+export const textLike = (example?: string): Schema => ({ type: 'string', ...(example && { examples: [example] }) });
+
+export const enumOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...values] });
+
+export const withExample = (schema: Schema, example: unknown): Schema => ({ ...schema, examples: [example] });
+
+/** The same, or null. */
+export function orNull(schema: Schema): Schema {
+  const { type, enum: values, ...rest } = schema;
+  if (type === 'object') return { oneOf: [schema, { type: 'null' }] };
+  const orNone = { ...rest, type: [type as string, 'null'] };
+  return Array.isArray(values) ? { ...orNone, enum: [...(values as unknown[]), null] } : orNone;
+}
+
+/** An object with exactly these properties. */
+export const objectOf = (properties: Record<string, Schema>): Schema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});

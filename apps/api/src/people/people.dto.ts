@@ -1,0 +1,116 @@
+import type { NewParent, NewStudent, NewTutor, Person, Refusal } from '@app/accounts';
+import type { Member } from '@app/database';
+import { ValidationFailed } from '../http/errors/api-error.js';
+import { Flag, Nested, OneOf, Text } from '../http/validation/fields.js';
+
+/** What a request says of a person: the fields that every way to provision people has in common. */
+
+export const NAME = { min: 1, max: 200, trim: true };
+export const EMAIL = { max: 254, trim: true };
+export const PHONE = { max: 50, trim: true };
+const BIO = { max: 5000 };
+const TEACHING_MODES = ['online', 'in_person', 'both'];
+
+const EMAIL_NOTE =
+  'Without one, an account is made that no mail can reach. Compared without regard to case. Whether it can be an ' +
+  'address at all is told for each person.';
+const INVITE_NOTE = 'Whether a mail with a link into the account is queued.';
+
+class PersonFields {
+  @Text(NAME, { required: true })
+  first_name: string;
+
+  @Text(NAME, { required: true })
+  last_name: string;
+
+  @Text(EMAIL, { nullable: true, description: EMAIL_NOTE })
+  email?: string | null;
+
+  @Text(PHONE, { nullable: true })
+  phone?: string | null;
+}
+
+/** A parent inside a student: provisioned and linked with them, or reused when it is this organization's already. */
+export class ParentOfStudent extends PersonFields {}
+
+export class StudentFields extends PersonFields {
+  @Flag({ default: true, description: INVITE_NOTE })
+  send_invite = true;
+
+  @Nested(ParentOfStudent, { nullable: true })
+  parent?: ParentOfStudent | null;
+}
+
+export class TutorFields extends PersonFields {
+  @Flag({ default: true, description: INVITE_NOTE })
+  send_invite = true;
+
+  @Text(BIO, { nullable: true })
+  bio?: string | null;
+
+  @OneOf(TEACHING_MODES, { nullable: true })
+  teaching_mode?: string | null;
+
+  @Flag({ nullable: true, description: 'Whether the profile is shown in public; not, when nothing is said.' })
+  is_published?: boolean | null;
+}
+
+export class ParentFields extends PersonFields {
+  @Flag({
+    default: true,
+    description: 'Accepted, and without effect: a parent is invited once it is linked to a child.',
+  })
+  send_invite = true;
+}
+
+export function toStudent(fields: StudentFields): NewStudent {
+  const parent = fields.parent ? toPerson(fields.parent) : null;
+  return { type: 'student', ...toPerson(fields), sendInvite: fields.send_invite, parent };
+}
+
+export function toTutor(fields: TutorFields): NewTutor {
+  return {
+    type: 'tutor',
+    ...toPerson(fields),
+    sendInvite: fields.send_invite,
+    bio: fields.bio ?? null,
+    teachingMode: fields.teaching_mode ?? null,
+    isPublished: fields.is_published ?? null,
+  };
+}
+
+export function toParent(fields: ParentFields): NewParent {
+  return { type: 'parent', ...toPerson(fields) };
+}
+
+/** A phone of blanks is none. */
+function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
+  return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
+}
+
+/**
+ * What was refused of a single person, as a fault of the request.
+ *
+ * @param id name of the path's parameter that stands for the person, where there is one
+ */
+export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
+  return ValidationFailed.values(
+    refusals.map(({ at, reason }) => ({ loc: at.length > 0 ? ['body', ...at] : ['path', id], msg: reason })),
+  );
+}
+
+const TEACHING: Member['role'][] = ['tutor', 'admin', 'owner'];
+
+/**
+ * Who may teach in a classroom or group is a tutor, admin or owner; who may learn there a student.
+ *
+ * @throws ValidationFailed at `user_id` for a member with another role
+ */
+export function requirePlace(role: Member['role'], place: 'teach' | 'learn'): void {
+  if (place === 'teach' ? TEACHING.includes(role) : role === 'student') return;
+  const msg =
+    place === 'teach'
+      ? 'This member is a student here. Give a tutor or an admin.'
+      : 'This member is no student here. Give a student.';
+  throw ValidationFailed.values([{ loc: ['body', 'user_id'], msg }]);
+}

@@ -1,0 +1,99 @@
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
+import type { Caller } from '../../http/auth/caller.js';
+import { array, Documented, one } from '../../http/openapi/operation.decorator.js';
+import { JsonUpTo } from '../../http/validation/declared.js';
+import { PathId } from '../../http/validation/path-id.js';
+import { type Expected, IfMatch } from '../../http/writes/etag.js';
+import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { CreatePost, ListPosts, UpdatePost } from './blog-posts.dto.js';
+import { BlogPostsService } from './blog-posts.service.js';
+import { blogPostView } from './blog-posts.view.js';
+
+/** 200,000 characters of content, each written as two \u escapes of six bytes, and the other fields likewise. */
+const LONGEST_POST = 3 * 1_048_576;
+
+@Controller('v1/blog-posts')
+export class BlogPostsController {
+  constructor(private readonly blog: BlogPostsService) {}
+
+  @Get()
+  @RequireScopes('read')
+  @Documented({
+    id: 'list_blog_posts',
+    summary: 'Lists blog posts, drafts too, pinned first, then newest first',
+    description:
+      'A bare array without an envelope. The organization’s own posts; the platform’s too when the key has the ' +
+      'platform-blog capability.',
+    answer: array(blogPostView),
+  })
+  list(@CurrentCaller() caller: Caller, @Query() query: ListPosts) {
+    return this.blog.list(caller, query);
+  }
+
+  @Get(':post_id')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_blog_post',
+    summary: 'Returns one blog post',
+    description: 'Its `ETag` names this version, for `If-Match` on a change.',
+    answer: one(blogPostView),
+    versioned: true,
+  })
+  get(@CurrentCaller() caller: Caller, @PathId('post_id') id: string) {
+    return this.blog.get(caller, id);
+  }
+
+  @Post()
+  @RequireScopes('blog:write')
+  @RequirePlatformBlog(({ body }) => (body as Partial<CreatePost> | null | undefined)?.target === 'platform')
+  @Idempotent()
+  @JsonUpTo(LONGEST_POST)
+  @Documented({
+    id: 'create_blog_post',
+    summary: 'Creates a blog post',
+    description: 'A draft unless `status` says otherwise; a published one is live at once and rebuilds the site.',
+    answer: one(blogPostView),
+    example: { title: 'Five habits before exam week', slug: 'five-habits-before-exam-week', tags: ['exams'] },
+    versioned: true,
+  })
+  create(@CurrentCaller() caller: Caller, @Body() body: CreatePost) {
+    return this.blog.create(caller, body);
+  }
+
+  @Patch(':post_id')
+  @RequireScopes('blog:write')
+  @JsonUpTo(LONGEST_POST)
+  @Documented({
+    id: 'update_blog_post',
+    summary: 'Changes, publishes, schedules or takes down a blog post',
+    description:
+      '`status: published` publishes, and again changes nothing; `draft` takes a published post down. `scheduled_at` has ' +
+      'a draft published at that time. A change that the site shows rebuilds it once. What is left out stays.',
+    answer: one(blogPostView),
+    example: { status: 'published' },
+    versioned: true,
+  })
+  update(
+    @CurrentCaller() caller: Caller,
+    @PathId('post_id') id: string,
+    @IfMatch() expected: Expected,
+    @Body() body: UpdatePost,
+  ) {
+    return this.blog.update(caller, id, expected, body);
+  }
+
+  @Delete(':post_id')
+  @RequireScopes('blog:write')
+  @HttpCode(204)
+  @Documented({
+    id: 'remove_blog_post',
+    summary: 'Deletes a blog post',
+    description: 'A published one is taken down, and its site is rebuilt.',
+    answer: null,
+    versioned: true,
+  })
+  remove(@CurrentCaller() caller: Caller, @PathId('post_id') id: string, @IfMatch() expected: Expected) {
+    return this.blog.remove(caller, id, expected);
+  }
+}

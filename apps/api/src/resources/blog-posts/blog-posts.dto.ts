@@ -1,0 +1,131 @@
+import { Brand, QueryBrand } from '../../blog/brand.js';
+import { MOST_OFFSET } from '../../http/lists/list-query.dto.js';
+import { Fault } from '../../http/validation/fault.js';
+import { Day, Flag, Instant, Link, OneOf, QueryEnum, QueryInteger, Text, Texts } from '../../http/validation/fields.js';
+import { type Interdependent, TOGETHER } from '../../http/validation/read-object.js';
+import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
+
+export class ListPosts {
+  @QueryBrand({ description: 'Only posts of this brand, one of the deployment’s two.' })
+  brand?: string;
+
+  @QueryEnum(POST_STATUSES, { description: 'Only drafts, or only published posts.' })
+  status?: string;
+
+  @QueryEnum(POST_TARGETS, { description: 'Only the organization’s own posts, or only the platform’s.' })
+  target?: 'platform' | 'org';
+
+  @QueryInteger({ description: 'Page size.', min: 1, max: 200, default: 50 })
+  limit: number = 50;
+
+  @QueryInteger({ description: 'Posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
+  offset: number = 0;
+}
+
+const SLUG = {
+  shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+  message: 'Give lower-case letters and digits, in words that single hyphens join.',
+};
+
+/** A published post has no schedule. */
+export const SCHEDULED_AND_PUBLISHED = new Fault(
+  'value_error',
+  'A published post has no schedule. Leave it out, or set the status to draft.',
+  ['scheduled_at'],
+);
+
+const PLATFORM_BRAND_MISSING = new Fault('missing', 'Posts of the platform need a brand.', ['brand']);
+
+const TAG = { min: 1, max: 100 };
+const MOST_TAGS = { max: 50 };
+
+/** What a caller may write of a post and may leave empty. */
+class WritablePost {
+  @Text({ max: 2000 }, { nullable: true })
+  excerpt?: string | null;
+
+  @Text({ max: 200_000 }, { nullable: true })
+  content?: string | null;
+
+  @Link(2000, { nullable: true, description: 'A public image, for example one of `POST /v1/blog-images`.' })
+  featured_image?: string | null;
+
+  @Text({ max: 200 }, { nullable: true })
+  author?: string | null;
+
+  @Text({ max: 200 }, { nullable: true })
+  category?: string | null;
+
+  @Day({ nullable: true })
+  date?: string | null;
+
+  @Instant({ nullable: true, description: 'When a draft is to be published; null for not by itself.' })
+  scheduled_at?: Date | null;
+}
+
+function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost): Fault[] {
+  return status === 'published' && scheduled_at instanceof Date ? [SCHEDULED_AND_PUBLISHED] : [];
+}
+
+/** What is left out stays as it is. */
+export class UpdatePost extends WritablePost implements Interdependent {
+  @Text({ min: 1, max: 300 })
+  title?: string;
+
+  @Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { description: 'Unique in the organization; of the platform: in the brand.' },
+  )
+  slug?: string;
+
+  @Texts(TAG, MOST_TAGS)
+  tags?: string[];
+
+  @Flag()
+  publish_to_website?: boolean;
+
+  @Flag()
+  publish_to_portal?: boolean;
+
+  @OneOf(POST_STATUSES)
+  status?: 'draft' | 'published';
+
+  [TOGETHER](): Fault[] {
+    return scheduledAndPublished(this);
+  }
+}
+
+/** All but title and slug can be left out. */
+export class CreatePost extends WritablePost implements Interdependent {
+  @Text({ min: 1, max: 300 }, { required: true })
+  title: string;
+
+  @Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { required: true, description: 'Unique in the organization; of the platform: in the brand.' },
+  )
+  slug: string;
+
+  @Texts(TAG, MOST_TAGS, { default: [] })
+  tags: string[] = [];
+
+  @Flag({ default: true })
+  publish_to_website = true;
+
+  @Flag({ default: false })
+  publish_to_portal = false;
+
+  @OneOf(POST_STATUSES, { default: 'draft' })
+  status: 'draft' | 'published' = 'draft';
+
+  @OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
+  target: 'platform' | 'org' = 'org';
+
+  @Brand({ nullable: true, description: 'Required for `platform`; the first of the two when left out otherwise.' })
+  brand?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const missing = this.target === 'platform' && (this.brand ?? null) === null;
+    return [...scheduledAndPublished(this), ...(missing ? [PLATFORM_BRAND_MISSING] : [])];
+  }
+}

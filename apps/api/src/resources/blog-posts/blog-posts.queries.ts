@@ -1,0 +1,63 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Caller } from '../../http/auth/caller.js';
+import { equals } from '../../http/lists/filters.js';
+import type { List } from '../../http/lists/list.js';
+import { Source } from '../../http/lists/source.js';
+import type { ListPosts } from './blog-posts.dto.js';
+import { blogPostView } from './blog-posts.view.js';
+
+const ORDER = sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`;
+const OWN = ({ organizationId }: Caller) => sql`b.organization_id = ${organizationId}`;
+const PLATFORM = sql`b.organization_id IS NULL`;
+
+/** The organization's own posts, and the platform's with the capability. */
+export const POSTS = new Source('blog_posts', 'b', { sight: inSight });
+
+export function postList(caller: Caller, { target, brand, status }: ListPosts): List {
+  const filters = [equals('b.brand', brand), equals('b.status', status)];
+  if (target === 'org') filters.push(OWN(caller));
+  if (target === 'platform') filters.push(PLATFORM);
+  const merged = caller.platformBlog && !target;
+  const ids = (page: { limit: number; offset: number }) => mergedIds(caller, filters, page);
+  return { view: blogPostView, source: POSTS, order: ORDER, filters, ...(merged && { ids }) };
+}
+
+/** Both kinds of posts: each is a walk of the same index as far as the page reaches, and the two are merged. */
+function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: { limit: number; offset: number }): Sql {
+  const walks = [OWN(caller), PLATFORM].map((kind) => {
+    const conditions = [kind, ...filters.filter((filter) => filter !== null)];
+    return sql`(SELECT b.id, b.is_pinned, b.created_at FROM blog_posts b WHERE ${join(conditions, ' AND ')}
+      ORDER BY ${ORDER} LIMIT ${limit + offset})`;
+  });
+  return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
+}
+
+/** Whether the post `b` is the caller's to see and to change. */
+export function inSight(caller: Caller): Sql {
+  return caller.platformBlog ? sql`(${OWN(caller)} OR ${PLATFORM})` : OWN(caller);
+}
+
+/** The post as its view has it, locked until the transaction ends: of two changes the later one sees the earlier. */
+export function lockedPost(caller: Caller, id: string): Sql {
+  return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${inSight(caller)} AND b.id = ${id} FOR UPDATE`;
+}
+
+/** A new post. Columns have the names of their fields. */
+export function insertPost(row: Record<string, unknown>): Sql {
+  const columns = Object.entries(row).filter(([, value]) => value !== undefined);
+  return sql`INSERT INTO blog_posts (${join(columns.map(([name]) => raw(name)))})
+    VALUES (${join(columns.map(([, value]) => sql`${stored(value)}`))})`;
+}
+
+/** The assignments that make the post what is wanted: only of fields that differ. */
+export function differences(post: object, wanted: object): Sql[] {
+  const current = post as Record<string, unknown>;
+  return Object.entries(wanted)
+    .filter(([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name]))
+    .map(([name, value]) => sql`${raw(name)} = ${stored(value)}`);
+}
+
+/** The driver would write an instant in the zone of this machine, whose early years are odd. */
+function stored(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { QueryFailedError } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { type PostState, Publishing } from '@app/publishing';
+import type { Caller } from '../../http/auth/caller.js';
+import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { Lists } from '../../http/lists/lists.js';
+import type { Page } from '../../http/lists/page.js';
+import { Fault } from '../../http/validation/fault.js';
+import { JsonText } from '../../http/views/json-text.js';
+import { Audit } from '../../http/writes/audit.js';
+import { type Expected, requireVersion, tagged } from '../../http/writes/etag.js';
+import { type CreatePost, type ListPosts, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog-posts.dto.js';
+import { differences, insertPost, lockedPost, postList, POSTS } from './blog-posts.queries.js';
+import { blogPostView } from './blog-posts.view.js';
+
+/** Unique indexes of slugs: in an organization, and in a brand of the platform. */
+const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
+
+const SLUG_TAKEN = new Fault('value_error', 'Another post has this slug already. Give another one.', ['slug']);
+
+/** What is read of a post's view to change it. */
+interface LockedPost extends PostState {
+  record: JsonText;
+  fields: object;
+}
+
+@Injectable()
+export class BlogPostsService {
+  constructor(
+    private readonly lists: Lists,
+    private readonly db: Database,
+    private readonly publishing: Publishing,
+    private readonly audit: Audit,
+    private readonly env: Env,
+  ) {}
+
+  list(caller: Caller, query: ListPosts): Promise<Page> {
+    return this.lists.array(caller, postList(caller, query), query);
+  }
+
+  async get(caller: Caller, id: string): Promise<JsonText> {
+    return tagged(await this.lists.record(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+  }
+
+  async create(caller: Caller, { target, brand, ...fields }: CreatePost): Promise<JsonText> {
+    const published = fields.status === 'published';
+    const post = {
+      id: uuidv7(),
+      organizationId: target === 'platform' ? null : caller.organizationId,
+      brand: brand ?? this.env.get('BLOG_BRANDS')[0]!,
+    };
+    const row = { id: post.id, organization_id: post.organizationId, brand: post.brand, ...fields };
+    await withFreeSlug(
+      this.db.query(insertPost({ ...row, ...(published && { published_at: new Date(), scheduled_at: null }) })),
+    );
+    if (published) await this.publishing.rebuild(post);
+    return this.written(caller, post.id);
+  }
+
+  async update(caller: Caller, id: string, expected: Expected, wanted: UpdatePost): Promise<JsonText> {
+    const post = await this.lock(caller, id, expected);
+    const { status = post.status, scheduled_at, ...fields } = wanted;
+    if (scheduled_at && status === 'published') throw faulty(SCHEDULED_AND_PUBLISHED);
+    // Publishing clears the schedule by itself; a published post has none.
+    const schedule = status === 'published' ? {} : { scheduled_at };
+    const columns = differences(post.fields, { ...fields, ...schedule });
+    if (columns.length > 0 || status !== post.status) {
+      await withFreeSlug(this.publishing.change(post, status, columns));
+    }
+    return this.written(caller, id);
+  }
+
+  async remove(caller: Caller, id: string, expected: Expected): Promise<void> {
+    const post = await this.lock(caller, id, expected);
+    await this.db.query(sql`
+      DELETE FROM blog_posts WHERE id = ${id} AND organization_id IS NOT DISTINCT FROM ${post.organizationId}::uuid`);
+    if (post.status === 'published') await this.publishing.rebuild(post);
+    this.audit.note({ post_id: id });
+  }
+
+  /** @throws ApiError 404 outside the caller's sight; 412 when it is not the version that the caller means */
+  private async lock(caller: Caller, id: string, expected: Expected): Promise<LockedPost> {
+    const [row] = await this.db.query<{ data: string }>(lockedPost(caller, id));
+    if (!row) throw ApiError.notFound();
+    const record = new JsonText(row.data);
+    requireVersion(record, expected);
+    const fields = JSON.parse(row.data) as Pick<PostState, 'brand' | 'status'> & { organization_id: string | null };
+    return { id, organizationId: fields.organization_id, brand: fields.brand, status: fields.status, record, fields };
+  }
+
+  private async written(caller: Caller, id: string): Promise<JsonText> {
+    this.audit.note({ post_id: id });
+    return tagged(await this.lists.written(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+  }
+}
+
+function faulty({ at, msg, type }: Fault): ValidationFailed {
+  return new ValidationFailed([{ loc: ['body', ...at], msg, type }]);
+}
+
+/** What the unique indexes refuse is a fault of the caller's slug. */
+async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const cause =
+      error instanceof QueryFailedError ? (error.driverError as { code?: string; constraint?: string }) : {};
+    if (cause.code !== '23505' || !SLUG_INDEXES.has(cause.constraint ?? '')) throw error;
+    throw faulty(SLUG_TAKEN);
+  }
+}

@@ -1,0 +1,53 @@
+import type { RefusedPerson } from '@app/accounts';
+import type { Faults } from '../../http/validation/fault.js';
+import { ListOf, OneOf } from '../../http/validation/fields.js';
+import { ParentFields, StudentFields, TutorFields } from '../../people/people.dto.js';
+
+const MOST_ROWS = 100;
+
+export class StudentRow extends StudentFields {
+  @OneOf(['student'], { required: true })
+  type: 'student';
+}
+
+export class TutorRow extends TutorFields {
+  @OneOf(['tutor'], { required: true })
+  type: 'tutor';
+}
+
+export class ParentRow extends ParentFields {
+  @OneOf(['parent'], { required: true })
+  type: 'parent';
+}
+
+/** A row with a text that is too long: an `error` of its own, while the other rows are provisioned. */
+export class RefusedRow {
+  constructor(
+    readonly type: 'student' | 'tutor' | 'parent',
+    readonly email: string | null,
+    readonly person: RefusedPerson,
+  ) {}
+}
+
+export type Row = StudentRow | TutorRow | ParentRow | RefusedRow;
+
+function refusedRow({ list, count }: Faults, raw: Record<string, unknown>): RefusedRow | null {
+  if (count > list.length || list.some(({ type }) => type !== 'string_too_long')) return null;
+  const reason = list.map(({ at, msg }) => `${at.join('.')}: ${msg}`).join(' ');
+  const { type, email } = raw as Partial<RefusedRow>;
+  return new RefusedRow(type!, email?.trim() ?? null, { type: 'refused', refusal: { at: [], reason } });
+}
+
+export class BulkInvite {
+  @ListOf(
+    'type',
+    { student: StudentRow, tutor: TutorRow, parent: ParentRow },
+    { min: 1, max: MOST_ROWS },
+    {
+      required: true,
+      description: 'Told apart by `type`. Each row is provisioned by itself.',
+      tolerate: refusedRow,
+    },
+  )
+  users: Row[];
+}

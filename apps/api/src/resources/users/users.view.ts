@@ -1,0 +1,55 @@
+import { objectOf, orNull, type Schema, type Shape, UUID } from '../../http/views/schemas.js';
+
+/** What became of one row. */
+export interface ResultItem {
+  index: number;
+  type: string;
+  email: string | null;
+  status: 'ok' | 'exists' | 'error';
+  id: string | null;
+  created: boolean | null;
+  invited: boolean | null;
+  error: string | null;
+}
+
+export interface BulkInviteAnswer {
+  results: ResultItem[];
+  summary: { total: number; ok: number; exists: number; errors: number; created: number };
+}
+
+const count = (description: string, example: number): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  examples: [example],
+});
+
+const item = objectOf({
+  index: { type: 'integer', minimum: 0, description: 'Position of the row in the request.' },
+  type: { type: 'string', enum: ['student', 'tutor', 'parent'] },
+  email: { type: ['string', 'null'], examples: ['mia@example.org'] },
+  status: {
+    type: 'string',
+    enum: ['ok', 'exists', 'error'],
+    description:
+      '`ok`: provisioned or invited. `exists`: was there before, nothing was done. `error`: nothing was done.',
+  },
+  id: orNull(UUID),
+  created: { type: ['boolean', 'null'], description: 'Whether a new login was made.' },
+  invited: { type: ['boolean', 'null'], description: 'Whether a mail was queued now.' },
+  error: { type: ['string', 'null'], examples: [null], description: 'What to change about the row.' },
+});
+
+export const bulkInviteShape: Shape = {
+  name: 'BulkInviteResponse',
+  schema: objectOf({
+    results: { type: 'array', items: item, description: 'One for each row, in their order.' },
+    summary: objectOf({
+      total: count('ok + exists + errors', 1),
+      ok: count('Rows provisioned or invited.', 1),
+      exists: count('Rows that were there before.', 0),
+      errors: count('Rows that could not be provisioned.', 0),
+      created: count('Rows for which a new login was made.', 1),
+    }),
+  }),
+};
