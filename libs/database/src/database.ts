@@ -51,7 +51,6 @@ const ATTEMPTS = 4;
  */
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
-  private underWay = 0;
   /** By their texts. */
   private readonly statements = new Map<string, Statement>();
 
@@ -130,21 +129,11 @@ export class Database {
   private async run<T>(manager: EntityManager, work: () => Promise<T>): Promise<T> {
     const undo: UnitOfWork['undo'] = [];
     try {
-      return await this.inside({ manager, undo }, work);
+      return await this.ambient.run({ manager, undo }, work);
     } catch (error) {
       // Not after a failed COMMIT: when its connection is lost nobody knows what became of it.
       await Promise.allSettled(undo.map((step) => step()));
       throw error;
-    }
-  }
-
-  /** While a storage is in use, Node (until 24) follows every promise of the process; reads need not pay for that. */
-  private async inside<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
-    this.underWay++;
-    try {
-      return await this.ambient.run(unit, work);
-    } finally {
-      if (--this.underWay === 0) this.ambient.disable();
     }
   }
 
