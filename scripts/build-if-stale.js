@@ -3,19 +3,21 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.stamp');
-const assets = join(root, 'apps', 'api', 'assets');
+/** What the programs read besides their code: pages of the API, style, script and templates of the portal. */
+const assets = ['apps/api/assets', 'apps/portal/assets'].map((folder) => join(root, folder));
+const TEMPLATE = '.eta';
 const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 
 function* files(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* files(path);
-    else if (entry.name.endsWith('.ts') || folder === assets) yield path;
+    else if (entry.name.endsWith('.ts') || entry.name.endsWith(TEMPLATE) || assets.includes(folder)) yield path;
   }
 }
 
@@ -76,12 +78,13 @@ async function run(command, args) {
   if (code !== 0) throw new Error('the compiler says why above');
 }
 
-/** The pages, and the one file of the reference, plain and compressed: nothing of its package is needed at run time. */
+/** With the one file of the reference, plain and compressed: nothing of its package is needed at run time. */
 function copyAssets() {
-  const target = join(root, 'dist', 'apps', 'api', 'assets');
+  const inDist = (path) => join(root, 'dist', relative(root, path));
+  const templates = [...files(join(root, 'apps', 'portal', 'src'))].filter((path) => path.endsWith(TEMPLATE));
+  for (const path of [...assets, ...templates]) cpSync(path, inDist(path), { recursive: true });
   const rapidoc = join(root, 'node_modules', 'rapidoc', 'dist', 'rapidoc-min.js');
-  cpSync(assets, target, { recursive: true });
-  for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(target, `rapidoc.js${ending}`));
+  for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(inDist(assets[0]), `rapidoc.js${ending}`));
 }
 
 export async function buildIfStale() {

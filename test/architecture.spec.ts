@@ -110,6 +110,15 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
+  it('inside the portal: the module imports the areas, the areas import web; never back, and web knows no area', () => {
+    expect(breaches(/^apps\/portal\/src\/web\//, (imported) => /^apps\/portal\/src\/(?!web\/)/.test(imported))).toEqual(
+      [],
+    );
+    expect(breaches(/^apps\/portal\/src\/[^/]+\//, (imported) => /^apps\/portal\/src\/[^/]+$/.test(imported))).toEqual(
+      [],
+    );
+  });
+
   it('a resource imports of another only its module and its service, and the graph has no cycle', () => {
     const between = (imported: string, importer: string) =>
       resourceOf(imported) !== undefined && resourceOf(imported) !== resourceOf(importer);

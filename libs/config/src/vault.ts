@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Env } from './env.js';
 
 /** What is sealed, and so which key seals it: what was sealed for one purpose opens for no other. */
-export type Purpose = 'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets';
+export type Purpose = 'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets' | 'flash messages';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -32,7 +32,7 @@ export class Vault {
   }
 
   /** A key of 32 bytes for this purpose alone. */
-  derive(purpose: Purpose | 'list cursors' | 'join code hashes'): Buffer {
+  derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits'): Buffer {
     let key = this.keys.get(purpose);
     if (!key) {
       key = Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));

@@ -12,11 +12,11 @@ import { StartCheck } from './start-check.js';
 /** What the worker waits for a database that may be gone (ms): longer than PostgreSQL lets any of its transactions take. */
 const WORKER_PATIENCE = 30_000;
 
-/** Many organizations wait for the API at once; the worker does one thing after the other, for all of them. */
+/** Many organizations wait for API and portal at once; the worker does one thing after the other, for all of them. */
 function sharingOf(role: ProcessRole, env: Env): Sharing {
-  return role === 'api'
-    ? { permits: env.get('DATABASE_POOL_SIZE'), patience: env.get('REQUEST_DEADLINE_SECONDS') * 1_000 }
-    : { permits: null, patience: WORKER_PATIENCE };
+  return role === 'worker'
+    ? { permits: null, patience: WORKER_PATIENCE }
+    : { permits: env.get('DATABASE_POOL_SIZE'), patience: env.get('REQUEST_DEADLINE_SECONDS') * 1_000 };
 }
 
 /** PostgreSQL for one process, as its role. */

@@ -9,5 +9,6 @@ export { type Counter, recountLists, wrongListCounts } from './list-counts.js';
 export { migrate, pendingMigrations, revertLast } from './migrate.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
+export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isStorable, parseDate } from './values.js';
 export * from './entities/index.js';

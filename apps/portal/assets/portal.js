@@ -1,0 +1,20 @@
+// Pages work without this file: it only saves a step here and there.
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('button[data-copy]');
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  const text = 'value' in source ? source.value : source.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not over plain http: what is selected can be copied by hand.
+    getSelection().selectAllChildren(source);
+    source.select?.();
+    return;
+  }
+  const label = button.textContent;
+  button.textContent = 'Copied';
+  setTimeout(() => (button.textContent = label), 2000);
+});
+// Buttons that need a script are hidden until there is one.
+for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;

@@ -1,0 +1,38 @@
+import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { ForSignedIn } from '../web/access.decorators.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { Sessions } from '../web/sessions.js';
+import { browserOf } from './browser-name.js';
+
+/** What belongs to the person who is signed in, whatever organization they work in. */
+@Controller('account')
+export class AccountController {
+  constructor(private readonly sessions: Sessions) {}
+
+  @Get()
+  @ForSignedIn()
+  async show(@Req() request: Request): Promise<Page> {
+    const sessions = await this.sessions.list(request);
+    return page('account/account', {
+      sessions: sessions.map((session) => ({ ...session, browser: browserOf(session.userAgent) })),
+    });
+  }
+
+  @Post('sessions/end-others')
+  @ForSignedIn()
+  async endOthers(@Req() request: Request): Promise<SeeOther> {
+    const ended = await this.sessions.endOthers(request);
+    const text = ended === 1 ? 'One other session was ended.' : `${ended} other sessions were ended.`;
+    return seeOther('/account', { kind: 'success', text });
+  }
+
+  @Post('sessions/:session_id/end')
+  @ForSignedIn()
+  async endOne(@Param('session_id') id: string, @Req() request: Request): Promise<SeeOther> {
+    if (!(await this.sessions.endOne(request, pathId(id)))) throw PageError.notFound();
+    return seeOther('/account', { kind: 'success', text: 'The session was ended.' });
+  }
+}

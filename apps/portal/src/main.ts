@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Env, loadEnv, readEnvFile } from '@app/config';
+import { inWords } from '@app/database';
+import { Log } from '@app/logging';
+import { configurePortal, createAdapter } from './configure-portal.js';
+import { PortalModule } from './portal.module.js';
+
+try {
+  readEnvFile();
+  const env = loadEnv();
+  const app = await NestFactory.create<NestExpressApplication>(PortalModule.forRoot(env), createAdapter(), {
+    bodyParser: false,
+    bufferLogs: true,
+    // Until there is ours: what ends the start is told in one line below.
+    logger: false,
+    abortOnError: false,
+  });
+  configurePortal(app);
+  await app.listen(app.get(Env).portalPort, env.get('HOST') ?? '0.0.0.0');
+  // A launcher that is gone cannot stop this process any more.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  app.get(Log).log(`Listening on port ${port}`, 'Portal');
+  // The launcher waits for this; under any other parent there is no channel.
+  process.send?.({ listening: port });
+} catch (error) {
+  process.stderr.write(`${inWords(error)}\n`);
+  process.exitCode = 1;
+  // A pool or a timer of the half-started application must not keep the process alive.
+  setTimeout(() => process.exit(1), 1_000).unref();
+}

@@ -1,0 +1,33 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { DestinationStream } from 'pino';
+import { ConfigModule, type Env } from '@app/config';
+import { DatabaseModule } from '@app/database';
+import { LoggingModule } from '@app/logging';
+import { AccountModule } from './account/account.module.js';
+import { HealthModule } from './health/health.module.js';
+import { HomeModule } from './home/home.module.js';
+import { SignInModule } from './sign-in/sign-in.module.js';
+import { WebModule } from './web/web.module.js';
+
+/** Pages for owners and admins, and for people who open join links. */
+@Module({})
+export class PortalModule {
+  /** @param logDestination instead of standard output */
+  static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
+    // It seals what its cookies hold: better not to start than to find out at the first sign-in.
+    env.need('ENCRYPTION_KEY');
+    return {
+      module: PortalModule,
+      imports: [
+        ConfigModule.forRoot(env),
+        LoggingModule.forRoot(logDestination),
+        DatabaseModule.forRoot('portal'),
+        WebModule,
+        HealthModule,
+        HomeModule,
+        SignInModule,
+        AccountModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
+import { WebModule } from '../web/web.module.js';
+import { SignInController } from './sign-in.controller.js';
+import { SignInService } from './sign-in.service.js';
+
+@Module({ imports: [AccountsModule, WebModule], controllers: [SignInController], providers: [SignInService] })
+export class SignInModule {}

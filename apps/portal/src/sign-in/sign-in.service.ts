@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import pLimit from 'p-limit';
+import { normalizeEmail, SignIn } from '@app/accounts';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
+import type { Form } from '../web/form.js';
+import { networkOf } from '../web/network.js';
+import { nextPath } from '../web/next-path.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { Sessions } from '../web/sessions.js';
+
+const FROM_NETWORK: AttemptLimit = { purpose: 'sign-in from', most: 60, minutes: 15 };
+/** At one login from one network: whoever else guesses at it does not lock out its person. */
+const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
+/** At one login from everywhere: guessing from many networks at once is bounded too. */
+const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
+
+/** Hashing a password takes 19 MB and some 30 ms of a core: so many at once, and so many that wait. */
+const AT_ONCE = 2;
+const MOST_WAITING = 50;
+
+@Injectable()
+export class SignInService {
+  private readonly hashing = pLimit(AT_ONCE);
+
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly sessions: Sessions,
+    private readonly limits: AttemptLimits,
+  ) {}
+
+  /** Answers a known and an unknown address alike, and after the same work. */
+  async withPassword(form: Form, request: Request, response: Response): Promise<Page | SeeOther> {
+    const [email, password, next] = [form.text('email'), form.exact('password'), nextPath(form.text('next'))];
+    const refused = (problem: string, status: number) =>
+      page('sign-in/sign-in', { next, email: email.slice(0, 254), problem }, status);
+    if (email === '' || password === '') return refused('Enter your email address and your password.', 422);
+    const [network, address] = [networkOf(request.ip), normalizeEmail(email.slice(0, 254))];
+    const both = `${address} ${network}`;
+    await this.limits.take(FROM_NETWORK, network);
+    await this.limits.take(AT_LOGIN_FROM_NETWORK, both);
+    await this.limits.take(AT_LOGIN, address);
+    if (this.hashing.pendingCount >= MOST_WAITING) throw PageError.tooMany(5);
+    const login = await this.hashing(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
+    if (!login) return refused('This email address and password do not belong together.', 422);
+    await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
+    await this.sessions.open(request, response, login.id);
+    return seeOther(next);
+  }
+}

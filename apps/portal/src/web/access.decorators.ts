@@ -1,0 +1,51 @@
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Membership, SignedIn } from './sessions.js';
+
+/**
+ * - `probe`: nobody's; the session is not even looked up
+ * - `public`: everybody
+ * - `signed-in`: whoever is signed in
+ * - `managers`: owners and admins of the organization in the path (`/o/:slug/…`)
+ */
+export type Access = 'probe' | 'public' | 'signed-in' | 'managers';
+
+const ACCESS = 'portal:access';
+const NAVIGATION = 'portal:navigation';
+
+export const Probe = () => SetMetadata(ACCESS, 'probe' satisfies Access);
+export const Public = () => SetMetadata(ACCESS, 'public' satisfies Access);
+export const ForSignedIn = () => SetMetadata(ACCESS, 'signed-in' satisfies Access);
+export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access);
+
+/** What the handler declares; undefined when nothing: then nobody may. */
+export function accessOf(handler: object): Access | undefined {
+  return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
+}
+
+/** The entry of an organization's area in its navigation. */
+export interface NavigationEntry {
+  label: string;
+  /** What one finds there, for the overview. */
+  summary: string;
+  order: number;
+}
+
+/** Lists the page in the navigation of the organization. For the first page of an area. */
+export const InNavigation = (entry: NavigationEntry) => SetMetadata(NAVIGATION, entry);
+
+export function navigationOf(handler: object): NavigationEntry | undefined {
+  return Reflect.getMetadata(NAVIGATION, handler) as NavigationEntry | undefined;
+}
+
+const requestOf = (context: ExecutionContext): Request => context.switchToHttp().getRequest<Request>();
+
+/** Who is signed in; null on a public page where nobody is. */
+export const Session = createParamDecorator((_: unknown, context: ExecutionContext): SignedIn | null => {
+  return requestOf(context).session ?? null;
+});
+
+/** The organization of the path, in which whoever is signed in is owner or admin. */
+export const Organization = createParamDecorator((_: unknown, context: ExecutionContext): Membership => {
+  return requestOf(context).membership!;
+});

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+
+const FOLDER = fileURLToPath(new URL('../../assets/', import.meta.url));
+
+const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+
+/** Style, script and pictures, read at the start. Their addresses change with their content, so that they can be kept for ever. */
+@Injectable()
+export class Assets {
+  private readonly files = new Map<string, { type: string; content: Buffer }>();
+  private readonly urls = new Map<string, string>();
+
+  constructor() {
+    for (const name of readdirSync(FOLDER)) {
+      const content = readFileSync(`${FOLDER}${name}`);
+      const [, stem = '', ending = ''] = /^(.+)\.([a-z]+)$/.exec(name) ?? [];
+      const hash = createHash('sha256').update(content).digest('hex').slice(0, 10);
+      const path = `/${stem}.${hash}.${ending}`;
+      this.files.set(path, { type: TYPES[ending]!, content });
+      this.urls.set(name, `/assets${path}`);
+    }
+  }
+
+  /** @throws Error when there is no such file in apps/portal/assets */
+  urlOf(name: string): string {
+    const url = this.urls.get(name);
+    if (!url) throw new Error(`There is no asset "${name}"`);
+    return url;
+  }
+
+  /** Mounted at `/assets`. */
+  readonly serve = (request: Request, response: Response, next: NextFunction): void => {
+    const file = this.files.get(request.path);
+    if (!file || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      next();
+      return;
+    }
+    response.set({
+      'Content-Type': `${file.type}; charset=utf-8`,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+    });
+    response.send(file.content);
+  };
+}

@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Vault } from '@app/config';
+import { Database } from '@app/database';
+import { PageError } from './page-error.js';
+
+/** How often something may be tried. */
+export interface AttemptLimit {
+  /** What is counted: `sign-in from`, `join code from`. */
+  purpose: string;
+  most: number;
+  minutes: number;
+}
+
+/** Sliding windows in PostgreSQL: they hold on every process, over restarts, and without Redis. Subjects are stored hashed. */
+@Injectable()
+export class AttemptLimits {
+  constructor(
+    private readonly db: Database,
+    private readonly vault: Vault,
+  ) {}
+
+  /**
+   * Counts an attempt.
+   *
+   * @param whose whom or what it is counted for: a network, an address
+   * @throws PageError 429 when there were too many
+   */
+  async take(limit: AttemptLimit, whose: string): Promise<void> {
+    const wait = await this.count(limit, whose);
+    if (wait > 0) throw PageError.tooMany(wait);
+  }
+
+  /** The same, and tells the seconds to wait; 0 when the attempt may go on. */
+  async count(limit: AttemptLimit, whose: string): Promise<number> {
+    const span = `${limit.minutes} minutes`;
+    const [row] = await this.db.lookUp<{ wait: number }>(
+      sql`SELECT take_attempt(${this.subject(limit, whose)}, ${span}::interval, ${limit.most}) AS wait`,
+    );
+    return row!.wait;
+  }
+
+  /** Forgets the attempts of somebody who was right. */
+  async forgive(limit: AttemptLimit, whose: string): Promise<void> {
+    await this.db.lookUp(sql`SELECT forgive_attempts(${this.subject(limit, whose)})`);
+  }
+
+  private subject({ purpose }: AttemptLimit, whose: string): Buffer {
+    return createHmac('sha256', this.vault.derive('attempt limits')).update(`${purpose} ${whose}`).digest();
+  }
+}

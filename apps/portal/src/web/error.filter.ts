@@ -1,0 +1,58 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isUnavailable } from '@app/database';
+import { Log } from '@app/logging';
+import { PageError, SignInNeeded } from './page-error.js';
+import { Html } from './pages.js';
+import { Templates } from './templates.js';
+
+/** Turns whatever was thrown into a page that says what to do next. Nothing internal leaves here but the request id. */
+@Catch()
+@Injectable()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly templates: Templates,
+    private readonly log: Log,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (response.headersSent) {
+      this.log.failure(thrown, request.id, 'internal_error');
+      response.destroy();
+      return;
+    }
+    if (thrown instanceof SignInNeeded) {
+      const query = thrown.next ? `?${new URLSearchParams({ next: thrown.next }).toString()}` : '';
+      new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);
+      return;
+    }
+    const error = toPageError(thrown);
+    if (error.status >= 500) this.log.failure(thrown, request.id, String(error.status));
+    const { status, title, message, headers } = error;
+    const data = { status, title, message, requestId: status >= 500 ? request.id : null };
+    new Html(status, this.templates.render('web/error', data, request), headers).sendTo(response);
+  }
+}
+
+function toPageError(thrown: unknown): PageError {
+  if (thrown instanceof PageError) return thrown;
+  if (isUnavailable(thrown)) return PageError.databaseAway();
+  const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+  if (status === 403) return PageError.forbidden('This page is not open to you.');
+  if (status === 413) return new PageError(413, 'This form is too long', 'Go back, shorten it, and send it again.');
+  // A path that does not decode names nothing.
+  if (status === 404 || (status === 400 && thrown instanceof URIError)) return PageError.notFound();
+  if (status !== undefined && status < 500) return PageError.badForm();
+  return new PageError(
+    500,
+    'Something went wrong',
+    'This is a fault of ours, and it has been logged. Please try again.',
+  );
+}
+
+/** Errors of Express and its parsers carry their status; of anything else it is unknown. */
+function statusOf(thrown: unknown): number | undefined {
+  return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
+}

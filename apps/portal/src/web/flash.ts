@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Vault } from '@app/config';
+import { Cookies } from './cookies.js';
+
+/** What the next page says at its top: that something was done. Never a secret. */
+export interface Flash {
+  kind: 'success' | 'notice' | 'problem';
+  text: string;
+}
+
+/** Messages for the page after a redirect, in a sealed cookie: nobody else can make one, and nothing is stored. */
+@Injectable()
+export class Flashes {
+  constructor(
+    private readonly vault: Vault,
+    private readonly cookies: Cookies,
+  ) {}
+
+  set(response: Response, flash: Flash): void {
+    this.cookies.set(response, 'flash', this.vault.seal('flash messages', JSON.stringify(flash)).toString('base64url'));
+  }
+
+  /** The message for this page, which is then gone. */
+  take(request: Request, response: Response): Flash | null {
+    const sealed = this.cookies.get(request, 'flash');
+    if (!sealed) return null;
+    this.cookies.clear(response, 'flash');
+    try {
+      return JSON.parse(this.vault.open('flash messages', Buffer.from(sealed, 'base64url'))) as Flash;
+    } catch {
+      // Somebody else's, or sealed with a former key.
+      return null;
+    }
+  }
+}

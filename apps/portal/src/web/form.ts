@@ -1,0 +1,43 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { isStorable } from '@app/database';
+import { PageError } from './page-error.js';
+
+/** The fields of a form that was sent. Whatever is missing is empty. */
+export class Form {
+  constructor(private readonly body: unknown) {}
+
+  /** A field without its surrounding blanks. @throws PageError when it was sent twice or cannot be stored */
+  text(name: string): string {
+    return this.exact(name).trim();
+  }
+
+  /** A field as it was typed: a password. */
+  exact(name: string): string {
+    const value = this.valueOf(name) ?? '';
+    // Browsers end lines with CR LF.
+    if (typeof value === 'string' && isStorable(value)) return value.replaceAll('\r\n', '\n');
+    throw PageError.badForm();
+  }
+
+  /** All values of a field that may be sent several times: checkboxes of one name. */
+  list(name: string): string[] {
+    const value = this.valueOf(name) ?? [];
+    const values: unknown[] = Array.isArray(value) ? value : [value];
+    return values.map((one) => {
+      if (typeof one === 'string' && isStorable(one)) return one;
+      throw PageError.badForm();
+    });
+  }
+
+  private valueOf(name: string): unknown {
+    const { body } = this;
+    if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
+    return (body as Record<string, unknown>)[name];
+  }
+}
+
+/** The form of the request: `@SentForm() form: Form`. */
+export const SentForm = createParamDecorator((_: unknown, context: ExecutionContext): Form => {
+  return new Form(context.switchToHttp().getRequest<Request>().body);
+});

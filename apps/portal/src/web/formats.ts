@@ -1,0 +1,35 @@
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How templates write times and numbers. Times are in the organization's time zone. */
+export function formats(timeZone: string) {
+  const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone } as const;
+  const date = new Intl.DateTimeFormat('en-AU', day);
+  const dateTime = new Intl.DateTimeFormat('en-AU', {
+    ...day,
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  return {
+    /** `6 Dec 2026` */
+    date: (time: Date): string => date.format(time),
+    /** `6 Dec 2026, 7:07 am AEDT` */
+    dateTime: (time: Date): string => dateTime.format(time),
+    /** `3 hours ago`, `in 2 days`; a date when that is far away */
+    relative: (time: Date, now = Date.now()): string => {
+      const ms = time.getTime() - now;
+      const size = Math.abs(ms);
+      if (size < MINUTE) return 'just now';
+      if (size < HOUR) return relative.format(Math.trunc(ms / MINUTE), 'minute');
+      if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour');
+      return size < 30 * DAY ? relative.format(Math.trunc(ms / DAY), 'day') : date.format(time);
+    },
+    number: (value: number): string => value.toLocaleString('en-AU'),
+    /** `1 key`, `2 keys` */
+    count: (value: number, one: string, many = `${one}s`): string =>
+      `${value.toLocaleString('en-AU')} ${value === 1 ? one : many}`,
+  };
+}

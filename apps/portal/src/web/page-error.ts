@@ -1,0 +1,57 @@
+/** What ends a request with a page that says why, and what to do next. */
+export class PageError extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+
+  /** What is not there, and what is somebody else's. */
+  static notFound(): PageError {
+    return new PageError(404, 'Page not found', 'There is nothing at this address. It may have been moved or removed.');
+  }
+
+  static forbidden(message: string): PageError {
+    return new PageError(403, 'You cannot open this page', message);
+  }
+
+  static crossSite(): PageError {
+    return new PageError(
+      403,
+      'This form was not sent from here',
+      'Your browser says that another site has sent this form, or does not say where it comes from. Open the page again and send it from there, with a current browser and over https.',
+    );
+  }
+
+  static badForm(): PageError {
+    return new PageError(400, 'This form cannot be read', 'Go back, reload the page, and send the form again.');
+  }
+
+  static tooMany(seconds: number): PageError {
+    return new PageError(
+      429,
+      'Too many attempts',
+      `Please wait ${seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`}, then try again.`,
+      { 'Retry-After': String(seconds) },
+    );
+  }
+
+  static databaseAway(): PageError {
+    return new PageError(
+      503,
+      'Back in a moment',
+      'The database cannot be reached right now. Nothing is lost: please try again in a minute.',
+      { 'Retry-After': '10' },
+    );
+  }
+}
+
+/** Nobody is signed in where somebody has to be: they sign in, and come back. */
+export class SignInNeeded extends Error {
+  constructor(readonly next: string | null) {
+    super('sign in first');
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Flashes, type Flash } from './flash.js';
+import { Templates } from './templates.js';
+
+/** What a handler answers with: a template and what it shows. */
+export class Page {
+  constructor(
+    readonly template: string,
+    readonly data: object,
+    readonly status: number,
+  ) {}
+}
+
+/** A page: `page('keys/list', { keys })`; with a status where it says that something is wrong. */
+export const page = (template: string, data: object = {}, status = 200): Page => new Page(template, data, status);
+
+/** What a handler answers a form with that was carried out: another page, so that a reload does not send it again. */
+export class SeeOther {
+  constructor(
+    readonly path: string,
+    readonly flash: Flash | null,
+  ) {}
+}
+
+/** @param flash what the other page says at its top */
+export const seeOther = (path: string, flash: Flash | null = null): SeeOther => new SeeOther(path, flash);
+
+/** A finished answer. */
+export class Html {
+  constructor(
+    private readonly status: number,
+    private readonly html: string,
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  sendTo(response: Response): Response {
+    return response.status(this.status).set(this.headers).type('html').send(this.html);
+  }
+}
+
+/** Turns what handlers answer with into HTML. */
+@Injectable()
+export class Pages {
+  constructor(
+    private readonly templates: Templates,
+    private readonly flashes: Flashes,
+  ) {}
+
+  answer(answer: Page | SeeOther, request: Request, response: Response): Html {
+    if (answer instanceof SeeOther) {
+      if (answer.flash) this.flashes.set(response, answer.flash);
+      return new Html(303, '', { Location: answer.path });
+    }
+    const flash = this.flashes.take(request, response);
+    return new Html(answer.status, this.templates.render(answer.template, answer.data, request, flash));
+  }
+}

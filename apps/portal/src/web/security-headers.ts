@@ -1,0 +1,34 @@
+import type { NextFunction, Request, Response } from 'express';
+import helmet from 'helmet';
+
+/** Everything comes from the portal itself; nothing is inline, framed, or sent elsewhere. */
+export const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': "'self'",
+      'connect-src': "'self'",
+      'base-uri': "'none'",
+      'form-action': "'self'",
+      'frame-ancestors': "'none'",
+    },
+  },
+  xFrameOptions: { action: 'deny' },
+  // An address may hold the secret of a link.
+  referrerPolicy: { policy: 'no-referrer' },
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+/** Pages are somebody's: no cache keeps them, and no search engine lists them. */
+export function pageHeaders(_request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('X-Robots-Tag', 'noindex, nofollow');
+  next();
+}

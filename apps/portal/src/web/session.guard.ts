@@ -1,0 +1,38 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { accessOf } from './access.decorators.js';
+import { PageError, SignInNeeded } from './page-error.js';
+import { type Membership, Sessions } from './sessions.js';
+
+const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
+
+/** Whether somebody manages this organization. */
+export const manages = ({ role }: Membership): boolean => MANAGERS.has(role);
+
+/** Lets in whom the route is for. A route that declares nobody lets in nobody. */
+@Injectable()
+export class SessionGuard implements CanActivate {
+  constructor(private readonly sessions: Sessions) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const access = accessOf(context.getHandler());
+    if (access === undefined) return false;
+    if (access === 'probe') return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    request.session = (await this.sessions.find(request)) ?? undefined;
+    if (access === 'public') return true;
+    if (!request.session) throw new SignInNeeded(request.method === 'GET' ? request.originalUrl : null);
+    if (access === 'managers') request.membership = managed(request.session.memberships, request.params.slug);
+    return true;
+  }
+}
+
+/** @throws PageError: an organization of others looks like none */
+function managed(memberships: Membership[], slug: string | string[] | undefined): Membership {
+  const membership = memberships.find((one) => one.slug === slug);
+  if (!membership) throw PageError.notFound();
+  if (manages(membership)) return membership;
+  throw PageError.forbidden(
+    `Only owners and admins of ${membership.name} can open this page, and you are signed in as a ${membership.role}. Ask one of them to do it for you.`,
+  );
+}

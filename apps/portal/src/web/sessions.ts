@@ -1,0 +1,146 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { Cookies } from './cookies.js';
+import { networkOf } from './network.js';
+
+/** An organization that whoever is signed in belongs to, and as what. */
+export interface Membership {
+  organizationId: string;
+  slug: string;
+  name: string;
+  /** IANA; dates of the organization's pages are shown in it. */
+  timeZone: string;
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+}
+
+/** Who is signed in. */
+export interface SignedIn {
+  /** Of the session. */
+  id: string;
+  userId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  /** Whether the address is proven. */
+  verified: boolean;
+  memberships: Membership[];
+}
+
+/** A session, as its person sees it. */
+export interface ListedSession {
+  id: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+  userAgent: string;
+  network: string;
+  current: boolean;
+}
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    id: string;
+    /** Undefined when nobody is signed in. */
+    session?: SignedIn | undefined;
+    /** On a managers' page: the organization of the path. */
+    membership?: Membership | undefined;
+  }
+}
+
+interface Row {
+  id: string;
+  user_id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  verified: boolean;
+  memberships: Membership[];
+}
+
+/**
+ * Who is signed in with which browser. The cookie holds 256 random bits, the database their SHA-256. A session is looked up
+ * for every request and kept nowhere else, so that its end holds at once, on every process.
+ */
+@Injectable()
+export class Sessions {
+  constructor(
+    private readonly db: Database,
+    private readonly cookies: Cookies,
+  ) {}
+
+  /** Whose session the request belongs to; null when it has none that is valid. */
+  async find(request: Request): Promise<SignedIn | null> {
+    const secret = this.secretOf(request);
+    if (!secret) return null;
+    const [row] = await this.db.lookUp<Row>(sql`SELECT * FROM portal_session(${secret})`);
+    if (!row) return null;
+    const { id, user_id: userId, email, first_name: firstName, last_name: lastName, verified, memberships } = row;
+    return { id, userId, email, firstName, lastName, verified, memberships };
+  }
+
+  /** Signs a person in: always with a new secret, so that one planted before is worth nothing. The former session ends. */
+  async open(request: Request, response: Response, userId: string): Promise<void> {
+    await this.end(request);
+    const secret = randomBytes(32);
+    const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
+    await this.db.lookUp(
+      sql`SELECT open_portal_session(${uuidv7()}, ${hashOf(secret)}, ${userId}, ${agent}, ${network})`,
+    );
+    this.cookies.set(response, 'session', secret.toString('base64url'));
+  }
+
+  /** Signs this browser out. */
+  async close(request: Request, response: Response): Promise<void> {
+    await this.end(request);
+    this.cookies.clear(response, 'session');
+  }
+
+  /** All sessions of whoever is signed in, this one first. */
+  async list(request: Request): Promise<ListedSession[]> {
+    const rows = await this.db.lookUp<{
+      id: string;
+      created_at: Date;
+      last_seen_at: Date;
+      user_agent: string;
+      network: string;
+      current: boolean;
+    }>(sql`SELECT * FROM list_portal_sessions(${this.secretOf(request)})`);
+    return rows.map(({ id, created_at, last_seen_at, user_agent, network, current }) => {
+      return { id, createdAt: created_at, lastSeenAt: last_seen_at, userAgent: user_agent, network, current };
+    });
+  }
+
+  /** Ends another session of the same person. False when there is none with this id. */
+  async endOne(request: Request, id: string): Promise<boolean> {
+    const [row] = await this.db.lookUp<{ ended: boolean }>(
+      sql`SELECT end_portal_session(${this.secretOf(request)}, ${id}) AS ended`,
+    );
+    return row!.ended;
+  }
+
+  /** Ends all sessions of this person but this one. @returns how many */
+  async endOthers(request: Request): Promise<number> {
+    const [row] = await this.db.lookUp<{ ended: number }>(
+      sql`SELECT end_other_portal_sessions(${this.secretOf(request)}) AS ended`,
+    );
+    return row!.ended;
+  }
+
+  /** What the functions of the schema know the request's session by. */
+  secretOf(request: Request): Buffer | null {
+    const secret = Buffer.from(this.cookies.get(request, 'session') ?? '', 'base64url');
+    return secret.length === 32 ? hashOf(secret) : null;
+  }
+
+  private async end(request: Request): Promise<void> {
+    const secret = this.secretOf(request);
+    if (secret) await this.db.lookUp(sql`SELECT end_portal_session(${secret}, NULL)`);
+  }
+}
+
+function hashOf(secret: Buffer): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

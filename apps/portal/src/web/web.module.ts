@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { Assets } from './assets.js';
+import { AttemptLimits } from './attempt-limits.js';
+import { Cookies } from './cookies.js';
+import { ErrorFilter } from './error.filter.js';
+import { Flashes } from './flash.js';
+import { Navigation } from './navigation.js';
+import { PageInterceptor } from './page.interceptor.js';
+import { Pages } from './pages.js';
+import { RouteTable } from './route-table.js';
+import { SessionGuard } from './session.guard.js';
+import { Sessions } from './sessions.js';
+import { Templates } from './templates.js';
+
+/**
+ * What happens to every request, after what configure-portal.ts puts first (access log, headers, assets, forms of other
+ * sites): who is signed in and may be here, the handler, its page or its error as HTML.
+ */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    Assets,
+    AttemptLimits,
+    Cookies,
+    Flashes,
+    Navigation,
+    Pages,
+    RouteTable,
+    Sessions,
+    Templates,
+    { provide: APP_GUARD, useClass: SessionGuard },
+    { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, RouteTable, Sessions],
+})
+export class WebModule {}

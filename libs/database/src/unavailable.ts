@@ -1,0 +1,35 @@
+import { QueryFailedError } from 'typeorm';
+import { QueueFull } from '@app/concurrency';
+import { DeadlineExceeded } from './deadline.js';
+
+/**
+ * SQLSTATEs (classes by their two letters) that mean "not now": connections, resources, shutdown, a statement or lock
+ * that ran out of its time. https://www.postgresql.org/docs/17/errcodes-appendix.html
+ */
+const NOT_NOW = ['08', '53', '57', '55P03', '25P03', '25P04', '40001', '40P01'];
+
+/** Network faults of the driver, which have a Node code or only a message. */
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const CONNECTION_MESSAGES = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+  // TypeORM's words for a transaction whose connection broke between two of its statements.
+  'Database connection provided by a query runner was already released',
+  'Query runner already released',
+];
+
+/** Whether the database cannot be used now, and the same may work later. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof QueueFull || error instanceof DeadlineExceeded) return true;
+  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if (!(cause instanceof Error)) return false;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  return (
+    (/^[0-9A-Z]{5}$/.test(code) && NOT_NOW.some((prefix) => code.startsWith(prefix))) ||
+    CONNECTION_CODES.has(code) ||
+    CONNECTION_MESSAGES.some((message) => cause.message.startsWith(message))
+  );
+}

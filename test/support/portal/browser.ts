@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Result } from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { CHROMIUM, findServer } from '../process/server-binary.js';
+import type { TestPortal } from './portal.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** It talks to nobody but the portal. */
+const ARGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+]; // prettier-ignore
+
+export interface Visit {
+  /** Of somebody who is signed in. */
+  cookie?: string;
+  width?: number;
+  colorScheme?: 'light' | 'dark';
+  javaScript?: boolean;
+}
+
+/** Debian's Chromium. */
+export class TestBrowser {
+  private constructor(private readonly browser: Browser) {}
+
+  static async start(): Promise<TestBrowser> {
+    const { program, env } = findServer(CHROMIUM);
+    const environment = { ...(process.env as Record<string, string>), ...env };
+    return new TestBrowser(
+      await chromium.launch({ executablePath: pathOf(program), args: ARGS, env: environment, headless: true }),
+    );
+  }
+
+  /** A page of a fresh profile, which ends with {@link stop}. */
+  async visit(
+    portal: TestPortal,
+    { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {},
+  ): Promise<Page> {
+    const context = await this.browser.newContext({
+      baseURL: portal.url,
+      viewport: { width, height: 900 },
+      colorScheme,
+      javaScriptEnabled: javaScript,
+    });
+    if (cookie) {
+      const [name = '', value = ''] = cookie.split('=');
+      await context.addCookies([{ name, value, url: portal.url }]);
+    }
+    return context.newPage();
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+  }
+}
+
+/** What axe finds wrong on the page that is open, in words. Needs a page with JavaScript. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  // Not as a script of the page: its policy lets in none but the portal's own.
+  await page.evaluate(AXE);
+  const violations = await page.evaluate<Result[]>('axe.run().then(({ violations }) => violations)');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+function pathOf(program: string): string {
+  return execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim();
+}

@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { hash } from '@node-rs/argon2';
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import { loadEnv } from '@app/config';
+import type { Member, Organization, User } from '@app/database';
+import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
+import { PortalModule } from '../../../apps/portal/src/portal.module.js';
+import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
+import { Factories } from '../data/factories.js';
+import { createTestDatabase, type TestDatabase } from '../database/database.js';
+
+/** Weak on purpose: it is checked a thousand times. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** Somebody who is signed in, and the organization that they belong to. */
+export interface Someone {
+  user: User;
+  organization: Organization;
+  /** The value of the Cookie header. */
+  cookie: string;
+}
+
+/** The real portal on its own database, tested over HTTP. */
+export class TestPortal {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly database: TestDatabase,
+    readonly make: Factories,
+    /** All log output so far. */
+    readonly logged: string[],
+    private readonly ownsDatabase: boolean,
+  ) {}
+
+  /**
+   * @param settings environment variables that override the test defaults
+   * @param database shared with another application: an API, a worker
+   */
+  static async start(settings: Record<string, string> = {}, database?: TestDatabase): Promise<TestPortal> {
+    const own = database ?? (await createTestDatabase());
+    const logged: string[] = [];
+    const destination = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        logged.push(chunk.toString());
+        done();
+      },
+    });
+    const env = loadEnv(
+      {
+        NODE_ENV: 'test',
+        PORTAL_DATABASE_URL: own.portalUrl,
+        ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+        ...settings,
+      },
+      {},
+    );
+    const module = await Test.createTestingModule({ imports: [PortalModule.forRoot(env, destination)] }).compile();
+    const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
+    configurePortal(app);
+    await app.listen(0, '127.0.0.1');
+    return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
+  }
+
+  /** `http://localhost:…`: a browser trusts it like https. */
+  get url(): string {
+    return `http://localhost:${(this.app.getHttpServer().address() as AddressInfo).port}`;
+  }
+
+  routes(): Route[] {
+    return this.app.get(RouteTable).routes();
+  }
+
+  get(path: string, cookie = ''): supertest.Test {
+    return supertest(this.app.getHttpServer()).get(path).set('Cookie', cookie);
+  }
+
+  /** Sends a form as a browser does from a page of the portal. */
+  post(path: string, fields: Record<string, string | string[]> = {}, cookie = ''): supertest.Test {
+    const request = supertest(this.app.getHttpServer()).post(path).set('Cookie', cookie);
+    return request.set('Sec-Fetch-Site', 'same-origin').type('form').send(fields);
+  }
+
+  /** A member who is signed in, of a new organization unless one is given. */
+  async someone(
+    role: Member['role'],
+    { organization, ...wish }: { organization?: Organization; user?: Partial<User> } = {},
+  ): Promise<Someone> {
+    const at = organization ?? (await this.make.organization());
+    const user = await this.make.member(at.id, { role, status: 'accepted', ...wish });
+    return { user, organization: at, cookie: await this.session(user.id) };
+  }
+
+  /** Gives a login the password {@link PASSWORD}. */
+  async setPassword(userId: string): Promise<void> {
+    await this.make.query(
+      `INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2)
+       ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash`,
+      [userId, await hash(PASSWORD, CHEAP)],
+    );
+  }
+
+  /** Signs somebody in without the page. @returns the value of the Cookie header */
+  async session(userId: string): Promise<string> {
+    const secret = randomBytes(32);
+    await this.make.query('SELECT open_portal_session($1, $2, $3, $4, $5)', [
+      uuidv7(),
+      createHash('sha256').update(secret).digest(),
+      userId,
+      'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0',
+      '127.0.0.1',
+    ]);
+    return `session=${secret.toString('base64url')}`;
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.make.close();
+    if (this.ownsDatabase) await this.database.drop();
+  }
+}
+
+/** The cookie that an answer sets, as the next request sends it; null when it sets none of this name. */
+export function cookieOf({ headers }: supertest.Response, name = 'session'): string | null {
+  const set = (headers['set-cookie'] ?? []) as unknown as string[];
+  return set.find((line) => line.startsWith(`${name}=`))?.split(';')[0] ?? null;
+}
