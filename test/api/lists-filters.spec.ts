@@ -1,4 +1,4 @@
-import type { Payment, Result } from '@app/database';
+import type { Tables } from '@app/database';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
@@ -102,8 +102,8 @@ async function fill(): Promise<void> {
     });
     await make.feedback(school, tutorId, { isPublic: random.chance(0.5), comment: 'Good', reviewerId: studentId });
     await make.result(studentId, {
-      status: random.pick<Result['status']>(['not_started', 'in_progress', 'submitted', 'completed']),
-      mode: random.pick<Result['mode']>(['vce_exam', 'topic_practice', 'sac', 'homework']),
+      status: random.pick<Tables['results']['status']>(['not_started', 'in_progress', 'submitted', 'completed']),
+      mode: random.pick<Tables['results']['mode']>(['vce_exam', 'topic_practice', 'sac', 'homework']),
       completedAt: random.chance(0.8) ? when() : null,
     });
     const day = random.pick(INSTANTS).slice(0, 10);
@@ -111,7 +111,14 @@ async function fill(): Promise<void> {
     await make.payment(school, {
       tutorId: random.chance(0.8) ? tutorId : null,
       studentId: random.chance(0.8) ? studentId : null,
-      status: random.pick<Payment['status']>(['pending', 'succeeded', 'failed', 'refunded', 'disputed', 'canceled']),
+      status: random.pick<Tables['payments']['status']>([
+        'pending',
+        'succeeded',
+        'failed',
+        'refunded',
+        'disputed',
+        'canceled',
+      ]),
       createdAt: when(),
     });
     await make.conversation({

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { BlogPost } from '@app/database';
+import type { Tables } from '@app/database';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
@@ -61,7 +61,7 @@ describe('conversations', () => {
 
 describe('blog posts', () => {
   let school: string;
-  let posts: BlogPost[];
+  let posts: Tables['blog_posts'][];
   let plain: string;
   let platform: string;
 
@@ -90,7 +90,7 @@ describe('blog posts', () => {
     );
   });
 
-  const own = (): BlogPost[] => posts.filter(({ organizationId }) => organizationId === school);
+  const own = (): Tables['blog_posts'][] => posts.filter(({ organizationId }) => organizationId === school);
 
   async function list(key: string, query = 'limit=200'): Promise<string[]> {
     const answer = await api.get(`/v1/blog-posts?${query}`, key);

@@ -309,10 +309,10 @@ describe('after all of this', () => {
 
 describe('10,000 new keys', () => {
   it('are all different and all well formed, and what is stored of them is not they', async () => {
-    const stored: { keyHash: Buffer; firstFour: string; lastFour: string; name: string }[] = [];
+    const stored: unknown[][] = [];
     const database = {
       transaction: (_tenant: unknown, work: () => Promise<unknown>) => work(),
-      manager: { insert: (_entity: unknown, row: (typeof stored)[number]) => Promise.resolve(stored.push(row)) },
+      query: ({ values }: { values: unknown[] }) => Promise.resolve(stored.push(values)),
     };
     const generator = new ApiKeys(database as unknown as Database, loadEnv({}, {}));
     const made = [];
@@ -321,9 +321,10 @@ describe('10,000 new keys', () => {
     expect(new Set(texts).size).toBe(10_000);
     expect(new Set(made.map(({ id }) => id)).size).toBe(10_000);
     expect(texts.filter((text) => !/^tk_live_[0-9a-f]{64}$/.test(text))).toEqual([]);
-    for (const [index, { keyHash, firstFour, lastFour, ...rest }] of stored.entries()) {
+    for (const [index, [id, organization, name, keyHash, firstFour, lastFour, ...rest]] of stored.entries()) {
       const text = texts[index]!;
-      expect(keyHash.equals(createHash('sha256').update(text).digest())).toBe(true);
+      expect([id, organization, name]).toEqual([made[index]!.id, 'organization', 'x']);
+      expect(createHash('sha256').update(text).digest().equals(keyHash as Buffer)).toBe(true);
       expect([firstFour, lastFour]).toEqual([text.slice(8, 12), text.slice(-4)]);
       expect(JSON.stringify(rest)).not.toContain(text.slice(12, -4));
     }

@@ -1,43 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { DataSource, EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as schema from '@app/database';
-import { connect, entities, migrate, revertLast } from '@app/database';
+import { migrate, revertLast } from '@app/database';
+import { secureTable } from '../../libs/database/src/migrations/secure-table.v1.js';
+import { Factories } from '../support/data/factories.js';
+import { type Column, readColumns } from '../support/database/columns.js';
 import { createEmptyDatabase } from '../support/database/database.js';
-import { ownersPool, World } from './world.js';
-
-/** TypeORM's own. */
-const NOT_OURS = ['migrations', 'typeorm_metadata'];
+import { feedbackRow, homeworkRow, ownersPool, resultRow, seatRow, World } from './world.js';
 
 /** Copies that the database writes: what they hold was checked where it came from. */
 const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
 
-/** Rows that their writer may not be allowed to see: TypeORM must not ask for them back, see the entities. */
-const NOT_RETURNED = [
-  'student_groups', 'homework', 'session_feedback', 'results', 'conversations', 'conversation_participants',
-]; // prettier-ignore
-
 /** Columns that take one of a few words. */
 const CLOSED =
   /^(status|role|type|scope|scopes|mode|attendance|visibility|billing_interval|tracking_method|.*_(type|mode|role))$/;
-
-const COLUMNS = `
-  SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, NOT a.attnotnull AS nullable,
-    a.attgenerated <> '' AS generated, a.atthasdef AND a.attgenerated = '' AS defaulted,
-    coalesce(a.attnum = ANY (k.conkey), false) AS key
-  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-  LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
-  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> ALL ($1) ORDER BY 1, 2`;
-
-interface SchemaColumn {
-  table: string;
-  name: string;
-  type: string;
-  nullable: boolean;
-  generated: boolean;
-  defaulted: boolean;
-  key: boolean;
-}
 
 /** Everything that the migrations make, as text. */
 const FINGERPRINT = `
@@ -57,113 +33,62 @@ const FINGERPRINT = `
 
 describe('the schema', () => {
   let world: World;
-  let dataSource: DataSource;
-  let columns: SchemaColumn[];
+  let columns: Column[];
 
   beforeAll(async () => {
     world = await World.create();
-    dataSource = await connect({ url: world.urls.tenantUrl, poolSize: 2, applicationName: 'tutoring tests' });
-    columns = (await world.all(COLUMNS, [NOT_OURS])) as unknown as SchemaColumn[];
+    columns = await readColumns((sql) => world.all(sql));
   }, 60_000);
 
-  afterAll(async () => {
-    await dataSource.destroy();
-    await world.destroy();
+  afterAll(() => world.destroy());
+
+  it('takes rows that their writer may not see', async () => {
+    const [mine, other] = [await world.organization(), await world.organization()];
+    const user_id = await world.member(mine, 'tutor');
+    await world.member(other, 'tutor', { user: user_id });
+    const homework = await world.insert(mine, 'homework', homeworkRow(user_id, { files: '["a.pdf"]' }));
+    await world.insert(mine, 'session_feedback', feedbackRow(user_id, { legacy: true }));
+    await world.insert(mine, 'session_feedback', feedbackRow(user_id, { comment: 'Good' }));
+    const group = { id: randomUUID(), tutor_id: user_id, name: 'Group' };
+    await world.insert(mine, 'student_groups', group);
+    await world.insert(mine, 'results', resultRow(user_id));
+    const conversation = await world.insert(mine, 'conversations', { id: randomUUID(), type: 'direct' });
+    await world.insert(mine, 'conversation_participants', seatRow(conversation, user_id));
+    expect(await world.as(mine, 'SELECT organization_id, has_comment, legacy FROM session_feedback')).toEqual([
+      { organization_id: mine, has_comment: true, legacy: false },
+    ]);
+    expect(await world.as(mine, 'SELECT FROM homework')).toEqual([]);
+    const [written] = await world.all('SELECT organization_id, files, created_at FROM homework WHERE id = $1', [
+      homework,
+    ]);
+    expect(written).toEqual({ organization_id: null, files: ['a.pdf'], created_at: expect.any(Date) as Date });
   });
 
-  describe('and the entities', () => {
-    it('have the same tables and columns', () => {
-      const described = dataSource.entityMetadatas.flatMap((entity) =>
-        entity.columns.map((column) => ({
-          table: entity.tableName,
-          name: column.databaseName,
-          type: typeOf(column),
-          nullable: column.isNullable,
-          generated: !column.isInsert && !column.isUpdate,
-          key: column.isPrimary,
-        })),
-      );
-      const byName = (a: { table: string; name: string }, b: { table: string; name: string }): number =>
-        `${a.table} ${a.name}` < `${b.table} ${b.name}` ? -1 : 1;
-      expect(described.sort(byName)).toEqual(columns.map(({ defaulted: _, ...column }) => column).sort(byName));
-    });
-
-    it('agree on what may be left out', () => {
-      const defaulted = dataSource.entityMetadatas.flatMap((entity) =>
-        entity.columns
-          .filter((column) => column.default !== undefined)
-          .map((column) => `${entity.tableName}.${column.databaseName}`),
-      );
-      const expected = columns.filter((column) => column.defaulted && !NOT_RETURNED.includes(column.table));
-      expect(defaulted.sort()).toEqual(expected.map((column) => `${column.table}.${column.name}`).sort());
-    });
-
-    it('are all listed', () => {
-      const classes = Object.values(schema).filter((it) => entities.includes(it as never));
-      expect(classes).toHaveLength(entities.length);
-    });
-
-    it('store and read back every kind of value', async () => {
-      const [organizationId, person] = [await world.organization(), await world.person()];
-      await inTenant(organizationId, async (manager) => {
-        await manager.insert(schema.Member, { id: randomUUID(), organizationId, userId: person, role: 'student' });
-        const id = randomUUID();
-        const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
-        await manager.insert(schema.Adjustment, { id, organizationId, tutorId: person, ...period, amountCents: -1e12 });
-        expect(await manager.findOneByOrFail(schema.Adjustment, { id })).toMatchObject({
-          ...period,
-          amountCents: -1e12,
-          note: null,
-          voided: false,
-          createdAt: expect.any(Date) as Date,
-        });
-        const keyHash = randomBytes(32);
-        const key = { id, organizationId, name: 'Site', keyHash, firstFour: 'abcd', lastFour: '0123' };
-        await manager.insert(schema.ApiKey, key);
-        expect(await manager.findOneByOrFail(schema.ApiKey, { keyHash })).toMatchObject({ ...key, scopes: ['read'] });
-        const post = { id, organizationId, brand: 'primary', title: 'News', slug: 'news', tags: ['a', 'b,"c'] };
-        await manager.insert(schema.BlogPost, { ...post, date: '2026-03-01' });
-        expect(await manager.findOneByOrFail(schema.BlogPost, { id })).toMatchObject({ ...post, date: '2026-03-01' });
-        const profile = { organizationId, userId: person, homeLat: -37.8136, homeLng: 144.9631 };
-        await manager.insert(schema.TutorProfile, profile);
-        expect(await manager.findOneByOrFail(schema.TutorProfile, { userId: person })).toMatchObject(profile);
+  it('keeps every kind of value as it was written', async () => {
+    const make = await Factories.connect(world.urls);
+    try {
+      const { id: organizationId } = await make.organization();
+      const { id: tutorId } = await make.tutor(organizationId);
+      const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31', note: null };
+      const adjustment = await make.adjustment(organizationId, tutorId, { ...period, amountCents: -1e12 });
+      const { createdAt } = adjustment;
+      expect(adjustment).toMatchObject({
+        ...period,
+        amountCents: -1e12,
+        voided: false,
+        createdAt: expect.any(Date) as Date,
       });
-    });
-
-    it('are inserted without being asked back where the writer may not see them', async () => {
-      const [organizationId, other] = [await world.organization(), await world.organization()];
-      const userId = await world.member(organizationId, 'tutor');
-      await world.member(other, 'tutor', { user: userId });
-      const row = { id: randomUUID() };
-      await inTenant(organizationId, async (manager) => {
-        const homework = { ...row, assignedBy: userId, title: 'Fractions', files: ['a.pdf'] };
-        await manager.insert(schema.Homework, { ...homework, homeworkType: 'text', scope: 'student' });
-        await manager.insert(schema.SessionFeedback, { ...row, tutorId: userId, rating: 5, legacy: true });
-        await manager.insert(schema.SessionFeedback, { id: randomUUID(), tutorId: userId, rating: 4, comment: 'Good' });
-        await manager.insert(schema.StudentGroup, { ...row, tutorId: userId, name: 'Group' });
-        await manager.insert(schema.Result, { ...row, studentId: userId, status: 'submitted', mode: 'sac' });
-        await manager.insert(schema.Conversation, { ...row, type: 'direct' });
-        const seat = { ...row, conversationId: row.id, userId, role: 'tutor' } as const;
-        await manager.insert(schema.ConversationParticipant, seat);
-        const feedback = await manager.findOneByOrFail(schema.SessionFeedback, { tutorId: userId });
-        expect(feedback).toMatchObject({
-          organizationId,
-          rating: 4,
-          hasComment: true,
-          positiveTags: [],
-          legacy: false,
-        });
-        expect(await manager.countBy(schema.Homework, {})).toBe(0);
-      });
-      const [homework] = await world.all('SELECT organization_id, files, created_at FROM homework');
-      expect(homework).toMatchObject({ organization_id: null, files: ['a.pdf'], created_at: expect.any(Date) as Date });
-    });
-
-    async function inTenant(organizationId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
-      await dataSource.transaction(async (manager) => {
-        await manager.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
-        await work(manager);
-      });
+      const keyHash = randomBytes(32);
+      const key = await make.row('api_keys', { organizationId, name: 'Site', keyHash, expiresAt: createdAt });
+      expect(key).toMatchObject({ name: 'Site', keyHash, scopes: ['read'], expiresAt: createdAt });
+      const post = await make.post(organizationId, { tags: ['a', 'b,"c'], date: '2026-03-01' });
+      expect(await make.find('blog_posts', post.id)).toEqual(post);
+      expect(post).toMatchObject({ tags: ['a', 'b,"c'], date: '2026-03-01' });
+      const place = { homeLat: -37.8136, homeLng: 144.9631 };
+      const user = await make.member(organizationId);
+      expect(await make.row('tutor_profiles', { organizationId, userId: user.id, ...place })).toMatchObject(place);
+    } finally {
+      await make.close();
     }
   });
 
@@ -184,6 +109,27 @@ describe('the schema', () => {
       (name) => !tables.some((table) => table.name === name),
     );
     expect(open).toEqual(['credentials', 'portal_sessions', 'sign_in_attempts', 'suppressions', 'worker_heartbeats']);
+  });
+
+  it('secures a new table like those before it', async () => {
+    const owner = new DataSource({ type: 'postgres', url: world.urls.ownerUrl });
+    await owner.initialize();
+    const runner = owner.createQueryRunner();
+    const secured = (table: string): Promise<object[]> =>
+      runner.query(
+        `SELECT relrowsecurity, relforcerowsecurity, polname, polcmd, polroles::text, polpermissive,
+           pg_get_expr(polqual, polrelid) AS using, pg_get_expr(polwithcheck, polrelid) AS check
+         FROM pg_class c JOIN pg_policy ON polrelid = c.oid WHERE c.oid = $1::regclass ORDER BY polname`,
+        [table],
+      );
+    await runner.startTransaction();
+    await runner.query('CREATE TABLE fresh (organization_id uuid NOT NULL)');
+    await secureTable(runner, 'fresh');
+    const policies = await secured('fresh');
+    expect(policies).toHaveLength(2);
+    expect(policies).toEqual(await secured('payments'));
+    await runner.rollbackTransaction();
+    await owner.destroy();
   });
 
   it('keeps times to the millisecond, as JavaScript does', () => {
@@ -247,8 +193,3 @@ describe('the schema', () => {
     }
   }, 60_000);
 });
-
-function typeOf(column: { type: unknown; precision?: number | null; isArray: boolean }): string {
-  const type = String(column.type).replace('timestamp', `timestamp(${column.precision})`);
-  return column.isArray ? `${type}[]` : type;
-}

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { Invites } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
-import { IdempotencyKey, Invite, OutboxMessage } from '@app/database';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { Mailroom } from '../support/worker/worker.js';
 
@@ -36,8 +34,8 @@ describe('housekeeping', () => {
     await room.make.query(`UPDATE outbox SET created_at = $1 WHERE recipient LIKE 'waiting%'`, [daysAgo(99)]);
     await room.invite({ expiresAt: daysAgo(30.01) });
     await room.invite({ expiresAt: daysAgo(29.99) });
-    await room.make.insert(
-      IdempotencyKey,
+    await room.make.rows(
+      'idempotency_keys',
       [-0.01, 0.01].map((days) => ({
         organizationId,
         operation: 'POST /v1/invites',
@@ -80,7 +78,7 @@ describe('housekeeping', () => {
       finishedAt: daysAgo(31),
     }));
     for (let chunk = 0; chunk < 24; chunk++) {
-      await room.make.insert(OutboxMessage, rows.map((row) => ({ id: uuidv7(), ...row }))); // prettier-ignore
+      await room.make.rows('outbox', rows);
     }
     const workers = [await room.worker(), await room.worker()];
     const purged = await Promise.all(workers.map((worker) => worker.get(HousekeepingService).purge()));
@@ -92,7 +90,11 @@ describe('housekeeping', () => {
     const { id } = await room.make.organization();
     const workers = [await room.worker(), await room.worker()];
     await Promise.all(workers.map((worker) => worker.get(HousekeepingService).runOnce()));
-    const standing = () => room.make.db.getRepository(Invite).findBy({ organizationId: id, standing: true });
+    const standing = () =>
+      room.make.query<{ id: string; role: string }>(
+        'SELECT id, role FROM invites WHERE organization_id = $1 AND standing',
+        [id],
+      );
     const made = await standing();
     expect(made.map(({ role }) => role).sort()).toEqual(['student', 'tutor']);
     const env = loadEnv(room.settings, {});

@@ -1,5 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
-import { BlogPost } from '@app/database';
+import type { Tables } from '@app/database';
 import { QUEUES } from '@app/jobs';
 import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
 import { Mailroom } from '../support/worker/worker.js';
@@ -17,14 +16,10 @@ describe('the publishing queue', () => {
   afterAll(() => room.stop());
 
   const in_ = (ms: number) => new Date(Date.now() + ms);
-  async function post(scheduledAt: Date | null, wish: Partial<BlogPost> = {}): Promise<string> {
-    const id = uuidv7();
-    const { organizationId } = room;
-    const text = { brand: 'primary', title: 'News', slug: `news-${id}` };
-    await room.make.insert(BlogPost, [{ id, organizationId, ...text, scheduledAt, ...wish }]);
-    return id;
+  async function post(scheduledAt: Date | null, wish: Partial<Tables['blog_posts']> = {}): Promise<string> {
+    return (await room.make.post(room.organizationId, { scheduledAt, ...wish })).id;
   }
-  const find = (id: string) => room.make.db.getRepository(BlogPost).findOneByOrFail({ id });
+  const find = (id: string) => room.make.find('blog_posts', id);
   const audited = () =>
     room.make
       .query<{ n: number }>(`SELECT count(*)::int AS n FROM audit_log WHERE api_key_id IS NULL`)

@@ -1,4 +1,4 @@
-import type { Organization } from '@app/database';
+import type { Organization } from '@app/accounts';
 
 /** Slugs by the ids of their organizations. */
 export type Slugs = Map<string, string>;

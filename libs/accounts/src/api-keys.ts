@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env } from '@app/config';
-import { ApiKey, Database, type Deadline, type Lane } from '@app/database';
+import { Database, type Deadline, type Lane } from '@app/database';
 import type { Scope } from './scopes.js';
 
 /** A key as the guard sees it: enough to admit or refuse, and to know on whose behalf. */
@@ -24,6 +24,20 @@ export interface NewApiKey {
   expiresAt?: Date | null;
   platformBlog?: boolean;
   createdBy?: string | null;
+}
+
+/** A key as its organization lists it. Nothing in it opens anything. */
+export interface ApiKey {
+  id: string;
+  name: string;
+  firstFour: string;
+  lastFour: string;
+  scopes: string[];
+  platformBlog: boolean;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
 }
 
 interface KeyRow {
@@ -70,26 +84,23 @@ export class ApiKeys {
     const key = `${this.env.get('API_KEY_PREFIX')}_live_${secret}`;
     const id = uuidv7();
     await this.db.transaction({ organizationId }, () =>
-      this.db.manager.insert(ApiKey, {
-        id,
-        organizationId,
-        name: wanted.name,
-        keyHash: sha256(key),
-        firstFour: secret.slice(0, 4),
-        lastFour: secret.slice(-4),
-        scopes: wanted.scopes ?? ['read'],
-        platformBlog: wanted.platformBlog ?? false,
-        createdBy: wanted.createdBy ?? null,
-        expiresAt: wanted.expiresAt ?? null,
-      }),
+      this.db.query(sql`
+        INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four, scopes, platform_blog, created_by,
+          expires_at)
+        VALUES (${id}, ${organizationId}, ${wanted.name}, ${sha256(key)}, ${secret.slice(0, 4)}, ${secret.slice(-4)},
+          ${wanted.scopes ?? ['read']}, ${wanted.platformBlog ?? false}, ${wanted.createdBy ?? null},
+          ${wanted.expiresAt?.toISOString() ?? null})`),
     );
     return { id, key };
   }
 
-  /** The organization's keys, newest first, revoked and expired ones too. Nothing in them opens anything. */
+  /** The organization's keys, newest first, revoked and expired ones too. */
   async list(organizationId: string): Promise<ApiKey[]> {
     return this.db.transaction({ organizationId }, () =>
-      this.db.manager.find(ApiKey, { where: { organizationId }, order: { createdAt: 'DESC', id: 'DESC' } }),
+      this.db.query<ApiKey>(sql`
+        SELECT id, name, first_four AS "firstFour", last_four AS "lastFour", scopes, platform_blog AS "platformBlog",
+          expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", created_at AS "createdAt"
+        FROM api_keys WHERE organization_id = ${organizationId} ORDER BY created_at DESC, id DESC`),
     );
   }
 

@@ -1,5 +1,5 @@
 export { AccountsModule } from './accounts.module.js';
-export { ApiKeys, type KeyLookup, type NewApiKey } from './api-keys.js';
+export { type ApiKey, ApiKeys, type KeyLookup, type NewApiKey } from './api-keys.js';
 export { AuditLog } from './audit-log.js';
 export { isEmail, normalizeEmail } from './email.js';
 export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
@@ -11,7 +11,7 @@ export { Identities } from './joining/identities.js';
 export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } from './joining/joining.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { SignIn } from './joining/sign-in.js';
-export { AccountError, type NewOrganization, Organizations } from './organizations.js';
+export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { Places } from './places.js';
 export { grants, isScope, type Scope, SCOPES } from './scopes.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';

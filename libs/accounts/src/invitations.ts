@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Invite, type Tenant } from '@app/database';
+import { Database, type Tables, type Tenant } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
 import { AuditLog } from './audit-log.js';
 import { normalizeEmail } from './email.js';
@@ -9,7 +9,7 @@ import type { Decider } from './joining/approvals.js';
 import type { Provisioner } from './provisioning/people.js';
 
 /** The scopes whose invites to an address are mailed, not only recorded. */
-const MAILED: Partial<Record<Invite['scope'], EmailKind>> = {
+const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
   organization: 'organization_invite',
   tutor_student: 'tutor_invite',
 };
@@ -101,7 +101,7 @@ export class Invitations {
   /** Revokes inside the ambient transaction. Standing codes stay, and account links belong to their person. */
   private async close(organizationId: string, id: string) {
     const [row] = await this.db.query<
-      Pick<Invite, 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }
+      Pick<Tables['invites'], 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }
     >(sql`
       WITH closed AS (
         UPDATE invites SET revoked_at = now()

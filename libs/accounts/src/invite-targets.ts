@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, type Invite } from '@app/database';
+import { Database, type Tables } from '@app/database';
 
 /** What invites lead to. */
 @Injectable()
@@ -8,8 +8,8 @@ export class InviteTargets {
   constructor(private readonly db: Database) {}
 
   /** Whether the target of such an invite is there, inside the ambient transaction. */
-  async has(organizationId: string, scope: Invite['scope'], id: string): Promise<boolean> {
-    const targets: Record<Invite['scope'], Sql | null> = {
+  async has(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<boolean> {
+    const targets: Record<Tables['invites']['scope'], Sql | null> = {
       organization: null,
       classroom: sql`SELECT FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id}`,
       group: sql`SELECT FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id}`,
@@ -28,8 +28,8 @@ export class InviteTargets {
    * What the page of an invite calls its target, inside the ambient transaction: a classroom, a group, a tutor, or a child
    * by its first name. null where there is nothing to tell.
    */
-  async nameOf(organizationId: string, scope: Invite['scope'], id: string): Promise<string | null> {
-    const names: Record<Invite['scope'], Sql | null> = {
+  async nameOf(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<string | null> {
+    const names: Record<Tables['invites']['scope'], Sql | null> = {
       organization: null,
       account: null,
       classroom: sql`SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id}`,

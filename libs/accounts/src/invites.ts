@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database, type Invite, type Tenant } from '@app/database';
+import { Database, type Tables, type Tenant } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
 import { normalizeEmail } from './email.js';
 import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
 
 /** What an invite is for. */
 export interface NewInvite {
-  scope: Invite['scope'];
-  role: Invite['role'];
+  scope: Tables['invites']['scope'];
+  role: Tables['invites']['role'];
   targetId: string;
   subjectId?: string | null;
   /** The one person that it is for; without, it is shareable. */

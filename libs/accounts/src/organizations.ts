@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, Member, Organization } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { Invites } from './invites.js';
 
 export interface NewOrganization {
@@ -9,6 +9,11 @@ export interface NewOrganization {
   slug: string;
   timeZone?: string;
   currency?: string;
+}
+
+export interface Organization extends Required<NewOrganization> {
+  id: string;
+  createdAt: Date;
 }
 
 /** No organization has this id. */
@@ -40,7 +45,9 @@ export class Organizations {
     if (await this.idBySlug(slug)) throw new AccountError(`The organization "${slug}" already exists`);
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
-      await this.db.manager.insert(Organization, { id, name, slug, timeZone, currency });
+      await this.db.query(sql`
+        INSERT INTO organizations (id, name, slug, time_zone, currency)
+        VALUES (${id}, ${name}, ${slug}, ${timeZone}, ${currency})`);
       await this.invites.addStandingCodes(id);
     });
     return { id };
@@ -50,7 +57,9 @@ export class Organizations {
   async list(): Promise<Organization[]> {
     return this.db.transaction({ organizationId: NO_ORGANIZATION }, async () => {
       await this.db.query(sql`SELECT set_config('app.maintenance', 'on', true)`);
-      return this.db.manager.find(Organization, { order: { slug: 'ASC' } });
+      return this.db.query<Organization>(sql`
+        SELECT id, name, slug, time_zone AS "timeZone", currency, created_at AS "createdAt"
+        FROM organizations ORDER BY slug`);
     });
   }
 
@@ -72,7 +81,6 @@ export class Organizations {
       throw new AccountError(`"${email}" is not an email address`);
     }
     return this.db.transaction({ organizationId }, async () => {
-      const { manager } = this.db;
       // Without a conflict target: with one, row-level security would want to see the new row.
       await this.db.query(sql`
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
@@ -81,18 +89,15 @@ export class Organizations {
       // The login may be another organization's so far: its row is not in sight, its id can be asked for.
       const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
-      const member = await manager.findOneBy(Member, { organizationId, userId });
+      const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
+        SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
       if (member && member.role !== 'owner') {
         throw new AccountError(`${address} is a member of this organization already, as ${member.role}`);
       }
       if (!member) {
-        await manager.insert(Member, {
-          id: uuidv7(),
-          organizationId,
-          userId,
-          role: 'owner',
-          status: 'pending',
-        });
+        await this.db.query(sql`
+          INSERT INTO members (id, organization_id, user_id, role, status)
+          VALUES (${uuidv7()}, ${organizationId}, ${userId}, 'owner', 'pending')`);
         // By the operator's word: the login may be tied to others.
         await this.db.query(sql`SELECT accept_ties(${userId}, false, true)`);
       }

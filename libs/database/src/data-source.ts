@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseFault } from './database-fault.js';
-import { entities } from './entities/index.js';
 import { migrations } from './migrations/index.js';
 
 /** What one statement may take, and how much of that it may wait for locks (ms). A deadline cuts both. */
@@ -50,7 +49,6 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
     type: 'postgres',
     url,
     applicationName,
-    entities,
     migrations,
     migrationsTransactionMode: 'each',
     installExtensions: false,

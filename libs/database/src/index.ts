@@ -11,4 +11,4 @@ export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANT
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isStorable, parseDate } from './values.js';
-export * from './entities/index.js';
+export type { Tables } from './tables.js';

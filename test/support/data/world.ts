@@ -1,13 +1,13 @@
 import { Invites } from '@app/accounts';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
-import type { Organization } from '@app/database';
+import type { Tables } from '@app/database';
 import type { TestApi } from '../http/api.js';
 import { Factories } from './factories.js';
 
 /** An organization with data for every route. */
 export interface School {
-  organization: Organization;
+  organization: Tables['organizations'];
   id: string;
   /** A key with `read`. */
   key: string;

@@ -7,7 +7,7 @@ import { hash } from '@node-rs/argon2';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '@app/config';
-import type { Member, Organization, User } from '@app/database';
+import type { Tables } from '@app/database';
 import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
@@ -21,8 +21,8 @@ export const PASSWORD = 'correct horse battery staple';
 
 /** Somebody who is signed in, and the organization that they belong to. */
 export interface Someone {
-  user: User;
-  organization: Organization;
+  user: Tables['users'];
+  organization: Tables['organizations'];
   /** The value of the Cookie header. */
   cookie: string;
 }
@@ -88,8 +88,8 @@ export class TestPortal {
 
   /** A member who is signed in, of a new organization unless one is given. */
   async someone(
-    role: Member['role'],
-    { organization, ...wish }: { organization?: Organization; user?: Partial<User> } = {},
+    role: Tables['members']['role'],
+    { organization, ...wish }: { organization?: Tables['organizations']; user?: Partial<Tables['users']> } = {},
   ): Promise<Someone> {
     const at = organization ?? (await this.make.organization());
     const user = await this.make.member(at.id, { role, status: 'accepted', ...wish });

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { v7 as uuidv7 } from 'uuid';
 import { loadEnv, Vault } from '@app/config';
-import { connect, Database, Invite, type OutboxMessage } from '@app/database';
+import { connect, Database, type Tables } from '@app/database';
 import { type Email, Outbox, type RebuildTarget } from '@app/jobs';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
@@ -108,21 +107,16 @@ export class Mailroom {
   }
 
   /** Creates an invite. @returns its id */
-  async invite(wish: Partial<Invite> = {}): Promise<string> {
-    const id = uuidv7();
-    await this.make.insert(Invite, [
-      {
-        id,
-        organizationId: this.organizationId,
-        scope: 'organization',
-        role: 'student',
-        targetId: this.organizationId,
-        email: 'invited@example.org',
-        secretHash: randomBytes(32),
-        expiresAt: new Date(Date.now() + 86_400_000),
-        ...wish,
-      },
-    ]);
+  async invite(wish: Partial<Tables['invites']> = {}): Promise<string> {
+    const { id } = await this.make.row('invites', {
+      organizationId: this.organizationId,
+      scope: 'organization',
+      role: 'student',
+      targetId: this.organizationId,
+      email: 'invited@example.org',
+      expiresAt: new Date(Date.now() + 86_400_000),
+      ...wish,
+    });
     return id;
   }
 
@@ -167,9 +161,9 @@ export class Mailroom {
 
 export interface OutboxRow {
   id: string;
-  topic: OutboxMessage['topic'];
+  topic: Tables['outbox']['topic'];
   recipient: string;
-  status: OutboxMessage['status'];
+  status: Tables['outbox']['status'];
   attempts: number;
   last_error: string | null;
   leased_by: string | null;

@@ -1,5 +1,5 @@
 import type { NewParent, NewStudent, NewTutor, Person, Refusal } from '@app/accounts';
-import type { Member } from '@app/database';
+import type { Tables } from '@app/database';
 import { ValidationFailed } from '../http/errors/api-error.js';
 import { Flag, Nested, OneOf, Text } from '../http/validation/fields.js';
 
@@ -99,14 +99,14 @@ export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
   );
 }
 
-const TEACHING: Member['role'][] = ['tutor', 'admin', 'owner'];
+const TEACHING: Tables['members']['role'][] = ['tutor', 'admin', 'owner'];
 
 /**
  * Who may teach in a classroom or group is a tutor, admin or owner; who may learn there a student.
  *
  * @throws ValidationFailed at `user_id` for a member with another role
  */
-export function requirePlace(role: Member['role'], place: 'teach' | 'learn'): void {
+export function requirePlace(role: Tables['members']['role'], place: 'teach' | 'learn'): void {
   if (place === 'teach' ? TEACHING.includes(role) : role === 'student') return;
   const msg =
     place === 'teach'

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { isScope, type Scope, SCOPES } from '@app/accounts';
+import { type ApiKey, isScope, type Scope, SCOPES } from '@app/accounts';
 import type { Env } from '@app/config';
-import { type ApiKey, canonicalUuid } from '@app/database';
+import { canonicalUuid } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { launcherOf } from '../start/data-lock.js';
 import { withWorkplace } from '../workplace.js';

@@ -1,4 +1,4 @@
-import type { OutboxMessage } from '@app/database';
+import type { Tables } from '@app/database';
 import type { Problem } from '@app/jobs';
 import type { Claimed } from './outbox.store.js';
 
@@ -17,7 +17,7 @@ export type Outcome = {
 
 /** Carries messages of one topic to where they go. */
 export interface Courier {
-  readonly topic: OutboxMessage['topic'];
+  readonly topic: Tables['outbox']['topic'];
   /** How a message ends that need not be tried at all; null when it must be. */
   screen?(message: Claimed): Promise<Outcome | null>;
   /** @param signal aborts what takes too long; the try has failed then */

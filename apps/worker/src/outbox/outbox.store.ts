@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type OutboxMessage } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import type { Problem } from '@app/jobs';
 import { Lease } from './lease.js';
 
@@ -21,7 +21,7 @@ export interface Claimed {
 }
 
 /** How a try ended, as the outbox knows it. */
-export type FinalStatus = Exclude<OutboxMessage['status'], 'queued'>;
+export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 
 interface Row {
   id: string;
@@ -44,7 +44,7 @@ export class OutboxStore {
   constructor(private readonly db: Database) {}
 
   /** Takes the message that has been due the longest; null when none is. */
-  async claim(topic: OutboxMessage['topic'], leaseMs: number): Promise<Claimed | null> {
+  async claim(topic: Tables['outbox']['topic'], leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Row>(
       sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, 1, ${leaseMs} * interval '1 millisecond')`,

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql, { empty } from 'sql-template-tag';
-import { Database, type Invite } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { normalizeEmail } from '../email.js';
 import { isCode, readSecret } from '../invite-secrets.js';
 import { InviteTargets } from '../invite-targets.js';
@@ -19,8 +19,8 @@ export interface OpenedInvite {
   id: string;
   organizationId: string;
   organization: { name: string; timeZone: string };
-  scope: Invite['scope'];
-  role: Invite['role'];
+  scope: Tables['invites']['scope'];
+  role: Tables['invites']['role'];
   targetId: string;
   subjectId: string | null;
   email: string | null;
@@ -52,8 +52,8 @@ interface Row {
   id: string;
   organization_name: string;
   time_zone: string;
-  scope: Invite['scope'];
-  role: Invite['role'];
+  scope: Tables['invites']['scope'];
+  role: Tables['invites']['role'];
   target_id: string;
   subject_id: string | null;
   email: string | null;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Member } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import type { Provisioner, Refusal } from './people.js';
 
@@ -9,13 +9,13 @@ export type AccountInvite =
   { status: 'absent' } | { status: 'refused'; refusal: Refusal } | { status: 'done'; sent: boolean; email: string };
 
 interface Recipient {
-  status: Member['status'];
+  status: Tables['members']['status'];
   email: string | null;
   first_name: string | null;
 }
 
 /** Roles that are given by an invite. */
-type InvitedRole = Exclude<Member['role'], 'owner'>;
+type InvitedRole = Exclude<Tables['members']['role'], 'owner'>;
 
 const NO_ADDRESS = 'This account has no email address yet: give it one first.';
 const ARCHIVED = 'This person is archived: provision them again first.';

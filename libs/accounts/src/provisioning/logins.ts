@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Member, type Parent } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { normalizeEmail } from '../email.js';
 import { placeholderOf, type Person } from './people.js';
 
@@ -8,14 +8,14 @@ import { placeholderOf, type Person } from './people.js';
 export interface Login {
   id: string;
   member: {
-    role: Member['role'];
-    status: Member['status'];
+    role: Tables['members']['role'];
+    status: Tables['members']['status'];
     /** Whether a mail went out within a day. */
     mailedLately: boolean;
     /** Whether that person has accepted here once, or was made here. */
     consented: boolean;
   } | null;
-  parent: { status: Parent['status']; consented: boolean } | null;
+  parent: { status: Tables['parents']['status']; consented: boolean } | null;
 }
 
 /** A login to be made. */
@@ -26,11 +26,11 @@ export interface NewLogin extends Person {
 interface LoginRow {
   email: string;
   id: string;
-  role: Member['role'] | null;
-  status: Member['status'];
+  role: Tables['members']['role'] | null;
+  status: Tables['members']['status'];
   mailed_lately: boolean;
   consented: boolean;
-  parent_status: Parent['status'] | null;
+  parent_status: Tables['parents']['status'] | null;
   parent_consented: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Member } from '@app/database';
+import type { Tables } from '@app/database';
 import type { Login } from './logins.js';
 
 /**
@@ -17,7 +17,7 @@ const PARENT_OF_HERE = 'This address belongs to a parent in this organization, w
 const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
 
 /** As a member with this role; without a login it is to be made. */
-export function standingAsMember(role: Member['role'], login: Login | undefined): Standing {
+export function standingAsMember(role: Tables['members']['role'], login: Login | undefined): Standing {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;
   if (member && member.role !== role) return { as: 'refused', reason: takenAs(member.role) };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { QueryFailedError } from 'typeorm';
-import { Database, type Member } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { normalizeEmail } from '../email.js';
 import { AccountMails } from './account-mails.js';
 import { type Person, placeholderOf, type Provisioner, type Refusal } from './people.js';
@@ -19,7 +19,7 @@ export type ProfileChanged =
     };
 
 interface StudentRow {
-  status: Member['status'];
+  status: Tables['members']['status'];
   first_name: string | null;
   last_name: string | null;
   email: string | null;

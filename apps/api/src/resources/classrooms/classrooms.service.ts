@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Places } from '@app/accounts';
-import { Database, type Member } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
 import { requirePlace } from '../../people/people.dto.js';
@@ -23,7 +23,7 @@ export class ClassroomsService {
     seat: 'teacher' | 'student',
   ): Promise<{ member_id: string }> {
     const { organizationId } = caller;
-    const [member] = await this.db.query<{ role: Member['role'] }>(sql`
+    const [member] = await this.db.query<{ role: Tables['members']['role'] }>(sql`
       SELECT m.role FROM classrooms c JOIN members m ON m.organization_id = c.organization_id
       WHERE c.organization_id = ${organizationId} AND c.id = ${classroomId}
         AND m.user_id = ${userId} AND m.status = 'accepted'`);

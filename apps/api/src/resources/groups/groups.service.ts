@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Places } from '@app/accounts';
-import { Database, type Member } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
@@ -35,7 +35,7 @@ export class GroupsService {
     place: 'tutor' | 'student',
   ): Promise<{ member_id: string }> {
     const { organizationId } = caller;
-    const [member] = await this.db.query<{ role: Member['role'] }>(sql`
+    const [member] = await this.db.query<{ role: Tables['members']['role'] }>(sql`
       SELECT m.role FROM student_groups g JOIN members m ON m.organization_id = g.organization_id
       WHERE g.organization_id = ${organizationId} AND g.id = ${groupId}
         AND m.user_id = ${userId} AND m.status = 'accepted'`);

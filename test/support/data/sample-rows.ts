@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Tables } from '@app/database';
+import { type Column, readColumns } from '../database/columns.js';
+import { camelCase, snakeCase } from './names.js';
+
+/** A row by its columns' names. */
+export type Row = Record<string, unknown>;
+
+/** Values that a column's type, closed set and references do not tell. */
+const BY_NAME: Record<string, unknown> = {
+  currency: 'AUD',
+  expires_at: '2100-01-01',
+  first_four: '0123',
+  last_four: 'cdef',
+};
+
+const BY_TYPE: Record<string, () => unknown> = {
+  uuid: uuidv7,
+  text: uuidv7,
+  boolean: () => false,
+  integer: () => 1,
+  bigint: () => 100,
+  'double precision': () => 1.5,
+  date: () => '2026-03-02',
+  'timestamp(3) with time zone': () => '2026-03-02T09:00:00Z',
+  bytea: () => randomBytes(32),
+};
+
+/** Makes rows of any table from what the migrated schema says of its columns. */
+export class SampleRows {
+  private constructor(private readonly tables: Map<string, Column[]>) {}
+
+  static async read(query: (sql: string) => Promise<unknown[]>): Promise<SampleRows> {
+    const tables = new Map<string, Column[]>();
+    for (const column of await readColumns(query)) {
+      tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+    }
+    return new SampleRows(tables);
+  }
+
+  columns(table: string): Column[] {
+    const columns = this.tables.get(table);
+    if (!columns) throw new Error(`There is no table ${table}`);
+    return columns;
+  }
+
+  /**
+   * The row with a value in every column that needs one.
+   *
+   * @param known rows that others may refer to, by table
+   */
+  complete(table: string, row: Row, known: Record<string, Row> = {}): Row {
+    const needed = this.columns(table).filter(
+      ({ name, nullable, defaulted, generated }) => !nullable && !defaulted && !generated && row[name] === undefined,
+    );
+    const samples = needed.map((column) => [column.name, sampleOf(column, known)] as const);
+    return { ...Object.fromEntries(samples), ...row };
+  }
+
+  /** One statement that inserts rows with the same columns and returns each as `row`, in their order. */
+  insertion(table: string, rows: Row[]): { sql: string; values: [string] } {
+    const columns = Object.keys(rows[0]!).join(', ');
+    const sql = `INSERT INTO ${table} (${columns})
+      SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1) RETURNING to_jsonb(${table}.*) AS row`;
+    return { sql, values: [JSON.stringify(rows.map(toJson))] };
+  }
+
+  /** A returned `row`, as {@link Tables} describes it. */
+  stored<T extends keyof Tables>(table: T, row: Row): Tables[T] {
+    const values = this.columns(table).map(({ name, type }) => [camelCase(name), fromJson(type, row[name])]);
+    return Object.fromEntries(values) as Tables[T];
+  }
+}
+
+/** A row of {@link Tables}, by its columns' names. */
+export function toColumns(row: object): Row {
+  const given = Object.entries(row).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as unknown]));
+}
+
+function sampleOf({ table, name, type, values, reference }: Column, known: Record<string, Row>): unknown {
+  const referred = reference && known[reference.table]?.[reference.column];
+  const sample = referred ?? BY_NAME[name] ?? values?.[0] ?? BY_TYPE[type]?.();
+  if (sample === undefined) throw new Error(`${table}.${name}: give the type ${type} a sample in BY_TYPE`);
+  return sample;
+}
+
+const bytea = (value: unknown): unknown => (Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value);
+
+const toJson = (row: Row): Row => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, bytea(value)]));
+
+function fromJson(type: string, value: unknown): unknown {
+  if (value === null) return null;
+  if (type.startsWith('timestamp')) return new Date(value as string);
+  return type === 'bytea' ? Buffer.from((value as string).slice(2), 'hex') : value;
+}
