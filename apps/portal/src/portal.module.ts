@@ -6,6 +6,8 @@ import { LoggingModule } from '@app/logging';
 import { AccountModule } from './account/account.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
+import { JoinModule } from './join/join.module.js';
+import { PeopleModule } from './people/people.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { WebModule } from './web/web.module.js';
 
@@ -27,6 +29,8 @@ export class PortalModule {
         HomeModule,
         SignInModule,
         AccountModule,
+        JoinModule,
+        PeopleModule,
       ],
     };
   }

@@ -17,9 +17,9 @@ export function newCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join('');
 }
 
-/** A token as it is; a code however it was typed: case, blanks and dashes do not matter. */
+/** A token as it is; a code however it was typed: case, blanks, and dashes of all kinds do not matter. */
 export function readSecret(text: string): string {
-  const code = text.replaceAll(/[\s-]/g, '').toUpperCase();
+  const code = text.replaceAll(/[\s\p{Dash_Punctuation}\p{Format}]/gu, '').toUpperCase();
   return CODE.test(code) ? code : text.trim();
 }
 

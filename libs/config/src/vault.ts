@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Env } from './env.js';
 
 /** What is sealed, and so which key seals it: what was sealed for one purpose opens for no other. */
-export type Purpose = 'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets' | 'flash messages';
+export type Purpose =
+  'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets' | 'flash messages' | 'join cookies';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

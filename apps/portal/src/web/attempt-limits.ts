@@ -46,6 +46,11 @@ export class AttemptLimits {
     await this.db.lookUp(sql`SELECT forgive_attempts(${this.subject(limit, whose)})`);
   }
 
+  /** Takes back one attempt that was none. The earlier ones stay, unlike with {@link forgive}. */
+  async giveBack(limit: AttemptLimit, whose: string): Promise<void> {
+    await this.db.lookUp(sql`SELECT give_back_attempt(${this.subject(limit, whose)})`);
+  }
+
   private subject({ purpose }: AttemptLimit, whose: string): Buffer {
     return createHmac('sha256', this.vault.derive('attempt limits')).update(`${purpose} ${whose}`).digest();
   }

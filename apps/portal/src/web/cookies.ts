@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 
 /** The cookies of the portal. All are readable by the server alone, and of no use to other sites. */
-export type CookieName = 'session' | 'flash' | 'passkey';
+export type CookieName = 'session' | 'flash' | 'passkey' | 'join';
 
 /** Over https their names begin with `__Host-`, which binds them to this very host: no subdomain can plant one. */
 @Injectable()

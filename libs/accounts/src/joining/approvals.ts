@@ -9,6 +9,9 @@ export interface Decider {
   requestId: string;
 }
 
+/** `decided`: nobody waits under this id any more, or never did. `absent`: nobody here has it. */
+export type Decided = 'done' | 'decided' | 'absent';
+
 /** Lets tutors in who have joined by a reusable code, or does not. Whoever waits sees nothing of the organization. */
 @Injectable()
 export class Approvals {
@@ -17,16 +20,15 @@ export class Approvals {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @returns false when nobody waits under this id */
-  approve(tenant: Tenant, userId: string, by: Decider): Promise<boolean> {
+  approve(tenant: Tenant, userId: string, by: Decider): Promise<Decided> {
     return this.decide(tenant, userId, by, 'approve_member', async () => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
       return row!.done;
     });
   }
 
-  /** They are archived: a code does not let them back in, only an invite to their address. @returns false likewise */
-  decline(tenant: Tenant, userId: string, by: Decider): Promise<boolean> {
+  /** They are archived: a code does not let them back in, only an invite to their address. */
+  decline(tenant: Tenant, userId: string, by: Decider): Promise<Decided> {
     return this.decide(tenant, userId, by, 'decline_member', async () => {
       const declined = await this.db.query(sql`
         WITH declined AS (
@@ -44,12 +46,16 @@ export class Approvals {
     by: Decider,
     operation: string,
     work: () => Promise<boolean>,
-  ): Promise<boolean> {
+  ): Promise<Decided> {
+    const { organizationId } = tenant;
     return this.db.transaction(tenant, async () => {
-      const done = await work();
-      const details = { user_id: userId, by: by.userId };
-      if (done) await this.audit.add(tenant.organizationId, operation, by.requestId, details);
-      return done;
+      if (!(await work())) {
+        const members = await this.db.query(sql`
+          SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+        return members.length > 0 ? 'decided' : 'absent';
+      }
+      await this.audit.add(organizationId, operation, by.requestId, { user_id: userId, by: by.userId });
+      return 'done';
     });
   }
 }

@@ -34,8 +34,10 @@ export interface Joined {
   organizationId: string;
   /** Whether a login was made. */
   created: boolean;
-  /** Whether the address is proven; if not, a confirmation was mailed. */
+  /** Whether the address is proven. */
   verified: boolean;
+  /** Whether a confirmation was mailed; not so when the address was mailed a moment ago. */
+  confirmationMailed: boolean;
   /** Whether an owner or admin has to approve first. */
   waits: boolean;
 }
@@ -187,15 +189,20 @@ export class Joining {
       await this.effects.apply(invite, identity.id);
     }
     await this.effects.close(invite);
-    if (!identity.verified) {
-      const { id, email: to, firstName } = identity;
-      await this.mails.queue(by, [{ kind: 'address_confirmation', role: invite.role, id, to, firstName }]);
-    }
+    const confirmationMailed = !identity.verified && (await this.confirm(by, invite, identity));
     const { id: invite_id, scope, role } = invite;
     const details = { invite_id, user_id: identity.id, scope, role, created, verified: identity.verified };
     await this.audit.add(organizationId, 'join', requestId, details);
     const { id: userId, verified } = identity;
-    return { status: 'joined', userId, organizationId, created, verified, waits: approval !== false };
+    const waits = approval !== false;
+    return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits };
+  }
+
+  /** Asks for a proof of the address. @returns whether a mail was queued */
+  private async confirm(by: Provisioner, { role }: OpenedInvite, identity: Identity): Promise<boolean> {
+    const { id, email: to, firstName } = identity;
+    const queued = await this.mails.queue(by, [{ kind: 'address_confirmation', role, id, to, firstName }]);
+    return queued.has(id);
   }
 
   /**

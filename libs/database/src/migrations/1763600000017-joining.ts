@@ -7,11 +7,12 @@ const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, 
 export class Joining1763600000017 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `
-      -- An attempt of this minute that turned out right is not to count. The earlier ones stay: whoever knows one right
-      -- answer could guess at others for ever, if that forgave the wrong ones.
+      -- The last attempt turned out right and is not to count. The earlier ones stay: whoever knows one right answer could
+      -- guess at others for ever, if that forgave the wrong ones.
       CREATE FUNCTION give_back_attempt(whose bytea) RETURNS void LANGUAGE sql ${AS_MAINTENANCE} AS $$
         UPDATE sign_in_attempts SET attempts = attempts - 1
-        WHERE subject = whose AND minute = date_trunc('minute', now()) AND attempts > 0
+        WHERE subject = whose AND attempts > 0
+          AND minute = (SELECT max(minute) FROM sign_in_attempts WHERE subject = whose AND attempts > 0)
       $$;
 
       -- closed: it opens nothing any more. A code that is closed is answered like one that never was, without a further look.

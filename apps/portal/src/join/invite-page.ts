@@ -1,0 +1,45 @@
+import type { InvitePage } from '@app/accounts';
+import { formats } from '../web/formats.js';
+import { type Page, page } from '../web/pages.js';
+import type { SignedIn } from '../web/sessions.js';
+import { maskAddress } from './mask-address.js';
+
+/** What was typed into the form of an invite's page, and what is wrong with it. */
+export interface InviteForm {
+  first_name: string;
+  last_name: string;
+  email: string;
+  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password', string>>;
+}
+
+const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {} };
+
+/**
+ * What the person has to do:
+ * - `accept`: one button, as who is signed in
+ * - `register`, `password`: fill in the form
+ * - `sign_in`: to the account that the invite is for
+ * - `switch`: sign out first, of another account
+ */
+type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
+
+/** The page of an invite that is valid. */
+export function invitePage(invite: InvitePage, secret: string, session: SignedIn | null, form = EMPTY): Page {
+  const { organization, expiresAt } = invite;
+  const data = {
+    invite,
+    secret,
+    form,
+    task: taskOf(invite, session),
+    masked: invite.email && maskAddress(invite.email),
+    expires: expiresAt && formats(organization.timeZone).dateTime(expiresAt),
+  };
+  return page('join/invite', data, Object.keys(form.errors).length > 0 ? 422 : 200);
+}
+
+function taskOf({ email, needs, proven, holderId }: InvitePage, session: SignedIn | null): Task {
+  if (session && email === null) return 'accept';
+  if (session && holderId !== session.userId) return 'switch';
+  if (session) return needs === 'password' && proven ? 'password' : 'accept';
+  return needs === 'either' || needs === 'registration' ? 'register' : needs;
+}

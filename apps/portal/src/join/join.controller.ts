@@ -1,0 +1,90 @@
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Public, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { manages } from '../web/session.guard.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
+import { readEntered, readProof } from './entered-secret.js';
+import { JoinCookie } from './join-cookie.js';
+import { JoinService } from './join.service.js';
+
+/** How people accept invites: by the link of a mail, by a link or code that they were given. */
+@Controller()
+export class JoinController {
+  constructor(
+    private readonly join: JoinService,
+    private readonly cookie: JoinCookie,
+    private readonly sessions: Sessions,
+  ) {}
+
+  @Get('join')
+  @Public()
+  box(): Page {
+    return page('join/code', { code: '', problem: null });
+  }
+
+  @Post('join')
+  @Public()
+  enter(@SentForm() form: Form): Page | SeeOther {
+    const code = form.text('code');
+    const entered = readEntered(code);
+    if (!entered) {
+      const problem = 'This is not a code. A code has 10 letters and digits, without 0, O, 1, I and L.';
+      return page('join/code', { code: code.slice(0, 1_000), problem }, 422);
+    }
+    const { secret, proof } = entered;
+    return seeOther(`/join/${secret}${proof ? `?${new URLSearchParams({ proof }).toString()}` : ''}`);
+  }
+
+  /** Changes nothing: mail scanners open links. */
+  @Get('join/:secret')
+  @Public()
+  show(
+    @Param('secret') secret: string,
+    @Query('proof') proof: unknown,
+    @Session() session: SignedIn | null,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Page | SeeOther> | SeeOther {
+    const entered = readEntered(secret);
+    if (proof === undefined || !entered) return this.join.show(secret, session, request);
+    const given = readProof(proof);
+    if (given) this.cookie.set(response, { step: 'opened', secret: entered.secret, proof: given });
+    return seeOther(`/join/${entered.secret}`);
+  }
+
+  @Post('join/:secret')
+  @Public()
+  accept(
+    @Param('secret') secret: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn | null,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Page | SeeOther> {
+    return this.join.accept(secret, form, session, request, response);
+  }
+
+  /** For somebody who is signed in with another account. */
+  @Post('join/:secret/sign-out')
+  @Public()
+  async signOut(
+    @Param('secret') secret: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SeeOther> {
+    await this.sessions.close(request, response);
+    const entered = readEntered(secret);
+    return seeOther(entered ? `/join/${entered.secret}` : '/join');
+  }
+
+  @Get('joined')
+  @Public()
+  joined(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
+    const joined = this.cookie.read(request, 'joined');
+    if (!joined || !session) return seeOther('/');
+    const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
+    return page('join/joined', { ...joined, slug: membership && manages(membership) ? membership.slug : null });
+  }
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
+import { WebModule } from '../web/web.module.js';
+import { Guesses } from './guesses.js';
+import { JoinController } from './join.controller.js';
+import { JoinCookie } from './join-cookie.js';
+import { JoinService } from './join.service.js';
+
+@Module({
+  imports: [AccountsModule, WebModule],
+  controllers: [JoinController],
+  providers: [Guesses, JoinCookie, JoinService],
+})
+export class JoinModule {}

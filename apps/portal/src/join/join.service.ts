@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import pLimit from 'p-limit';
+import {
+  type InvitePage,
+  isCode,
+  type Joined,
+  type Joiner,
+  Joining,
+  type JoinProblem,
+  normalizeEmail,
+  OpenedInvites,
+  refusedPassword,
+} from '@app/accounts';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
+import type { Form } from '../web/form.js';
+import { networkOf } from '../web/network.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
+import { readEntered } from './entered-secret.js';
+import { Guesses } from './guesses.js';
+import { type InviteForm, invitePage } from './invite-page.js';
+import { JoinCookie } from './join-cookie.js';
+
+/** A school's network has many new students on one morning; whoever makes accounts for nobody needs more. */
+const FROM_NETWORK: AttemptLimit = { purpose: 'join from', most: 200, minutes: 60 };
+/** A password may be tried here as at the sign-in, and is counted together with it. */
+const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
+const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
+
+/** Hashing a password takes 19 MB and some 30 ms of a core: so many at once, and so many that wait. */
+const AT_ONCE = 2;
+const MOST_WAITING = 50;
+
+/** What the form of an invite's page has to say at one of its fields. */
+const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
+  address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
+  name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
+  password: { password: 'Choose a password.' },
+};
+
+@Injectable()
+export class JoinService {
+  private readonly hashing = pLimit(AT_ONCE);
+
+  constructor(
+    private readonly opened: OpenedInvites,
+    private readonly joining: Joining,
+    private readonly guesses: Guesses,
+    private readonly limits: AttemptLimits,
+    private readonly sessions: Sessions,
+    private readonly cookie: JoinCookie,
+  ) {}
+
+  /** The page of an invite in whatever state. */
+  async show(text: string, session: SignedIn | null, request: Request): Promise<Page> {
+    const { secret, invite } = await this.open(text, request);
+    return invite?.state === 'valid'
+      ? invitePage(invite, secret, session)
+      : closed(invite?.state ?? 'unknown', secret, invite);
+  }
+
+  async accept(
+    text: string,
+    form: Form,
+    session: SignedIn | null,
+    request: Request,
+    response: Response,
+  ): Promise<Page | SeeOther> {
+    const { secret, invite, proof } = await this.open(text, request);
+    if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
+    const values = fieldsOf(form);
+    const joiner = joinerOf(invite, values, session);
+    if (!joiner) return invitePage(invite, secret, session);
+    const errors = 'password' in joiner ? errorsOf(invite, values) : {};
+    if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
+    const outcome = await this.join(secret, proof, joiner, invite, request);
+    if (outcome.status === 'joined') return this.welcome(outcome, invite, values.email, session, request, response);
+    const { problem } = outcome;
+    const atFields = AT_FIELDS[problem];
+    if (atFields) return invitePage(invite, secret, session, { ...values, errors: atFields });
+    if (problem === 'sign_in')
+      return page('join/sign-in', { invite, secret, email: invite.email ?? values.email }, 409);
+    if (problem === 'other_account') return invitePage(invite, secret, session);
+    return closed(problem, secret, invite);
+  }
+
+  /** What a code or token opens, with the proof that this browser has for it. */
+  private async open(text: string, request: Request) {
+    const entered = readEntered(text);
+    if (!entered) return { secret: text, invite: null, proof: null };
+    const { secret } = entered;
+    const proof = this.cookie.proofOf(request, secret);
+    const invite = await this.guesses.limit(secret, networkOf(request.ip), async () => {
+      const found = await this.opened.look(secret, proof);
+      // Of a code that is over, nothing is told: a guess must not learn that it was one.
+      return found && isCode(secret) && found.state !== 'valid' ? null : found;
+    });
+    return { secret, invite, proof };
+  }
+
+  private async join(secret: string, proof: string | null, joiner: Joiner, invite: InvitePage, request: Request) {
+    const network = networkOf(request.ip);
+    await this.limits.take(FROM_NETWORK, network);
+    if (!('password' in joiner)) return this.joining.accept(secret, proof, joiner, request.id);
+    const address = normalizeEmail(invite.email ?? joiner.email ?? '');
+    await this.limits.take(AT_LOGIN_FROM_NETWORK, `${address} ${network}`);
+    await this.limits.take(AT_LOGIN, address);
+    if (this.hashing.pendingCount >= MOST_WAITING) throw PageError.tooMany(5);
+    return this.hashing(() => this.joining.accept(secret, proof, joiner, request.id));
+  }
+
+  /** Signs the person in, always with a new session. */
+  private async welcome(
+    { userId, organizationId, waits, verified, confirmationMailed }: Joined,
+    { organization, role, email }: InvitePage,
+    entered: string,
+    session: SignedIn | null,
+    request: Request,
+    response: Response,
+  ): Promise<SeeOther> {
+    await this.sessions.open(request, response, userId);
+    this.cookie.set(response, {
+      step: 'joined',
+      organizationId,
+      organization: organization.name,
+      role,
+      email: email ?? session?.email ?? entered,
+      waits,
+      verified,
+      confirmationMailed,
+    });
+    return seeOther('/joined');
+  }
+}
+
+/** As it was typed. */
+type Values = Omit<InviteForm, 'errors'> & { password: string };
+
+function fieldsOf(form: Form): Values {
+  const short = (name: string) => form.text(name).slice(0, 300);
+  const [first_name, last_name, email] = [short('first_name'), short('last_name'), short('email')];
+  return { first_name, last_name, email, password: form.exact('password') };
+}
+
+/** Who wants to accept; null when the page has to be shown first: somebody has signed in or out meanwhile. */
+function joinerOf(invite: InvitePage, values: Values, session: SignedIn | null): Joiner | null {
+  const { first_name: firstName, last_name: lastName, email, password } = values;
+  const asNewcomer = { email: invite.email ?? email, password, firstName, lastName };
+  if (!session) return invite.needs === 'sign_in' ? null : asNewcomer;
+  if (invite.email === null) return { signedInAs: session.userId };
+  if (invite.holderId !== session.userId) return null;
+  // Whoever opens the mail proves the address, and says with which password it is used from now on.
+  return invite.needs === 'password' && invite.proven ? asNewcomer : { signedInAs: session.userId };
+}
+
+function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
+  const errors: InviteForm['errors'] = {};
+  const refused = refusedPassword(values.password);
+  if (needs === 'either' || needs === 'registration') {
+    if (nameIsWrong(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
+    if (nameIsWrong(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';
+  }
+  if (needs === 'either' && values.email === '') errors.email = 'Enter your email address.';
+  if (refused) errors.password = refused;
+  return errors;
+}
+
+function nameIsWrong(name: string): boolean {
+  return name === '' || Array.from(name).length > 200;
+}
+
+/** Why nobody gets in here, and what to do instead. */
+function closed(problem: JoinProblem, secret: string, invite: InvitePage | null): Page {
+  if (problem === 'unknown' && isCode(secret)) {
+    const text =
+      'This code does not work, or does not work any more. Check that every letter is right, or ask for a new one.';
+    return page('join/code', { code: secret, problem: text }, 404);
+  }
+  const status = problem === 'unknown' ? 404 : problem === 'unconfirmed' || problem === 'role' ? 409 : 410;
+  return page('join/closed', { problem, invite, secret }, status);
+}

@@ -1,0 +1,6 @@
+/** An address as others may see it: `m•••@example.org`. Whoever has it recognizes it. */
+export function maskAddress(email: string): string {
+  const at = email.lastIndexOf('@');
+  const [first = ''] = email;
+  return `${first}•••${email.slice(at)}`;
+}

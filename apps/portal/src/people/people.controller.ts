@@ -1,0 +1,171 @@
+import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Decided, Decider } from '@app/accounts';
+import { ForManagers, InNavigation, Organization, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import type { Membership, SignedIn } from '../web/sessions.js';
+import { queryOf, readFilter, readPosition, writePosition } from './people.filter.js';
+import { PeopleService } from './people.service.js';
+
+type Query = Record<string, unknown>;
+
+/** Who belongs to an organization and who is invited, with what owners and admins can do about it. */
+@Controller('o/:slug/people')
+export class PeopleController {
+  constructor(private readonly people: PeopleService) {}
+
+  @Get()
+  @ForManagers()
+  @InNavigation({
+    label: 'People',
+    summary: 'Who belongs here, who is invited, and who waits for approval.',
+    order: 20,
+  })
+  async list(@Organization() organization: Membership, @Query() query: Query): Promise<Page> {
+    const filter = readFilter(query);
+    const after = readPosition(query.after);
+    const { rows, next, counts } = await this.people.people(organization, filter, after);
+    return page('people/people', {
+      people: rows,
+      counts,
+      filter,
+      isFirst: after === null,
+      current: queryOf(filter, after),
+      queryOf,
+      next: next && queryOf(filter, next),
+    });
+  }
+
+  @Get('invites')
+  @ForManagers()
+  async invites(@Organization() organization: Membership, @Query('after') after: unknown): Promise<Page> {
+    const position = readPosition(after);
+    const { rows, next } = await this.people.invites(organization, position);
+    return page('people/invites', {
+      invites: rows,
+      isFirst: position === null,
+      next: next && `?after=${writePosition(next)}`,
+    });
+  }
+
+  @Post('members/:user_id/approve')
+  @ForManagers()
+  async approve(
+    @Organization() organization: Membership,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<SeeOther> {
+    const decided = await this.people.approve(organization, pathId(id), by(session, request));
+    return afterDecision(organization, form, decided, 'The tutor was let in.');
+  }
+
+  @Post('members/:user_id/decline')
+  @ForManagers()
+  async decline(
+    @Organization() organization: Membership,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<SeeOther> {
+    const decided = await this.people.decline(organization, pathId(id), by(session, request));
+    return afterDecision(organization, form, decided, 'The tutor was declined. The code does not let them in again.');
+  }
+
+  @Post(':kind/:user_id/send-invite')
+  @ForManagers()
+  async sendInvite(
+    @Organization() organization: Membership,
+    @Param('kind') kind: string,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<SeeOther> {
+    const invite = await this.people.sendAccountInvite(organization, kindOf(kind), pathId(id), by(session, request));
+    if (invite.status === 'absent') throw PageError.notFound();
+    if (invite.status === 'refused') return back(organization, form, 'problem', invite.refusal.reason);
+    return invite.sent
+      ? back(organization, form, 'success', `We are sending a link to ${invite.email}.`)
+      : back(organization, form, 'notice', notNow(invite.email));
+  }
+
+  @Post(':kind/:user_id/revoke-invites')
+  @ForManagers()
+  async revokeInvites(
+    @Organization() organization: Membership,
+    @Param('kind') kind: string,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<SeeOther> {
+    kindOf(kind);
+    const revoked = await this.people.revokeAccountInvites(organization, pathId(id), by(session, request));
+    if (revoked === 0) throw PageError.notFound();
+    return back(organization, form, 'success', 'The links that were mailed so far do not work any more.');
+  }
+
+  /** Shows the new link, which is not kept anywhere. */
+  @Post('invites/:invite_id/resend')
+  @ForManagers()
+  async resend(
+    @Organization() organization: Membership,
+    @Param('invite_id') id: string,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<Page | SeeOther> {
+    const resent = await this.people.resend(organization, pathId(id), by(session, request));
+    if (resent.status === 'absent') throw PageError.notFound();
+    const list = `/o/${organization.slug}/people/invites`;
+    if (resent.status === 'not_now') return seeOther(list, { kind: 'notice', text: notNow(resent.email) });
+    const { invite, joinUrl, emailed } = resent;
+    return page('people/resent', { email: invite.email, code: joinUrl ? null : invite.secret, joinUrl, emailed, list });
+  }
+
+  @Post('invites/:invite_id/revoke')
+  @ForManagers()
+  async revoke(
+    @Organization() organization: Membership,
+    @Param('invite_id') id: string,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+  ): Promise<SeeOther> {
+    if (!(await this.people.revoke(organization, pathId(id), by(session, request)))) throw PageError.notFound();
+    return seeOther(`/o/${organization.slug}/people/invites`, { kind: 'success', text: 'The invite was revoked.' });
+  }
+}
+
+function by({ userId }: SignedIn, { id: requestId }: Request): Decider {
+  return { userId, requestId };
+}
+
+/** @throws PageError 404 */
+function kindOf(text: string): 'member' | 'parent' {
+  if (text === 'members') return 'member';
+  if (text === 'parents') return 'parent';
+  throw PageError.notFound();
+}
+
+function notNow(email: string): string {
+  return `No mail was sent to ${email}: it was mailed within the last ten minutes, refuses mail, or today's mails are used up.`;
+}
+
+/** @throws PageError 404 */
+function afterDecision(organization: Membership, form: Form, decided: Decided, text: string): SeeOther {
+  if (decided === 'absent') throw PageError.notFound();
+  if (decided === 'done') return back(organization, form, 'success', text);
+  return back(organization, form, 'notice', 'This was decided already.');
+}
+
+/** To the list as it was. */
+function back({ slug }: Membership, form: Form, kind: 'success' | 'notice' | 'problem', text: string): SeeOther {
+  const query = Object.fromEntries(new URLSearchParams(form.text('from')));
+  const to = queryOf(readFilter(query), readPosition(query.after));
+  return seeOther(`/o/${slug}/people${to}`, { kind, text });
+}

@@ -1,0 +1,129 @@
+import sql, { empty, join, type Sql } from 'sql-template-tag';
+import type { PeopleFilter, Position } from './people.filter.js';
+
+/** Somebody who belongs to the organization, as it may see them. */
+export interface PersonRow {
+  kind: 'member' | 'parent';
+  id: string;
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+  status: 'accepted' | 'pending' | 'archived';
+  waits: boolean;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  /** Whether the person has proven the address; null where the organization may not know. */
+  verified: boolean | null;
+  invited_at: Date | null;
+  accepted_at: Date | null;
+  created_at: Date;
+}
+
+/** An invite that is neither accepted nor revoked. */
+export interface InviteRow {
+  id: string;
+  scope: 'organization' | 'classroom' | 'group' | 'tutor_student' | 'parent';
+  role: 'tutor' | 'admin' | 'student' | 'parent';
+  email: string | null;
+  target: string | null;
+  standing: boolean;
+  expires_at: Date | null;
+  expired: boolean;
+  created_at: Date;
+}
+
+/** Of parents: whoever works here too is listed once. */
+const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = parents.organization_id
+  AND m.user_id = parents.user_id)`;
+
+/** The login itself, or only what the organization supplied until the person accepts. */
+const of = (column: 'first_name' | 'last_name') => {
+  const [supplied, own] = {
+    first_name: [sql`t.supplied_first_name`, sql`u.first_name`],
+    last_name: [sql`t.supplied_last_name`, sql`u.last_name`],
+  }[column];
+  return sql`CASE WHEN t.accepted_at IS NULL THEN ${supplied} ELSE ${own} END`;
+};
+
+/**
+ * A page of people, newest first. Students, staff and parents are walked along an index each, and merged; a status has an
+ * index of its own. Logins are joined to the rows of the page alone: row-level security makes each join dear.
+ *
+ * @param rows one more than are shown tells whether there is another page
+ */
+export function peoplePage(organizationId: string, filter: PeopleFilter, after: Position | null, rows: number): Sql {
+  const { status, role } = filter;
+  const before = after ? sql`AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : empty;
+  const members = (
+    which: Sql,
+  ) => sql`(SELECT 'member' AS kind, user_id, role, status, approval_requested_at IS NOT NULL AS waits,
+      supplied_first_name, supplied_last_name, supplied_email, invited_at, accepted_at, created_at
+    FROM members WHERE organization_id = ${organizationId} ${which} ${before}
+    ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
+  const ofStatus = {
+    accepted: sql`AND status = 'accepted'`,
+    pending: sql`AND status = 'pending' AND approval_requested_at IS NULL`,
+    waiting: sql`AND approval_requested_at IS NOT NULL`,
+    archived: sql`AND status = 'archived'`,
+  };
+  const withStatus = status ? ofStatus[status] : empty;
+  const withRole = role ? sql`AND role = ${role}` : empty;
+  const parents = sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, false AS waits,
+      supplied_first_name, supplied_last_name, supplied_email, NULL::timestamptz AS invited_at, accepted_at, created_at
+    FROM parents WHERE organization_id = ${organizationId} AND enrolled_at IS NOT NULL
+      AND (${status}::text IS NULL OR status = ${status}) ${before}
+      ${role === 'parent' ? empty : notListed}
+    ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
+  const sources = [
+    ...(role === 'parent'
+      ? []
+      : status
+        ? [members(sql`${withStatus} ${withRole}`)]
+        : everybody(members, withRole, role)),
+    ...((role === null || role === 'parent') && status !== 'waiting' ? [parents] : []),
+  ];
+  return sql`
+    SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${of('first_name')} AS first_name,
+      ${of('last_name')} AS last_name, CASE WHEN t.accepted_at IS NULL THEN t.supplied_email
+        WHEN NOT u.placeholder_email THEN u.email END AS email,
+      CASE WHEN t.accepted_at IS NOT NULL THEN u.email_verified_at IS NOT NULL END AS verified,
+      t.invited_at, t.accepted_at, t.created_at
+    FROM (SELECT * FROM (${join(sources, ' UNION ALL ')}) a ORDER BY created_at DESC, user_id DESC LIMIT ${rows}) t
+    LEFT JOIN users u ON u.id = t.user_id ORDER BY t.created_at DESC, t.user_id DESC`;
+}
+
+/** Each of the two has a partial index in this order. */
+function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilter['role']): Sql[] {
+  return [
+    ...(role === null || role === 'student' ? [members(sql`AND role = 'student'`)] : []),
+    ...(role === 'student' ? [] : [members(sql`AND role <> 'student' ${withRole}`)]),
+  ];
+}
+
+/** How many wait for an answer, as far as it is worth counting. */
+export function openCounts(organizationId: string, most: number): Sql {
+  return sql`
+    SELECT (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
+        AND approval_requested_at IS NOT NULL LIMIT ${most}) w) AS waiting,
+      (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
+        AND status = 'pending' AND approval_requested_at IS NULL LIMIT ${most}) p) AS pending,
+      (SELECT count(*)::integer FROM (SELECT FROM invites WHERE organization_id = ${organizationId}
+        AND accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account' LIMIT ${most}) i) AS invites`;
+}
+
+/** A page of the invites that can still be accepted, sent again or revoked, newest first. */
+export function invitesPage(organizationId: string, after: Position | null, rows: number): Sql {
+  const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
+  return sql`
+    SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,
+      i.created_at, CASE i.scope
+        WHEN 'classroom' THEN (SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = i.target_id)
+        WHEN 'group' THEN (SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = i.target_id)
+        WHEN 'organization' THEN NULL
+        ELSE (SELECT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name || ' ' || m.supplied_last_name
+            ELSE u.first_name || ' ' || u.last_name END
+          FROM members m LEFT JOIN users u ON u.id = m.user_id
+          WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END AS target
+    FROM (SELECT * FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
+      AND scope <> 'account' ${before} ORDER BY created_at DESC, id DESC LIMIT ${rows}) i
+    ORDER BY i.created_at DESC, i.id DESC`;
+}

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import {
+  type AccountInvite,
+  AccountInvites,
+  Approvals,
+  AuditLog,
+  type Decided,
+  type Decider,
+  Invitations,
+  type Provisioner,
+  type ResentInvite,
+} from '@app/accounts';
+import { Database } from '@app/database';
+import type { Membership } from '../web/sessions.js';
+import type { PeopleFilter, Position } from './people.filter.js';
+import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
+
+/** Rows of a page. */
+const ROWS = 50;
+/** Beyond, it says "1,000+". */
+const MOST_COUNTED = 1_000;
+
+export interface OpenCounts {
+  waiting: number;
+  pending: number;
+  invites: number;
+}
+
+/** Rows of a page, and where the next one begins; null on the last. */
+export interface Listed<Row> {
+  rows: Row[];
+  next: Position | null;
+}
+
+/** The people of an organization, for its owners and admins. */
+@Injectable()
+export class PeopleService {
+  constructor(
+    private readonly db: Database,
+    private readonly approvals: Approvals,
+    private readonly invitations: Invitations,
+    private readonly accountInvites: AccountInvites,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async people(
+    tenant: Membership,
+    filter: PeopleFilter,
+    after: Position | null,
+  ): Promise<Listed<PersonRow> & { counts: OpenCounts }> {
+    const { organizationId } = tenant;
+    const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(
+      { organizationId },
+      peoplePage(organizationId, filter, after, ROWS + 1),
+      openCounts(organizationId, MOST_COUNTED),
+    );
+    return { ...listed(rows), counts: counts! };
+  }
+
+  async invites({ organizationId }: Membership, after: Position | null): Promise<Listed<InviteRow>> {
+    const [rows] = await this.db.read<[InviteRow]>({ organizationId }, invitesPage(organizationId, after, ROWS + 1));
+    return listed(rows);
+  }
+
+  approve({ organizationId }: Membership, userId: string, by: Decider): Promise<Decided> {
+    return this.approvals.approve({ organizationId }, userId, by);
+  }
+
+  decline({ organizationId }: Membership, userId: string, by: Decider): Promise<Decided> {
+    return this.approvals.decline({ organizationId }, userId, by);
+  }
+
+  /** Mails a member or parent the way into the account, as the API's `send-invite` does. */
+  sendAccountInvite(
+    tenant: Membership,
+    as: PersonRow['kind'],
+    userId: string,
+    { userId: by, requestId }: Decider,
+  ): Promise<AccountInvite> {
+    const provisioner = provisionerOf(tenant);
+    const { organizationId } = tenant;
+    return this.db.transaction({ organizationId }, async () => {
+      const invite =
+        as === 'parent'
+          ? await this.accountInvites.sendToParent(provisioner, userId)
+          : await this.accountInvites.sendToMember(provisioner, userId, ['student', 'tutor', 'admin']);
+      if (invite.status === 'done') {
+        await this.audit.add(organizationId, 'send_invite', requestId, { user_id: userId, sent: invite.sent, by });
+      }
+      return invite;
+    });
+  }
+
+  /** Ends the links that were mailed to somebody for an account. @returns how many */
+  revokeAccountInvites({ organizationId }: Membership, userId: string, by: Decider): Promise<number> {
+    return this.db.transaction({ organizationId }, async () => {
+      const revoked = await this.db.query(sql`
+        WITH revoked AS (
+          UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
+            AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
+        SELECT id FROM revoked`);
+      if (revoked.length > 0) {
+        await this.audit.add(organizationId, 'revoke_account_invites', by.requestId, {
+          user_id: userId,
+          by: by.userId,
+        });
+      }
+      return revoked.length;
+    });
+  }
+
+  resend(tenant: Membership, id: string, by: Decider): Promise<ResentInvite> {
+    return this.invitations.resend({ organizationId: tenant.organizationId }, provisionerOf(tenant), id, by);
+  }
+
+  revoke({ organizationId }: Membership, id: string, by: Decider): Promise<boolean> {
+    return this.invitations.revoke({ organizationId }, id, by);
+  }
+}
+
+function provisionerOf({ organizationId, name, timeZone }: Membership): Provisioner {
+  return { organizationId, organization: { name, timeZone }, keyId: null };
+}
+
+function listed<Row extends { id: string; created_at: Date }>(rows: Row[]): Listed<Row> {
+  const shown = rows.slice(0, ROWS);
+  const last = shown.at(-1);
+  return { rows: shown, next: rows.length > ROWS && last ? { at: last.created_at, id: last.id } : null };
+}

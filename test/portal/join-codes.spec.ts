@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newCode } from '@app/accounts';
+import type { Office } from '../support/data/provisioning.js';
+import { JoinDesk, registration } from '../support/portal/join-desk.js';
+import { TestPortal } from '../support/portal/portal.js';
+import { Visitor } from '../support/portal/visitor.js';
+
+let desk: JoinDesk;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+});
+beforeEach(async () => {
+  office = await desk.office();
+  await office.make.query('DELETE FROM sign_in_attempts');
+});
+afterAll(() => desk.close());
+
+const STUDENT = { scope: 'organization', role: 'student' };
+
+describe('the code box', () => {
+  it('takes a code however it is written, and a whole link', async () => {
+    const code = await desk.invite(office, STUDENT);
+    const [left, right] = [code.slice(0, 5), code.slice(5)];
+    const typed = [
+      code,
+      code.toLowerCase(),
+      ` ${left} ${right} `,
+      `${left}-${right}`,
+      `${left}–${right}`,
+      `${left}\u00a0${right}\u200b`,
+      `https://portal.example.org/join/${code}`,
+      `http://localhost:1/join/${left}-${right}?utm_source=x#top`,
+      `Join us: https://portal.example.org/join/${code}`,
+    ];
+    for (const text of typed) {
+      const answer = await desk.visitor().post('/join', { code: text });
+      expect([answer.status, answer.headers.location, text]).toEqual([303, `/join/${code}`, text]);
+    }
+    expect((await desk.visitor().get(`/join/${left}-${right.toLowerCase()}`)).text).toContain('Join Demo Tutoring');
+  });
+
+  it('takes a link of a mail with its proof, and leads nowhere else', async () => {
+    const [token, proof] = ['t'.repeat(43), 'p'.repeat(43)];
+    const links = [
+      [`https://portal.example.org/join/${token}?proof=${proof}`, `/join/${token}?proof=${proof}`],
+      [`https://evil.example/join/${token}?proof=x&next=//evil.example`, `/join/${token}`],
+    ];
+    for (const [text, to] of links) {
+      expect((await desk.visitor().post('/join', { code: text! })).headers.location).toBe(to);
+    }
+  });
+
+  it('says what a code looks like to whom it was none', async () => {
+    for (const text of [
+      '',
+      ' ',
+      'hello',
+      '0O1IL0O1IL',
+      '../account',
+      '//evil.example',
+      '<script>',
+      'x'.repeat(20_000),
+    ]) {
+      const answer = await desk.visitor().post('/join', { code: text });
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('A code has 10 letters and digits');
+      expect(answer.text).not.toContain('<script>');
+    }
+  });
+});
+
+describe('guesses at codes', () => {
+  it('look the same for a code that never was and for one that is over', async () => {
+    const child = await office.make.student(office.id);
+    const ways = {
+      expired: 'UPDATE invites SET expires_at = now() WHERE organization_id = $1',
+      revoked: 'UPDATE invites SET revoked_at = now() WHERE organization_id = $1 AND NOT standing',
+      accepted: 'UPDATE invites SET accepted_at = now() WHERE organization_id = $1',
+      gone: `UPDATE members SET status = 'archived' WHERE organization_id = $1`,
+    };
+    const shapeOf = async (code: string, method: 'get' | 'post') => {
+      const answer = await desk.visitor()[method](`/join/${code}`, registration('mia@example.org'));
+      const headers = { ...answer.headers, date: '', 'x-request-id': '' };
+      return { status: answer.status, headers, text: answer.text.replaceAll(code, 'CODE') };
+    };
+    for (const [state, end] of Object.entries(ways)) {
+      const code = await desk.invite(office, { scope: 'parent', student_id: child.id });
+      await office.make.query(end, [office.id]);
+      for (const method of ['get', 'post'] as const) {
+        const wrong = await shapeOf(newCode(), method);
+        expect(wrong.status).toBe(404);
+        expect([state, await shapeOf(code, method)]).toEqual([state, wrong]);
+      }
+    }
+  });
+
+  it('are limited for each network, over all processes; then the right code is refused too', async () => {
+    const code = await desk.invite(office, STUDENT);
+    const other = await desk.another();
+    try {
+      const guesser = desk.visitor();
+      const elsewhere = new Visitor(other);
+      Object.assign(elsewhere, { network: guesser.network });
+      const guesses = Array.from({ length: 40 }, (_, index) =>
+        (index % 2 ? guesser : elsewhere).get(`/join/${newCode()}`),
+      );
+      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 404)).toHaveLength(20);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+      for (const one of [guesser, elsewhere]) {
+        const refused = await one.get(`/join/${code}`);
+        expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('Too many attempts')]);
+        expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+        expect((await one.post(`/join/${code}`, registration('mia@example.org'))).status).toBe(429);
+      }
+      expect((await desk.visitor().get(`/join/${code}`)).status).toBe(200);
+      // A link cannot be guessed.
+      const token = await desk.invite(office, { ...STUDENT, email: 'mia@example.org' });
+      expect((await guesser.get(`/join/${token}`)).status).toBe(200);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('do not count when they are right: a class joins from one room', async () => {
+    const code = await desk.invite(office, STUDENT);
+    const room = desk.visitor();
+    for (let student = 0; student < 30; student++) expect((await room.get(`/join/${code}`)).status).toBe(200);
+    // Nor does a right one forgive wrong ones.
+    for (let guess = 0; guess < 20; guess++) {
+      expect((await room.get(`/join/${newCode()}`)).status).toBe(404);
+      if (guess < 19) expect((await room.get(`/join/${code}`)).status).toBe(200);
+    }
+    expect((await room.get(`/join/${newCode()}`)).status).toBe(429);
+  });
+
+  it('are limited in all, from however many networks', async () => {
+    const guess = () => desk.visitor().get(`/join/${newCode()}`);
+    await guess();
+    // As if the others had been made: the counter of all networks is the one that every guess shares.
+    await office.make.query(`UPDATE sign_in_attempts SET attempts = 2999 WHERE attempts = 1`);
+    expect([(await guess()).status, (await guess()).status]).toEqual([404, 429]);
+  });
+
+  it('need no Redis', async () => {
+    const alone = await TestPortal.start({ REDIS_URL: 'redis://127.0.0.1:1', TRUST_PROXY: 'true' });
+    try {
+      const guesser = new Visitor(alone);
+      for (let guess = 0; guess < 20; guess++) await guesser.get(`/join/${newCode()}`);
+      expect((await guesser.get(`/join/${newCode()}`)).status).toBe(429);
+    } finally {
+      await alone.stop();
+    }
+  });
+});

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
+import { JoinDesk, registration } from '../support/portal/join-desk.js';
+import { PASSWORD } from '../support/portal/portal.js';
+
+let desk: JoinDesk;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+});
+beforeEach(async () => {
+  office = await desk.office();
+});
+afterAll(() => desk.close());
+
+const STUDENT = { scope: 'organization', role: 'student' };
+
+const sql = (statement: string, ...values: unknown[]) => office.make.query(statement, values);
+
+/** What an organization looks like from outside. */
+const people = () =>
+  sql('SELECT user_id, role, status FROM members WHERE organization_id = $1 ORDER BY user_id', office.id);
+
+/** How a link that was valid stops being so, and what its page says then. */
+const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: string }> = {
+  accepted: {
+    end: () => sql('UPDATE invites SET accepted_at = now() WHERE organization_id = $1', office.id),
+    says: 'This invitation was accepted already',
+    next: 'href="/sign-in"',
+  },
+  expired: {
+    end: () => sql('UPDATE invites SET expires_at = now() WHERE organization_id = $1', office.id),
+    says: 'This invitation has expired',
+    next: 'Ask Demo Tutoring for a new one',
+  },
+  revoked: {
+    end: () => sql('UPDATE invites SET revoked_at = now() WHERE organization_id = $1', office.id),
+    says: 'This invitation was withdrawn',
+    next: 'ask for a new invitation',
+  },
+  moved: {
+    end: () =>
+      sql(
+        'UPDATE invites SET user_id = (SELECT id FROM users ORDER BY id LIMIT 1) WHERE organization_id = $1',
+        office.id,
+      ),
+    says: 'This invitation was for another address',
+    next: 'Ask Demo Tutoring for a new invitation',
+  },
+};
+
+describe('a link', () => {
+  it.each(Object.entries(CLOSED))('that is %s says so, and what to do', async (_state, { end, says, next }) => {
+    const email = newAddress();
+    const { id } = await desk.person();
+    const token = await desk.invite(office, { ...STUDENT, email });
+    await end();
+    const before = await people();
+    for (const visitor of [desk.visitor(), await desk.signedIn(id)]) {
+      for (const answer of [
+        await visitor.get(`/join/${token}`),
+        await visitor.post(`/join/${token}`, registration()),
+      ]) {
+        expect(answer.status).toBe(410);
+        expect(answer.text).toContain(says);
+        if (visitor.cookies.size === 0) expect(answer.text).toContain(next);
+        expect(answer.text).not.toContain(email);
+      }
+    }
+    expect(await people()).toEqual(before);
+  });
+
+  it('whose target is gone says so', async () => {
+    const { id } = await office.make.tutor(office.id);
+    const token = await desk.invite(office, { scope: 'tutor_student', tutor_id: id });
+    await sql(`UPDATE members SET status = 'archived' WHERE user_id = $1`, id);
+    const answer = await desk.visitor().get(`/join/${token}`);
+    expect([answer.status, answer.text]).toEqual([410, expect.stringContaining('leads nowhere any more')]);
+  });
+
+  it('that nobody made is unknown, whatever it looks like', async () => {
+    for (const text of [
+      'x'.repeat(43),
+      'x'.repeat(42),
+      '%20',
+      '..%2f..%2faccount',
+      "'",
+      '%00',
+      'joined',
+      '💡',
+      'x'.repeat(5_000),
+    ]) {
+      const answer = await desk.visitor().get(`/join/${encodeURI(text).replaceAll('%25', '%')}`);
+      expect([answer.status, text]).toEqual([404, text]);
+      expect(answer.text).toContain('This link does not open anything');
+    }
+    expect((await desk.visitor().post(`/join/${'x'.repeat(43)}`, registration('a@example.org'))).status).toBe(404);
+  });
+
+  it('opened by another account shows the address masked, and lets that one sign out first', async () => {
+    const email = `canary-${newAddress()}`;
+    const token = await desk.invite(office, { ...STUDENT, email });
+    const { id } = await desk.person();
+    const visitor = await desk.signedIn(id);
+    const shown = await visitor.get(`/join/${token}`);
+    expect(shown.text).toContain('c•••@example.org');
+    expect(shown.text).not.toContain(email);
+    const forced = await visitor.post(`/join/${token}`, registration());
+    expect([forced.status, forced.text]).toEqual([200, expect.stringContaining('c•••@example.org')]);
+    expect(await people()).toEqual([]);
+    const out = await visitor.post(`/join/${token}/sign-out`);
+    expect(out.headers.location).toBe(`/join/${token}`);
+    expect((await visitor.get(`/join/${token}`)).text).toContain('Choose a password');
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('is opened as often as anybody likes: nothing changes', async () => {
+    const email = newAddress();
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const code = await desk.invite(office, STUDENT);
+    const state = () =>
+      sql('SELECT i.*, i.xmin::text FROM invites i WHERE organization_id = $1 ORDER BY id', office.id);
+    const before = await state();
+    const visitor = desk.visitor();
+    for (const path of [token, code, token, `${token}?proof=${proof}`, token, code]) await visitor.get(`/join/${path}`);
+    expect(await state()).toEqual(before);
+    expect(await people()).toEqual([]);
+  });
+});
+
+describe('the identity of somebody', () => {
+  it('whose address is not proven accepts nothing of a second organization', async () => {
+    const { id } = await desk.person({ verified: false });
+    const [first, second] = [await desk.office(), office];
+    const visitor = await desk.signedIn(id);
+    await visitor.post(`/join/${await desk.invite(first, STUDENT)}`);
+    const answer = await visitor.post(`/join/${await desk.invite(second, STUDENT)}`);
+    expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('Confirm your email address first')]);
+    expect(await people()).toEqual([]);
+  });
+
+  it('who has another role keeps it', async () => {
+    const { id } = await desk.person();
+    const visitor = await desk.signedIn(id);
+    await visitor.post(`/join/${await desk.invite(office, STUDENT)}`);
+    const answer = await visitor.post(`/join/${await desk.invite(office, { scope: 'organization', role: 'tutor' })}`);
+    expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('You have another role here')]);
+    expect(await people()).toEqual([{ user_id: id, role: 'student', status: 'accepted' }]);
+  });
+
+  it('who was archived does not come back by a code, nor by the link of before', async () => {
+    const { id, email } = await desk.person();
+    const visitor = await desk.signedIn(id);
+    const code = await desk.invite(office, STUDENT);
+    const early = await desk.invite(office, { ...STUDENT, email });
+    await visitor.post(`/join/${code}`);
+    await sql(`UPDATE members SET status = 'archived', archived_at = now() WHERE user_id = $1`, id);
+    for (const secret of [code, early]) {
+      const answer = await visitor.post(`/join/${secret}`);
+      expect([answer.status, answer.text]).toEqual([410, expect.stringContaining('Your membership has ended')]);
+    }
+    const later = await desk.invite(office, { ...STUDENT, email });
+    expect((await visitor.post(`/join/${later}`)).headers.location).toBe('/joined');
+  });
+
+  it('who joins as a tutor with a code waits, and sees that', async () => {
+    const code = await desk.invite(office, { scope: 'organization', role: 'tutor' });
+    const visitor = desk.visitor();
+    const email = newAddress();
+    const joined = await visitor.post(`/join/${code}`, registration(email));
+    const welcome = await visitor.follow(joined);
+    expect(welcome.text).toContain('Waiting for approval');
+    expect(welcome.text).toContain('Confirm your address');
+    expect(await people()).toMatchObject([{ role: 'tutor', status: 'pending' }]);
+    expect((await visitor.get('/organizations')).text).not.toContain('Demo Tutoring');
+  });
+});
+
+describe('the proof of a mail', () => {
+  it('leaves the address bar at once, survives a sign-in, and is in no log, header or page', async () => {
+    const { id, email } = await desk.person({ verified: false });
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const visitor = desk.visitor();
+    const opened = await visitor.get(`/join/${token}?proof=${proof}`);
+    expect([opened.status, opened.headers.location]).toEqual([303, `/join/${token}`]);
+    expect(visitor.cookies.get('join')).not.toContain(proof);
+    await visitor.post('/sign-in', { email, password: PASSWORD, next: `/join/${token}` });
+    const shown = await visitor.get(`/join/${token}`);
+    // Who is signed in may be whoever made the login first: the mail's reader says the password.
+    expect(shown.text).toContain('type="password"');
+    expect((await visitor.post(`/join/${token}`, { password: PASSWORD })).headers.location).toBe('/joined');
+    const [login] = await sql('SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1', id);
+    expect(login).toEqual({ verified: true });
+    for (const text of [
+      JSON.stringify(opened.headers),
+      shown.text,
+      JSON.stringify(shown.headers),
+      desk.portal.logged.join(),
+    ]) {
+      expect(text).not.toContain(proof);
+    }
+    for (const header of ['referrer-policy', 'cache-control', 'x-robots-tag']) {
+      expect(shown.headers[header]).toMatch(/no-referrer|no-store|noindex/);
+    }
+  });
+
+  it('works for its own invite alone', async () => {
+    const email = newAddress();
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const other = await desk.office();
+    const theirs = await desk.invite(other, { ...STUDENT, email });
+    const visitor = desk.visitor();
+    await visitor.get(`/join/${theirs}?proof=${proof}`);
+    await visitor.follow(await visitor.post(`/join/${theirs}`, registration()));
+    const [login] = await sql('SELECT email_verified_at FROM users WHERE email_normalized = $1', email);
+    expect(login).toEqual({ email_verified_at: null });
+    // Nor does somebody else's cookie carry it.
+    const stranger = desk.visitor();
+    stranger.cookies.set('join', visitor.cookies.get('join') ?? '');
+    expect((await stranger.get(`/join/${token}`)).text).toContain('Sign in to accept');
+  });
+
+  it('that is none is dropped', async () => {
+    const token = await desk.invite(office, { ...STUDENT, email: newAddress() });
+    for (const proof of ['', 'x', 'x'.repeat(43), '%00', `a&proof=b`]) {
+      const visitor = desk.visitor();
+      const answer = await visitor.follow(await visitor.get(`/join/${token}?proof=${proof}`));
+      expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Choose a password')]);
+    }
+  });
+});
+
+describe('twenty people at once', () => {
+  it('accept a link to one person once', async () => {
+    const email = newAddress();
+    const token = await desk.invite(office, { ...STUDENT, email });
+    const visitors = Array.from({ length: 20 }, () => desk.visitor());
+    const answers = await Promise.all(visitors.map((visitor) => visitor.post(`/join/${token}`, registration())));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 410)).toHaveLength(19);
+    expect(await people()).toHaveLength(1);
+    expect(
+      await sql(`SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join'`, office.id),
+    ).toHaveLength(1);
+  });
+
+  it('of whom each has one account join with a code once each', async () => {
+    const code = await desk.invite(office, STUDENT);
+    const { id } = await desk.person();
+    const visitors = await Promise.all(Array.from({ length: 20 }, () => desk.signedIn(id)));
+    const answers = await Promise.all(visitors.map((visitor) => visitor.post(`/join/${code}`)));
+    expect(answers.map(({ headers }) => headers.location)).toEqual(Array.from({ length: 20 }, () => '/joined'));
+    expect(await people()).toHaveLength(1);
+  });
+});
+
+describe('without a mail server', () => {
+  it('a link that was handed over is accepted, and no mail is promised', async () => {
+    const silent = await JoinDesk.open({ SMTP_URL: '' });
+    try {
+      const by = await silent.office();
+      const email = newAddress();
+      await by.inviteOne(studentRow({ email }));
+      const token = await silent.invite(by, { ...STUDENT, role: 'tutor', email: newAddress() });
+      const visitor = silent.visitor();
+      const welcome = await visitor.follow(await visitor.post(`/join/${token}`, registration()));
+      expect(welcome.text).toContain('is not confirmed yet');
+      expect(welcome.text).not.toContain('We have sent');
+    } finally {
+      await silent.close();
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { Office } from '../data/provisioning.js';
+import { TestApi } from '../http/api.js';
+import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
+import { PASSWORD, TestPortal } from './portal.js';
+import { Visitor } from './visitor.js';
+
+/** API and portal on one database: invites are made with the one, and accepted with the other. */
+export class JoinDesk {
+  private constructor(
+    readonly api: TestApi,
+    readonly portal: TestPortal,
+    private readonly settings: Record<string, string>,
+  ) {}
+
+  static async open(settings: Record<string, string> = {}): Promise<JoinDesk> {
+    const shared = {
+      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      TRUST_PROXY: 'true',
+      ...settings,
+    };
+    const api = await TestApi.start(shared);
+    return new JoinDesk(api, await TestPortal.start(shared, api.database), shared);
+  }
+
+  /** Another process of the portal. */
+  another(): Promise<TestPortal> {
+    return TestPortal.start(this.settings, this.api.database);
+  }
+
+  office(): Promise<Office> {
+    return Office.open(this.api, this.portal.make);
+  }
+
+  /** The token or code of a new invite. */
+  async invite(office: Office, wish: object): Promise<string> {
+    const { status, body } = await office.post('/v1/invites', wish);
+    if (status !== 201) throw new Error(`invites answered ${status}: ${JSON.stringify(body)}`);
+    return (body as { token: string }).token;
+  }
+
+  /** The newest mail to an address. */
+  async mail(address: string): Promise<ReceivedMail> {
+    const [newest] = await mailsTo(this.api, this.portal.make, address);
+    if (!newest) throw new Error(`No mail to ${address}`);
+    return newest;
+  }
+
+  /** Somebody with a login and password, who belongs nowhere. */
+  async person(wish: { email?: string; verified?: boolean } = {}): Promise<{ id: string; email: string }> {
+    const { email, verified = true } = wish;
+    const user = await this.portal.make.user(email ? { email } : {});
+    await this.portal.setPassword(user.id);
+    if (verified) await this.portal.make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [user.id]);
+    return user;
+  }
+
+  visitor(): Visitor {
+    return new Visitor(this.portal);
+  }
+
+  async signedIn(userId: string): Promise<Visitor> {
+    return new Visitor(this.portal, await this.portal.session(userId));
+  }
+
+  async close(): Promise<void> {
+    await this.portal.stop();
+    await this.api.stop();
+  }
+}
+
+/** What a new person fills in. */
+export const registration = (email?: string) => ({
+  first_name: 'Mia',
+  last_name: 'Nguyen',
+  password: PASSWORD,
+  ...(email && { email }),
+});

@@ -1,0 +1,50 @@
+import type supertest from 'supertest';
+import type { TestPortal } from './portal.js';
+
+let networks = 0;
+
+/** Somebody with a browser: keeps cookies, and comes from a network of its own. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  /** Needs TRUST_PROXY. */
+  readonly network = `198.18.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
+
+  constructor(
+    readonly portal: TestPortal,
+    /** The Cookie header of somebody who is signed in. */
+    session?: string,
+  ) {
+    if (session) this.keep([session]);
+  }
+
+  get(path: string): Promise<supertest.Response> {
+    return this.send(this.portal.get(path, this.header));
+  }
+
+  post(path: string, fields: Record<string, string> = {}): Promise<supertest.Response> {
+    return this.send(this.portal.post(path, fields, this.header));
+  }
+
+  /** Where an answer leads to, if it leads anywhere. */
+  async follow(answer: supertest.Response): Promise<supertest.Response> {
+    return answer.status === 303 ? this.follow(await this.get(answer.headers.location!)) : answer;
+  }
+
+  private get header(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  private async send(request: supertest.Test): Promise<supertest.Response> {
+    const answer = await request.set('X-Forwarded-For', this.network);
+    this.keep((answer.headers['set-cookie'] ?? []) as unknown as string[]);
+    return answer;
+  }
+
+  private keep(set: string[]): void {
+    for (const line of set) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      if (value) this.cookies.set(name!, value);
+      else this.cookies.delete(name!);
+    }
+  }
+}
