@@ -13,7 +13,13 @@ import { buildIfStale } from './build-if-stale.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FENCE = /^```(sh|json|text)( example)?\n([^]*?)^```$/gm;
-const SHOWN = { base: 'http://localhost:3000', data: '/home/you/tutoring-api/.data', key: 'tk_live_…' };
+const SHOWN = {
+  base: 'http://localhost:3000',
+  portal: 'http://localhost:3001',
+  data: '/home/you/tutoring-api/.data',
+  key: 'tk_live_…',
+  password: 'k7mp-…',
+};
 const KEY = /tk_live_[0-9a-f]{64}/g;
 const WIDTH = 116;
 /** Ends the output of one fence. */
@@ -70,6 +76,8 @@ async function withService(use) {
 async function outputsOf(commands, banner, env) {
   const [base] = /http:\S+/.exec(banner);
   const [key] = banner.match(KEY);
+  const [, portal] = /Portal +(\S+)/.exec(banner);
+  const [, password] = /^ {4}\S+@\S+ {3}(\S+)$/m.exec(banner);
   const typed = commands.map((text) => {
     // What the first fence prints is the banner; the curl line that it proposes is typed too.
     if (text.includes('npm start')) return `${/^ *curl .*$/m.exec(banner)[0]} -w '\\n'\n`;
@@ -82,6 +90,8 @@ async function outputsOf(commands, banner, env) {
     text
       .replaceAll('http://localhost:0/', `${base}/`)
       .replaceAll(base, SHOWN.base)
+      .replaceAll(portal, SHOWN.portal)
+      .replaceAll(password, SHOWN.password)
       .replaceAll(env.DATA_DIR, SHOWN.data)
       .replaceAll(KEY, SHOWN.key)
       .replaceAll('\r', '');

@@ -24,7 +24,7 @@ const KEY = /tk_live_[0-9a-f]{64}/;
 function databaseRoles(folder: string): Record<string, string[]> {
   const roles: Record<string, string[]> = {};
   for (const line of processesOf(folder)) {
-    const [, app] = /apps\/(api|worker)\/src\/main\.js/.exec(line) ?? [];
+    const [, app] = /apps\/(api|worker|portal)\/src\/main\.js/.exec(line) ?? [];
     if (!app) continue;
     const environment = readFileSync(`/proc/${Number.parseInt(line, 10)}/environ`, 'utf8');
     roles[app] = [...environment.matchAll(/postgres(?:ql)?:\/\/([^:@/]+)/g)].map(([, user]) => user!);
@@ -81,6 +81,17 @@ describe('npm start', { timeout: 400_000 }, () => {
     const students = await fetch(curl[3]!, { headers: { [curl[1]!]: curl[2]! } });
     expect(students.status).toBe(200);
     expect(((await students.json()) as { data: object[] }).data).toHaveLength(3);
+    // The demo owner signs in to the portal with what was printed.
+    const portal = /Portal +(\S+)/.exec(service.output)![1]!;
+    const [, email = '', password = ''] = /^ {4}(\S+@\S+) {3}(\S+)$/m.exec(service.output)!;
+    expect(password).toMatch(/^([a-z0-9]{4}-){3}[a-z0-9]{4}$/);
+    const signedIn = await fetch(`${portal}/sign-in`, {
+      method: 'POST',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ email, password }),
+      redirect: 'manual',
+    });
+    expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, '/']);
     const settings = { DATA_DIR: data };
     const cli = (...args: string[]) => runCli(args, settings, '', folder);
     const listed = results((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout);
@@ -90,7 +101,11 @@ describe('npm start', { timeout: 400_000 }, () => {
     const second = new Service(data);
     expect(await second.exited).toBe(1);
     expect(second.output).toMatch(new RegExp(`^Already running at ${base}, process ${service.pid}\\. [^\\n]+\\n$`));
-    expect(databaseRoles(folder)).toEqual({ api: ['tutoring_app'], worker: ['tutoring_worker'] });
+    expect(databaseRoles(folder)).toEqual({
+      api: ['tutoring_app'],
+      worker: ['tutoring_worker'],
+      portal: ['tutoring_portal'],
+    });
 
     // Commands agree with the service that runs: its address, its mail, its data.
     const args = ['key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
@@ -110,6 +125,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     });
     const invite = (await response.json()) as { emailed: boolean; join_url: string };
     expect(invite.emailed).toBe(true);
+    expect(invite.join_url).toMatch(new RegExp(`^${portal}/join/`));
     expect(service.output).toContain(join(data, 'mail'));
     const mails = () => readdirSync(join(data, 'mail')).filter((name) => name.endsWith('.eml'));
     await vi.waitUntil(() => mails().length === 1, { timeout: 60_000 });
@@ -133,7 +149,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(first.output).toContain(`Data           ${data}\n`);
     await first.stop('SIGKILL');
     // The port of the first one, which its API may still hold for a moment.
-    const next = new Service(data, { settings: { DEMO: 'false', PORT: new URL(base).port } });
+    const next = new Service(data, { settings: { DEMO: 'false', PORT: new URL(base).port, PORTAL_PORT: '0' } });
     expect(await next.ready()).toBe(base);
     await vi.waitUntil(() => processesOf(folder).filter((line) => line.includes('postgres -D')).length === 1, {
       timeout: 60_000,

@@ -10,7 +10,7 @@ export { Approvals, type Decided, type Decider } from './joining/approvals.js';
 export { Identities } from './joining/identities.js';
 export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } from './joining/joining.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
-export { refusedPassword } from './joining/passwords.js';
+export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
 export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { Places } from './places.js';

@@ -10,8 +10,9 @@ import { bannerText } from '../start/banner.js';
 import { Child } from '../start/child.js';
 import { DataLock, launcherOf, refuseSecondStart, wasKilled } from '../start/data-lock.js';
 import { logFolder, mailFolder, makePrivate } from '../start/folders.js';
-import { DEMO_SLUG, FirstStart } from '../start/first-start.js';
-import { checkPort, hostOf } from '../start/port.js';
+import { DEMO_SLUG, type DemoOwner, FirstStart } from '../start/first-start.js';
+import { freePort } from '../postgres/embedded-postgres.js';
+import { checkPorts, hostOf } from '../start/port.js';
 import { WatchedApi } from '../start/watched-api.js';
 import { type OpenDatabase, openDatabase, usesEmbedded } from '../workplace.js';
 
@@ -19,7 +20,7 @@ import { type OpenDatabase, openDatabase, usesEmbedded } from '../workplace.js';
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('start PostgreSQL (unless DATABASE_URL is set), API and worker; Ctrl-C stops them')
+    .description('start PostgreSQL (unless DATABASE_URL is set), API, portal and worker; Ctrl-C stops them')
     .option('--watch', 'for development: rebuild and restart the API when a source file changes')
     .action(({ watch = false }: { watch?: boolean }) => start(watch));
 }
@@ -35,7 +36,7 @@ async function start(watch: boolean): Promise<void> {
   const env = loadEnv();
   const dataDir = env.get('DATA_DIR');
   refuseSecondStart(dataDir, launcherOf(dataDir));
-  await checkPort(env, wasKilled(dataDir));
+  await checkPorts(env, wasKilled(dataDir));
   const lock = await DataLock.take(dataDir);
   const service = new Service(stopping.signal, watch);
   try {
@@ -51,11 +52,12 @@ async function start(watch: boolean): Promise<void> {
   }
 }
 
-/** PostgreSQL, API and worker, with what was started so far. */
+/** PostgreSQL, API, portal and worker, with what was started so far. */
 class Service {
   private database: OpenDatabase | undefined;
   private readonly children: Child[] = [];
   private url = '';
+  private portalUrl = '';
 
   constructor(
     private readonly stopping: AbortSignal,
@@ -72,21 +74,28 @@ class Service {
     this.stopping.throwIfAborted();
     makePrivate(logFolder(env));
     if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
-    const port = this.watch ? await this.watchApi(env) : await this.startChild('api', env);
-    await this.startChild('worker', env);
+    // Known before anything starts: all of them make links to it.
+    const portalPort = env.portalPort || (await freePort());
+    this.portalUrl = env.get('APP_URL') ?? `http://localhost:${portalPort}`;
+    const portal = { PORTAL_PORT: String(portalPort), APP_URL: this.portalUrl };
+    const port = this.watch ? await this.watchApi(env, portal) : await this.startChild('api', env, portal);
+    await this.startChild('worker', env, portal);
+    await this.startChild('portal', env, portal);
     return (this.url = env.get('PUBLIC_URL') ?? `http://localhost:${port}`);
   }
 
-  private async startChild(app: ProcessRole, env: Env): Promise<number> {
+  private async startChild(app: ProcessRole, env: Env, settings: Record<string, string>): Promise<number> {
     const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
-    const child = Child.fork(main, childEnvironment(app, env), join(logFolder(env), `${app}.log`));
+    const environment = { ...childEnvironment(app, env), ...settings };
+    const child = Child.fork(main, environment, join(logFolder(env), `${app}.log`));
     this.children.push(child);
     const { listening } = (await this.unlessStopped(child.ready())) as { listening: number };
     return listening;
   }
 
-  private async watchApi(env: Env): Promise<number> {
-    const api = await WatchedApi.start({ ...childEnvironment('api', env), NODE_ENV: 'development' }, env.get('PORT'));
+  private async watchApi(env: Env, settings: Record<string, string>): Promise<number> {
+    const environment = { ...childEnvironment('api', env), ...settings, NODE_ENV: 'development' };
+    const api = await WatchedApi.start(environment, env.get('PORT'));
     this.children.push(api);
     await this.unlessStopped(api.listens(this.stopping));
     return api.port;
@@ -95,10 +104,12 @@ class Service {
   /** Shows the first key too, so that it is made when it is of use, and never lost. */
   async showBanner(): Promise<void> {
     const { env, where } = this.database!;
-    const show = (key: string | null) =>
+    const show = (key: string | null, owner: DemoOwner | null) =>
       printed(
         bannerText({
           url: this.url,
+          portal: this.portalUrl,
+          owner,
           data: whereIs(where, env),
           logs: logFolder(env),
           mail: env.get('SMTP_URL') ? 'sent through SMTP_URL' : mailFolder(env),
@@ -108,7 +119,7 @@ class Service {
         }),
       );
     if (wantsDemo(env)) await FirstStart.with(env, (first) => first.showKey(show));
-    else await show(null);
+    else await show(null, null);
   }
 
   /** @throws Failure when a process ends by itself */
@@ -164,20 +175,21 @@ async function checkStorage(env: Env): Promise<void> {
 
 /**
  * The children read the same environment, with what was made here in place of what is not set. Each gets the address of its
- * own role, and neither the owner's.
+ * own role, and none the owner's.
  */
 function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
     NODE_ENV: 'production',
     DATABASE_URL: app === 'api' ? env.urlOf('api') : null,
     WORKER_DATABASE_URL: app === 'worker' ? env.urlOf('worker') : null,
+    PORTAL_DATABASE_URL: app === 'portal' ? env.urlOf('portal') : null,
     MIGRATION_DATABASE_URL: null,
     ADMIN_DATABASE_URL: null,
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     HOST: hostOf(env),
     // No load balancer has to notice that the one process ends.
     SHUTDOWN_DELAY_SECONDS: '0',
-    // Mails can be looked at without a mail server; API and worker agree that they go somewhere.
+    // Mails can be looked at without a mail server; The processes agree that they go somewhere.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });
 }

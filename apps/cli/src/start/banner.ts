@@ -1,6 +1,11 @@
+import type { DemoOwner } from './first-start.js';
+
 /** What `npm start` prints once everything runs. */
 export interface Banner {
   url: string;
+  portal: string;
+  /** How to sign in to the portal, where the demo organization is there. */
+  owner: DemoOwner | null;
   data: string;
   logs: string;
   mail: string;
@@ -11,7 +16,8 @@ export interface Banner {
   seconds: number;
 }
 
-export function bannerText({ url, data, logs, mail, key, organization, seconds }: Banner): string {
+export function bannerText(banner: Banner): string {
+  const { url, portal, owner, data, logs, mail, key, organization, seconds } = banner;
   const access = key
     ? [
         `  Your read-only API key for the organization "${organization}", shown only once:`,
@@ -31,14 +37,29 @@ export function bannerText({ url, data, logs, mail, key, organization, seconds }
     '',
     `  Tutoring API   ${url}`,
     `  Docs           ${url}/docs`,
+    `  Portal         ${portal}`,
     `  Data           ${data}`,
     `  Logs           ${logs}`,
     `  Mail           ${mail}`,
     '',
     ...access,
     '',
+    ...signInLines(owner, organization),
+    '',
     `  Ready in ${seconds.toFixed(1)} s. Ctrl-C stops everything.`,
     '',
     '',
   ].join('\n');
+}
+
+function signInLines(owner: DemoOwner | null, organization: string): string[] {
+  if (!owner) {
+    return [
+      '  Make an owner, who then signs in to the portal:',
+      '',
+      `    npm run --silent cli -- owner create --org ${organization} --email you@example.org`,
+    ];
+  }
+  const password = owner.password ?? 'the password that was set in the portal';
+  return [`  Sign in to the portal as the owner of "${organization}":`, '', `    ${owner.email}   ${password}`];
 }

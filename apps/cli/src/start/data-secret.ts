@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the data folder holds: the ENCRYPTION_KEY, and what the passwords of its PostgreSQL are derived from. */
-export type DataSecret = 'encryption-key' | 'database-secret';
+/**
+ * What the data folder holds: the ENCRYPTION_KEY, what the passwords of its PostgreSQL are derived from, and what the demo
+ * owner's password is.
+ */
+export type DataSecret = 'encryption-key' | 'database-secret' | 'demo-owner-secret';
 
 /** A secret of the data folder: 64 hex characters, made at the first use and kept, readable by its owner only. */
 export function dataSecret(dataDir: string, name: DataSecret): string {

@@ -1,17 +1,27 @@
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiKeys, type Organizations } from '@app/accounts';
+import sql from 'sql-template-tag';
+import { ApiKeys, hashPassword, Identities, isPassword, normalizeEmail, type Organizations } from '@app/accounts';
 import type { Env } from '@app/config';
 import { connect, Database } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
 import { loadDemo, OtherDemo } from '../load-demo.js';
 import { organizationsOf } from '../workplace.js';
+import { dataSecret } from './data-secret.js';
 
 /** The organization that the first key is for. */
 export const DEMO_SLUG = DEMO_ORGANIZATIONS[0]!.slug;
 
 const FIRST_KEY = 'First start';
+
+/** How the demo owner signs in to the portal. */
+export interface DemoOwner {
+  email: string;
+  /** null once the owner has set another one. */
+  password: string | null;
+}
 
 /** What a first start makes once, however often it is interrupted: the demo organizations, and a key that is shown. */
 export class FirstStart {
@@ -51,12 +61,12 @@ export class FirstStart {
    *
    * @param show gets null when a key was shown before; tells whether anybody could read it
    */
-  async showKey(show: (key: string | null) => Promise<boolean>): Promise<void> {
+  async showKey(show: (key: string | null, owner: DemoOwner | null) => Promise<boolean>): Promise<void> {
     const organizationId = await this.organizations.idBySlug(DEMO_SLUG);
     const unshown = join(this.env.get('DATA_DIR'), 'first-key-unshown');
     const keys = organizationId ? await this.keys.list(organizationId) : [];
     if (!organizationId || (keys.length > 0 && !existsSync(unshown))) {
-      await show(null);
+      await show(null, organizationId ? await this.owner(organizationId) : null);
       return;
     }
     for (const { id, name, lastUsedAt } of keys) {
@@ -64,8 +74,40 @@ export class FirstStart {
     }
     remember(unshown);
     const { key } = await this.keys.create(organizationId, { name: FIRST_KEY });
-    if (await show(key)) rmSync(unshown, { force: true });
+    if (await show(key, await this.owner(organizationId))) rmSync(unshown, { force: true });
   }
+
+  /** The owner of the demo organization, who gets a password of this data folder when there is none yet. */
+  private async owner(organizationId: string): Promise<DemoOwner | null> {
+    const [owner] = await this.db.transaction({ organizationId }, () =>
+      this.db.query<{ email: string }>(sql`
+        SELECT u.email FROM members m JOIN users u ON u.id = m.user_id
+        WHERE m.organization_id = ${organizationId} AND m.role = 'owner' AND m.status = 'accepted' AND NOT u.placeholder_email
+        ORDER BY m.created_at, m.id LIMIT 1`),
+    );
+    if (!owner) return null;
+    const identities = new Identities(this.db);
+    const login = await identities.find(normalizeEmail(owner.email));
+    if (!login) return null;
+    const password = demoPassword(dataSecret(this.env.get('DATA_DIR'), 'demo-owner-secret'));
+    if (login.passwordHash === null) {
+      await identities.vouchFor(login.address);
+      await this.db.lookUp(sql`
+        INSERT INTO credentials AS c (user_id, password_hash) VALUES (${login.id}, ${await hashPassword(password)})
+        ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
+    }
+    const stored = login.passwordHash;
+    const still = stored === null || (await isPassword(password, stored));
+    return { email: owner.email, password: still ? password : null };
+  }
+}
+
+/** Of 80 bits, in groups that can be typed: no two installations have the same. */
+function demoPassword(secret: string): string {
+  const digest = createHmac('sha256', secret).update('password of the demo owner').digest();
+  const letters = 'abcdefghjkmnpqrstuvwxyz023456789';
+  const text = Array.from(digest.subarray(0, 16), (byte) => letters[byte % 32]).join('');
+  return text.replace(/(.{4})(?=.)/g, '$1-');
 }
 
 function remember(file: string): void {

@@ -12,34 +12,45 @@ export function hostOf(env: Env): string {
 }
 
 /**
- * Refuses a port that the API could not listen on, before anything is made.
+ * Refuses ports that API and portal could not listen on, before anything is made.
  *
- * @param patient whether the port may be that of an earlier start, whose processes are still ending
+ * @param patient whether a port may be that of an earlier start, whose processes are still ending
  * @throws Failure with a port that would do
  */
-export async function checkPort(env: Env, patient: boolean): Promise<void> {
-  const [port, host] = [env.get('PORT'), hostOf(env)];
+export async function checkPorts(env: Env, patient: boolean): Promise<void> {
+  const [port, portal] = [env.get('PORT'), env.portalPort];
+  if (port === portal && port !== 0) {
+    throw new Failure(`API and portal cannot share port ${port}. Try PORTAL_PORT=${port + 1} npm start`);
+  }
   const deadline = Date.now() + (patient ? LEFTOVER_PATIENCE : 0);
+  await checkPort('PORT', port, hostOf(env), deadline);
+  await checkPort('PORTAL_PORT', portal, hostOf(env), deadline);
+}
+
+async function checkPort(setting: string, port: number, host: string, deadline: number): Promise<void> {
   for (;;) {
     const problem = await problemOf(port, host);
     if (problem === null) return;
     if (problem === 'EADDRINUSE' && Date.now() < deadline) {
       await setTimeout(100);
     } else {
-      throw new Failure(await explain(problem, port, host));
+      throw new Failure(await explain(problem, setting, port, host));
     }
   }
 }
 
-async function explain(problem: string, port: number, host: string): Promise<string> {
-  if (problem === 'EADDRINUSE') return `Port ${port} is taken. Try PORT=${await freePortAfter(port, host)} npm start`;
+async function explain(problem: string, setting: string, port: number, host: string): Promise<string> {
+  if (problem === 'EADDRINUSE') {
+    return `Port ${port} is taken. Try ${setting}=${await freePortAfter(port, host)} npm start`;
+  }
   if (problem === 'EACCES') return `Port ${port} needs more rights than this user has. Try PORT=3000 npm start`;
   return `HOST=${host} is not an address of this machine (${problem})`;
 }
 
+/** One whose next is free as well: the portal's. */
 async function freePortAfter(port: number, host: string): Promise<number> {
-  for (let next = port + 1; next < Math.min(port + 100, 65_536); next++) {
-    if ((await problemOf(next, host)) === null) return next;
+  for (let next = port + 1; next < Math.min(port + 100, 65_535); next++) {
+    if ((await problemOf(next, host)) === null && (await problemOf(next + 1, host)) === null) return next;
   }
   return 0;
 }
