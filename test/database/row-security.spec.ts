@@ -49,7 +49,10 @@ describe('row security', () => {
       `SELECT open_portal_session(gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0') FROM users`,
     );
     await world.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
-    expect(closed).toEqual(expect.arrayContaining(['portal_sessions', 'sign_in_attempts']));
+    await world.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
+    await world.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+      SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
+    expect(closed).toEqual(expect.arrayContaining(['passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts']));
     for (const table of closed) expect(await seen(mine, table), table).toEqual([]);
   });
 

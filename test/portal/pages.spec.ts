@@ -23,7 +23,7 @@ describe('in a browser', () => {
     await page.goto('/account');
     await page.getByLabel('Email address').fill('owner@example.org');
     await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL('**/account');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Your account');
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();

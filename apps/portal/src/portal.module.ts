@@ -8,6 +8,8 @@ import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { JoinModule } from './join/join.module.js';
 import { PeopleModule } from './people/people.module.js';
+import { PasskeysModule } from './passkeys/passkeys.module.js';
+import { PasswordsModule } from './passwords/passwords.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { WebModule } from './web/web.module.js';
 
@@ -28,6 +30,8 @@ export class PortalModule {
         HealthModule,
         HomeModule,
         SignInModule,
+        PasswordsModule,
+        PasskeysModule,
         AccountModule,
         JoinModule,
         PeopleModule,

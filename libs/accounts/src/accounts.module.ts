@@ -12,6 +12,7 @@ import { Joining } from './joining/joining.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
 import { Organizations } from './organizations.js';
+import { PasswordLinks } from './password-links.js';
 import { Places } from './places.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
@@ -40,6 +41,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Memberships,
     OpenedInvites,
     Organizations,
+    PasswordLinks,
     Places,
     Provisioning,
     SignIn,
@@ -51,6 +53,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Approvals,
     AuditLog,
     Families,
+    Identities,
     Invitations,
     InviteTargets,
     Invites,
@@ -58,6 +61,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Joining,
     OpenedInvites,
     Organizations,
+    PasswordLinks,
     Places,
     Provisioning,
     SignIn,

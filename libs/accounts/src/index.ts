@@ -13,6 +13,7 @@ export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } f
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
 export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
+export { PasswordLinks } from './password-links.js';
 export { Places } from './places.js';
 export { grants, isScope, type Scope, SCOPES } from './scopes.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';

@@ -4,7 +4,13 @@ import { Env } from './env.js';
 
 /** What is sealed, and so which key seals it: what was sealed for one purpose opens for no other. */
 export type Purpose =
-  'idempotent answers' | 'outbox payloads' | 'join codes' | 'hook secrets' | 'flash messages' | 'join cookies';
+  | 'idempotent answers'
+  | 'outbox payloads'
+  | 'join codes'
+  | 'hook secrets'
+  | 'flash messages'
+  | 'join cookies'
+  | 'passkey challenges';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

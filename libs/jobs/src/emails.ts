@@ -8,6 +8,8 @@ export const EMAIL_KINDS = [
   'address_confirmation',
   'address_changed',
   'approval_request',
+  'password_reset',
+  'owner_welcome',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];

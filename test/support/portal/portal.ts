@@ -99,7 +99,7 @@ export class TestPortal {
   /** Gives a login the password {@link PASSWORD}. */
   async setPassword(userId: string): Promise<void> {
     await this.make.query(
-      `INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2)
+      `INSERT INTO credentials (user_id, password_hash, sessions_valid_from) VALUES ($1, $2, now() - interval '1 day')
        ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash`,
       [userId, await hash(PASSWORD, CHEAP)],
     );

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { Identities, normalizeEmail } from '@app/accounts';
+import { Identities, normalizeEmail, PasswordLinks } from '@app/accounts';
+import { Vault } from '@app/config';
+import { Outbox } from '@app/jobs';
+import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';
-import { withWorkplace } from '../workplace.js';
+import { withWorkplace, type Workplace } from '../workplace.js';
+import sql from 'sql-template-tag';
 
 interface CreateOptions {
   name: string;
@@ -68,13 +72,19 @@ export function addOrganizationCommands(program: Command): void {
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--email <address>', "the person's email address")
     .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
-      const { userId, created } = await withWorkplace(async ({ organizations, organizationId }) =>
-        organizations.addOwner(await organizationId(org), email),
-      );
+      const { userId, created, link } = await withWorkplace(async (workplace) => {
+        const organizationId = await workplace.organizationId(org);
+        const owner = await workplace.organizations.addOwner(organizationId, email);
+        return { ...owner, link: await welcome(workplace, organizationId, email, owner.userId) };
+      });
+      const words = created
+        ? `${email} is now an owner of "${org}": ${userId}`
+        : `${email} is already an owner of "${org}"`;
+      const { mailed = false, url = null } = link ?? {};
       print(
         command,
-        { user_id: userId, created },
-        created ? `${email} is now an owner of "${org}": ${userId}` : `${email} is already an owner of "${org}"`,
+        { user_id: userId, created, password_mailed: mailed, password_url: url },
+        [words, hintOf(link)].join('\n').trim(),
       );
     });
 
@@ -89,4 +99,44 @@ export function addOrganizationCommands(program: Command): void {
       if (!found) throw new Failure(`There is no login with the address ${address}`);
       print(command, { address, verified: true }, `${address} is verified`);
     });
+}
+
+interface WelcomeLink {
+  mailed: boolean;
+  /** To be handed over, where no mail is sent. */
+  url: string | null;
+}
+
+/** A link to set a password, for an owner who has none: mailed where mail is sent, else for the operator to hand over. */
+async function welcome(
+  { db, env }: Workplace,
+  organizationId: string,
+  email: string,
+  userId: string,
+): Promise<WelcomeLink | null> {
+  const login = await new Identities(db).find(normalizeEmail(email));
+  if (!login || login.passwordHash !== null) return null;
+  const vault = new Vault(env);
+  const { url, expiresAt } = await new PasswordLinks(db, env, vault).handOut(userId);
+  // A service that runs here writes mails down, whatever the settings of this command say.
+  const sends = env.get('SMTP_URL') !== null || launcherOf(env.get('DATA_DIR')) !== null;
+  if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };
+  const outbox = new Outbox(db, vault, env);
+  await db.transaction({ organizationId }, async () => {
+    const [organization] = await db.query<{ name: string; time_zone: string }>(
+      sql`SELECT name, time_zone FROM organizations WHERE id = ${organizationId}`,
+    );
+    const { name: organizationName, time_zone: timeZone } = organization!;
+    const content = { organizationName, timeZone, firstName: null, role: 'admin', joinUrl: url, proof: null } as const;
+    const payload = { ...content, expiresAt: expiresAt.toISOString() };
+    await outbox.addAdmitted(organizationId, [{ kind: 'owner_welcome', to: email, inviteId: null, payload }]);
+  });
+  return { mailed: true, url: null };
+}
+
+function hintOf(link: WelcomeLink | null): string {
+  if (!link) return '';
+  return link.mailed
+    ? 'A link to set a password was mailed to them.'
+    : `Hand them this link to set a password. It works once, for 7 days:\n${link.url ?? ''}`;
 }

@@ -1,22 +1,27 @@
 import { Controller, Get, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { ForSignedIn } from '../web/access.decorators.js';
+import { browserOf } from '../web/browser-name.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions } from '../web/sessions.js';
-import { browserOf } from './browser-name.js';
 
 /** What belongs to the person who is signed in, whatever organization they work in. */
 @Controller('account')
 export class AccountController {
-  constructor(private readonly sessions: Sessions) {}
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly passkeys: PasskeysService,
+  ) {}
 
   @Get()
   @ForSignedIn()
   async show(@Req() request: Request): Promise<Page> {
-    const sessions = await this.sessions.list(request);
+    const [sessions, passkeys] = await Promise.all([this.sessions.list(request), this.passkeys.list(request)]);
     return page('account/account', {
+      passkeys,
       sessions: sessions.map((session) => ({ ...session, browser: browserOf(session.userAgent) })),
     });
   }

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import pLimit from 'p-limit';
 import { normalizeEmail, SignIn } from '@app/accounts';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
 import { nextPath } from '../web/next-path.js';
-import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { PasswordWork } from '../web/password-work.js';
 import { Sessions } from '../web/sessions.js';
 
 const FROM_NETWORK: AttemptLimit = { purpose: 'sign-in from', most: 60, minutes: 15 };
@@ -16,18 +15,13 @@ const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', mo
 /** At one login from everywhere: guessing from many networks at once is bounded too. */
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
-/** Hashing a password takes 19 MB and some 30 ms of a core: so many at once, and so many that wait. */
-const AT_ONCE = 2;
-const MOST_WAITING = 50;
-
 @Injectable()
 export class SignInService {
-  private readonly hashing = pLimit(AT_ONCE);
-
   constructor(
     private readonly signIn: SignIn,
     private readonly sessions: Sessions,
     private readonly limits: AttemptLimits,
+    private readonly work: PasswordWork,
   ) {}
 
   /** Answers a known and an unknown address alike, and after the same work. */
@@ -41,8 +35,7 @@ export class SignInService {
     await this.limits.take(FROM_NETWORK, network);
     await this.limits.take(AT_LOGIN_FROM_NETWORK, both);
     await this.limits.take(AT_LOGIN, address);
-    if (this.hashing.pendingCount >= MOST_WAITING) throw PageError.tooMany(5);
-    const login = await this.hashing(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
+    const login = await this.work.run(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
     if (!login) return refused('This email address and password do not belong together.', 422);
     await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
     await this.sessions.open(request, response, login.id);

@@ -8,6 +8,7 @@ import { Flashes } from './flash.js';
 import { Navigation } from './navigation.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
+import { PasswordWork } from './password-work.js';
 import { RouteTable } from './route-table.js';
 import { SessionGuard } from './session.guard.js';
 import { Sessions } from './sessions.js';
@@ -26,6 +27,7 @@ import { Templates } from './templates.js';
     Flashes,
     Navigation,
     Pages,
+    PasswordWork,
     RouteTable,
     Sessions,
     Templates,
@@ -33,6 +35,6 @@ import { Templates } from './templates.js';
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, RouteTable, Sessions],
+  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions],
 })
 export class WebModule {}

@@ -64,7 +64,8 @@ export class EmailCourier implements Courier {
       if (lost || signal.aborted) throw new Error('too late');
     };
     const { organizationName, ...content } = render(kind, payload);
-    const from = { name: `${organizationName} via ${this.sender.name}`, address: this.sender.address };
+    const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
+    const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient, date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);

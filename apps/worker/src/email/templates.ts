@@ -74,6 +74,18 @@ const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = 
     action: 'Approve or decline',
     otherwise: 'They cannot see anything until an owner or administrator approves.',
   }),
+  password_reset: (organization) => ({
+    subject: `Set a new password for ${organization}`,
+    reason: `Someone asked to set a new password for your account at ${organization}.`,
+    action: 'Set a new password',
+    otherwise: 'If it was not you, you can ignore this email. Your password stays as it is.',
+  }),
+  owner_welcome: (organization) => ({
+    subject: `You are an owner of ${organization}`,
+    reason: `You are now an owner of ${organization}. Set a password to sign in to its settings.`,
+    action: 'Set your password',
+    otherwise: `If you do not know ${organization}, you can ignore this email. Nobody can use the account without this link.`,
+  }),
 };
 
 const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,

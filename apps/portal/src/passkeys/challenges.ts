@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Vault } from '@app/config';
+import { AttemptLimits } from '../web/attempt-limits.js';
+import { Cookies } from '../web/cookies.js';
+import { PageError } from '../web/page-error.js';
+
+/** What a challenge is for, and whose: one for signing in registers nothing. */
+export type Purpose = 'sign-in' | `registration of ${string}`;
+
+const LIFE = 5 * 60_000;
+
+/**
+ * Challenges that an authenticator signs, kept by the browser itself in a sealed cookie. Each serves once: its use is
+ * counted, and there is one.
+ */
+@Injectable()
+export class Challenges {
+  constructor(
+    private readonly vault: Vault,
+    private readonly cookies: Cookies,
+    private readonly limits: AttemptLimits,
+  ) {}
+
+  keep(response: Response, purpose: Purpose, challenge: string): void {
+    const note = JSON.stringify({ purpose, challenge, until: Date.now() + LIFE });
+    this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', note).toString('base64url'));
+  }
+
+  /** The challenge that this browser was given for the purpose. @throws PageError when it has none, or used it */
+  async take(request: Request, response: Response, purpose: Purpose): Promise<string> {
+    const note = this.read(request);
+    this.cookies.clear(response, 'passkey');
+    if (note?.purpose !== purpose || note.until < Date.now()) throw PageError.badForm();
+    const used = { purpose: 'passkey challenge', most: 1, minutes: 10 };
+    if ((await this.limits.count(used, note.challenge)) > 0) throw PageError.badForm();
+    return note.challenge;
+  }
+
+  private read(request: Request): { purpose: Purpose; challenge: string; until: number } | null {
+    try {
+      const sealed = Buffer.from(this.cookies.get(request, 'passkey') ?? '', 'base64url');
+      return JSON.parse(this.vault.open('passkey challenges', sealed)) as ReturnType<Challenges['read']>;
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { Controller, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import type { SeeOther } from '../web/pages.js';
+import type { SignedIn } from '../web/sessions.js';
+import { type Onward, PasskeysService } from './passkeys.service.js';
+
+/** What the script of passkeys asks for, in JSON, and the forms of the account page. */
+@Controller()
+export class PasskeysController {
+  constructor(private readonly passkeys: PasskeysService) {}
+
+  @Post('account/passkeys/options')
+  @ForSignedIn()
+  registrationOptions(
+    @Session() session: SignedIn,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    return this.passkeys.registrationOptions(session, request, response);
+  }
+
+  @Post('account/passkeys')
+  @ForSignedIn()
+  register(
+    @Session() session: SignedIn,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Onward> {
+    return this.passkeys.register(session, request, response);
+  }
+
+  @Post('account/passkeys/:passkey_id/rename')
+  @ForSignedIn()
+  rename(@Param('passkey_id') id: string, @SentForm() form: Form, @Req() request: Request): Promise<SeeOther> {
+    return this.passkeys.rename(id, form, request);
+  }
+
+  @Post('account/passkeys/:passkey_id/remove')
+  @ForSignedIn()
+  remove(@Param('passkey_id') id: string, @Req() request: Request): Promise<SeeOther> {
+    return this.passkeys.remove(id, request);
+  }
+
+  @Post('sign-in/passkey/options')
+  @Public()
+  signInOptions(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object> {
+    return this.passkeys.signInOptions(request, response);
+  }
+
+  @Post('sign-in/passkey')
+  @Public()
+  signIn(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Onward> {
+    return this.passkeys.signIn(request, response);
+  }
+}

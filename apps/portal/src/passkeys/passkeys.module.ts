@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { WebModule } from '../web/web.module.js';
+import { Challenges } from './challenges.js';
+import { PasskeysController } from './passkeys.controller.js';
+import { PasskeysService } from './passkeys.service.js';
+import { PasskeyStore } from './passkeys.store.js';
+
+@Module({
+  imports: [WebModule],
+  controllers: [PasskeysController],
+  providers: [Challenges, PasskeysService, PasskeyStore],
+  exports: [PasskeysService],
+})
+export class PasskeysModule {}

@@ -1,0 +1,59 @@
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import type { Page, SeeOther } from '../web/pages.js';
+import type { SignedIn } from '../web/sessions.js';
+import { PasswordsService } from './passwords.service.js';
+
+/** Passwords that are forgotten, set by a link, or changed. */
+@Controller()
+export class PasswordsController {
+  constructor(private readonly passwords: PasswordsService) {}
+
+  @Get('forgot-password')
+  @Public()
+  forgotten(): Page {
+    return this.passwords.forgotten();
+  }
+
+  @Post('forgot-password')
+  @Public()
+  askForLink(@SentForm() form: Form, @Req() request: Request): Promise<Page> {
+    return this.passwords.mailLink(form, request);
+  }
+
+  @Get('password/:secret')
+  @Public()
+  show(@Param('secret') secret: string, @Req() request: Request): Promise<Page> {
+    return this.passwords.show(secret, request);
+  }
+
+  @Post('password/:secret')
+  @Public()
+  set(
+    @Param('secret') secret: string,
+    @SentForm() form: Form,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Page | SeeOther> {
+    return this.passwords.set(secret, form, request, response);
+  }
+
+  @Get('account/password')
+  @ForSignedIn()
+  change(@Session() session: SignedIn): Promise<Page> {
+    return this.passwords.showChange(session);
+  }
+
+  @Post('account/password')
+  @ForSignedIn()
+  submitChange(
+    @SentForm() form: Form,
+    @Session() session: SignedIn,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Page | SeeOther> {
+    return this.passwords.change(form, session, request, response);
+  }
+}

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestBrowser } from '../support/portal/browser.js';
+import { type Someone, TestPortal } from '../support/portal/portal.js';
+
+let portal: TestPortal;
+let browser: TestBrowser;
+let owner: Someone;
+
+beforeAll(async () => {
+  portal = await TestPortal.start();
+  browser = await TestBrowser.start();
+  owner = await portal.someone('owner');
+});
+afterAll(async () => {
+  await browser.stop();
+  await portal.stop();
+});
+
+/** Gives the page a device of its own, whose user is always there. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('WebAuthn.enable');
+  await client.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+describe('a passkey', () => {
+  it('is added, signs in, is renamed and removed, and then signs in no more', async () => {
+    const page = await browser.visit(portal, { cookie: owner.cookie });
+    await addAuthenticator(page);
+    await page.goto('/account');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('The passkey was added').waitFor();
+    expect(await page.getByText('never used').count()).toBe(1);
+    // The same device again is told so.
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('This device has a passkey for you already.').waitFor();
+
+    const signIn = async () => {
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await page.goto('/sign-in?next=%2Faccount');
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    };
+    await signIn();
+    await page.waitForURL('**/account');
+    expect(await page.getByText('never used').count()).toBe(0);
+
+    await page.getByText('Rename', { exact: false }).first().click();
+    await page.getByLabel('New name').fill('My laptop');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The passkey was renamed.').waitFor();
+    await page.getByRole('button', { name: 'Remove My laptop' }).click();
+    await page.getByText('The passkey was removed.').waitFor();
+    await signIn();
+    await page.getByText('This passkey was not accepted.').waitFor();
+    await page.context().close();
+  });
+
+  it('serves one answer for each challenge, of the browser that got it and for what it was given', async () => {
+    const page = await browser.visit(portal, { cookie: (await portal.someone('admin')).cookie });
+    await addAuthenticator(page);
+    await page.goto('/account');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('The passkey was added').waitFor();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.goto('/sign-in');
+    const [sent] = await Promise.all([
+      page.waitForRequest((request) => request.url().endsWith('/sign-in/passkey')),
+      page.getByRole('button', { name: 'Sign in with a passkey' }).click(),
+    ]);
+    await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
+    const { cookie = '' } = await sent.allHeaders();
+    const again = (path: string, withCookie: string) =>
+      portal
+        .post(path, {}, withCookie)
+        .type('json')
+        .send(sent.postData() ?? '');
+    expect(cookie).toContain('passkey=');
+    expect((await again('/sign-in/passkey', cookie)).status).toBe(400);
+    expect((await again('/sign-in/passkey', '')).status).toBe(400);
+    const other = await portal.someone('owner');
+    expect((await again('/account/passkeys', `${other.cookie}; ${cookie.match(/passkey=[^;]+/)![0]}`)).status).toBe(
+      400,
+    );
+    await page.context().close();
+  });
+
+  it('is nobody else’s to rename or remove', async () => {
+    const [other, stranger] = [await portal.someone('owner'), await portal.someone('owner')];
+    await portal.make.query(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+       VALUES ('018cc251-0000-7000-8000-000000000001', $1, '\\x0a', '\\x01', 0, 'theirs')`,
+      [other.user.id],
+    );
+    for (const what of ['rename', 'remove']) {
+      const path = `/account/passkeys/018cc251-0000-7000-8000-000000000001/${what}`;
+      expect((await portal.post(path, { name: 'mine' }, stranger.cookie)).status).toBe(404);
+    }
+    expect((await portal.get('/account', other.cookie)).text).toContain('theirs');
+  });
+});
