@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeFaults, TestBrowser } from '../support/portal/browser.js';
 import { PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
@@ -6,10 +8,17 @@ let portal: TestPortal;
 let browser: TestBrowser;
 let owner: Someone;
 
+/** Set to a folder, the pages can be looked at there. */
+const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
+
 beforeAll(async () => {
-  portal = await TestPortal.start();
+  portal = await TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
   browser = await TestBrowser.start();
-  owner = await portal.someone('owner', { user: { email: 'owner@example.org' } });
+  const organization = await portal.make.organization({
+    name: 'Wattle Lane Tutoring',
+    timeZone: 'Australia/Melbourne',
+  });
+  owner = await portal.someone('owner', { organization, user: { email: 'owner@example.org' } });
   await portal.setPassword(owner.user.id);
 });
 afterAll(async () => {
@@ -17,8 +26,67 @@ afterAll(async () => {
   await portal.stop();
 });
 
-describe('in a browser', () => {
-  it.each([true, false])('people sign in and out (with JavaScript: %s)', async (javaScript) => {
+/** Where people see what: every page that can be opened without an id, and some states of others. */
+function visits(): { name: string; path: string; cookie?: string }[] {
+  const pages = portal.routes().filter(({ method, access }) => method === 'GET' && access !== 'probe');
+  const open = pages.filter(({ path }) => !path.replace(':slug', '').includes(':'));
+  const listed = open.map(({ path, access }) => ({
+    name: path.slice(1).replaceAll('/', '-').replace(':slug', 'slug') || 'home',
+    path: path.replace(':slug', owner.organization.slug),
+    ...(access !== 'public' && { cookie: owner.cookie }),
+  }));
+  return [
+    ...listed,
+    { name: 'not-found', path: '/nothing' },
+    { name: 'password-gone', path: `/password/${'x'.repeat(43)}` },
+  ];
+}
+
+describe('every page', () => {
+  it.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1440, 'light'],
+    [1440, 'dark'],
+  ] as const)('has nothing that axe finds wrong, and fits its window: %i px, %s', async (width, colorScheme) => {
+    for (const { name, path, cookie } of visits()) {
+      const page = await browser.visit(portal, { cookie, width, colorScheme });
+      const faults: string[] = [];
+      page.on('console', (message) => faults.push(message.text()));
+      page.on('pageerror', (error) => faults.push(error.message));
+      await page.goto(path);
+      if (SCREENSHOTS) {
+        mkdirSync(SCREENSHOTS, { recursive: true });
+        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+      expect([name, await axeFaults(page)]).toEqual([name, []]);
+      const [content = 0, window = 0] = await page.evaluate<number[]>(
+        '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+      );
+      expect([name, content <= window]).toEqual([name, true]);
+      // The browser says of a page that it answered 404.
+      expect([name, faults.filter((fault) => !fault.includes('status of 404'))]).toEqual([name, []]);
+      await page.context().close();
+    }
+  });
+
+  it('can be used at 320 px, and reached from the keyboard alone', async () => {
+    for (const { name, path, cookie } of visits()) {
+      const page = await browser.visit(portal, { cookie, width: 320 });
+      await page.goto(path);
+      const [content = 0, window = 0] = await page.evaluate<number[]>(
+        '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+      );
+      expect([name, content <= window]).toEqual([name, true]);
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content');
+      await page.context().close();
+    }
+  });
+});
+
+describe('signing in', () => {
+  it.each([true, false])('and out works with JavaScript: %s', async (javaScript) => {
     const page = await browser.visit(portal, { javaScript });
     await page.goto('/account');
     await page.getByLabel('Email address').fill('owner@example.org');
@@ -29,11 +97,18 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForURL('**/sign-in');
     expect(await page.getByRole('status').textContent()).toBe('You are signed out.');
+    await page.context().close();
   });
 
-  it('axe finds nothing', async () => {
-    const page = await browser.visit(portal);
+  it('says what is wrong, and keeps the address', async () => {
+    const page = await browser.visit(portal, { javaScript: false });
     await page.goto('/sign-in');
-    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel('Email address').fill('owner@example.org');
+    await page.getByLabel('Password').fill('not the password');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Email address').inputValue()).toBe('owner@example.org');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await page.context().close();
   });
 });

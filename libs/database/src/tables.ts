@@ -308,6 +308,23 @@ export interface Tables {
     createdAt: Date;
     acceptedAt: Date | null;
   };
+  passkeys: {
+    id: string;
+    userId: string;
+    credentialId: Buffer;
+    publicKey: Buffer;
+    signCount: number;
+    transports: string[];
+    name: string;
+    createdAt: Date;
+    lastUsedAt: Date | null;
+  };
+  password_links: {
+    secretHash: Buffer;
+    userId: string;
+    emailNormalized: string;
+    expiresAt: Date;
+  };
   payments: {
     id: string;
     organizationId: string;

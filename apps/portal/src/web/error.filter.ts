@@ -28,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
       new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);
       return;
     }
-    const error = toPageError(thrown);
+    const error = toPageError(thrown, request.method);
     if (error.status >= 500) this.log.failure(thrown, request.id, String(error.status));
     const { status, title, message, headers } = error;
     const data = { status, title, message, requestId: status >= 500 ? request.id : null };
@@ -36,14 +36,14 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-function toPageError(thrown: unknown): PageError {
+function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
   if (status === 403) return PageError.forbidden('This page is not open to you.');
   if (status === 413) return new PageError(413, 'This form is too long', 'Go back, shorten it, and send it again.');
   // A path that does not decode names nothing.
-  if (status === 404 || (status === 400 && thrown instanceof URIError)) return PageError.notFound();
+  if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
   return new PageError(
     500,
