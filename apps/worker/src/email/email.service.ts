@@ -1,4 +1,5 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Process, Processor } from '@nestjs/bull';
+import type { OnModuleDestroy } from '@nestjs/common';
 import { Log } from '@app/logging';
 import { Nudges } from '../drivers/nudges.js';
 import { OutboxStore } from '../outbox/outbox.store.js';
@@ -17,7 +18,7 @@ const OPTIONS: DrainOptions = {
 };
 
 /** Sends what is queued. */
-@Injectable()
+@Processor('email')
 export class EmailService implements OnModuleDestroy {
   private readonly relay: Relay;
 
@@ -35,6 +36,7 @@ export class EmailService implements OnModuleDestroy {
   }
 
   /** Sends until nothing is due. */
+  @Process('drain')
   runOnce(): Promise<Drained> {
     return this.courier.able ? this.relay.drain() : Promise.resolve({});
   }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Injectable } from '@nestjs/common';
+import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
 import { Invites } from '@app/accounts';
 import { Database } from '@app/database';
@@ -15,7 +15,7 @@ const PURGE_EVERY_MS = 10 * 60_000;
 const CODES_AT_ONCE = 200;
 
 /** What has to be done regularly, whatever else happens. */
-@Injectable()
+@Processor('housekeeping')
 export class HousekeepingService {
   private readonly workerId = `${hostname()}:${process.pid}`;
   private purgedAt = -PURGE_EVERY_MS;
@@ -27,6 +27,7 @@ export class HousekeepingService {
   ) {}
 
   /** One round. */
+  @Process('round')
   async runOnce(): Promise<void> {
     await this.beat();
     await this.makeCodes();

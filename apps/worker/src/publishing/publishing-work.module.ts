@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PublishingModule } from '@app/publishing';
-import { PublishingProcessor } from './publishing.processor.js';
 import { ScheduleService } from './schedule.service.js';
 
 /** The worker's part of publishing; the rules are the library's. */
-@Module({ imports: [PublishingModule], providers: [PublishingProcessor, ScheduleService] })
+@Module({ imports: [PublishingModule], providers: [ScheduleService] })
 export class PublishingWorkModule {}

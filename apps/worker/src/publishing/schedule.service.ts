@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
@@ -14,7 +14,7 @@ interface DuePost {
 }
 
 /** Publishes posts whose time has come. */
-@Injectable()
+@Processor('publishing')
 export class ScheduleService {
   constructor(
     private readonly db: Database,
@@ -23,6 +23,7 @@ export class ScheduleService {
   ) {}
 
   /** Each post in a transaction of its own, so that one that cannot be published keeps none of the others. */
+  @Process('publish-due')
   async runOnce(): Promise<{ published: number }> {
     const due = await this.db.lookUp<DuePost>(sql`SELECT id, organization_id FROM due_posts(${MOST_POSTS})`);
     let published = 0;

@@ -1,4 +1,5 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Process, Processor } from '@nestjs/bull';
+import type { OnModuleDestroy } from '@nestjs/common';
 import { Log } from '@app/logging';
 import { OutboxStore } from '../outbox/outbox.store.js';
 import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
@@ -12,7 +13,7 @@ const OPTIONS: DrainOptions = {
 };
 
 /** Tells sites to build themselves anew. */
-@Injectable()
+@Processor('rebuilds')
 export class RebuildsService implements OnModuleDestroy {
   private readonly relay: Relay;
 
@@ -21,6 +22,7 @@ export class RebuildsService implements OnModuleDestroy {
   }
 
   /** Calls hooks until no rebuild is due. */
+  @Process('drain')
   runOnce(): Promise<Drained> {
     return this.relay.drain();
   }
