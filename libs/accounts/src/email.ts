@@ -11,8 +11,3 @@ export function isEmail(text: string): boolean {
   const address = text.trim();
   return address.length <= LONGEST && ADDRESS.test(address) && !/^\.|\.\.|\.@/.test(address);
 }
-
-/** The form in which addresses are compared and kept unique. */
-export function normalizeEmail(text: string): string {
-  return text.trim().toLowerCase();
-}

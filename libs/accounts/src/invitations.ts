@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Tables, type Tenant } from '@app/database';
+import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
 import { AuditLog } from './audit-log.js';
-import { normalizeEmail } from './email.js';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
 import type { Decider } from './joining/approvals.js';
 import type { Provisioner } from './provisioning/people.js';

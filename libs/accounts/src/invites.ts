@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database, type Tables, type Tenant } from '@app/database';
+import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
-import { normalizeEmail } from './email.js';
 import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
 
 /** What an invite is for. */

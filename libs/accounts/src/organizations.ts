@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, type Tables } from '@app/database';
+import { Database, normalizeEmail, type Tables } from '@app/database';
 import { Invites } from './invites.js';
 
 export interface NewOrganization {
@@ -76,7 +76,7 @@ export class Organizations {
    */
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
-    const normalized = address.toLowerCase();
+    const normalized = normalizeEmail(address);
     if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(address) || address.length > 254) {
       throw new AccountError(`"${email}" is not an email address`);
     }

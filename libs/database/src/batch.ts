@@ -3,14 +3,14 @@ import pg, { type Pool, type QueryResultRow } from 'pg';
 import { DeadlineExceeded } from './deadline.js';
 import type { Lease } from './lease.js';
 
-/** A statement that each connection is told once. No other text has its name. */
+/** A statement that each connection prepares once. No other text has its name. */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** A statement, and what it is run with. */
-export interface Prepared extends Statement {
+/** A statement with its values. */
+export interface BoundStatement extends Statement {
   values: unknown[];
 }
 
@@ -32,24 +32,27 @@ const newColumns = (): Columns => new pg.Result('', pg.types) as unknown as Colu
 /** The driver takes no other query on a pipelined connection. */
 const Query = pg.Query as unknown as new (text: string) => object;
 
-/** The texts that each connection has been told, and the columns that it answers with. */
-const told = new WeakMap<Wire, Map<string, Columns>>();
+/** The texts that each connection has prepared, and the columns that it answers with. */
+const prepared = new WeakMap<Wire, Map<string, Columns>>();
 
 /**
  * Statements that go out in one packet and are answered in one: one transaction, which PostgreSQL begins with the first of
  * them and ends after the last (one Sync of the protocol for all). One that fails undoes all of them.
+ *
+ * The driver's own pipelining would send BEGIN, each statement and COMMIT as messages with a Sync of their own: 9 to 18 % more
+ * CPU for a whole request (Node 24).
  */
 class Batch extends Query {
   readonly answers: QueryResultRow[][];
-  /** What the connection is being told; if the batch fails, nobody knows how much of it it knows. */
-  readonly telling = new Map<string, Columns>();
+  /** What the connection is preparing; if the batch fails, nobody knows how much of it is prepared. */
+  readonly preparing = new Map<string, Columns>();
   private readonly columns: Columns[] = [];
   private connection: Wire;
   private running = 0;
   private unreadable: Error | undefined;
 
   constructor(
-    readonly statements: Prepared[],
+    readonly statements: BoundStatement[],
     private readonly callback: (error: Error | null) => void,
   ) {
     super('');
@@ -67,14 +70,14 @@ class Batch extends Query {
     }
   }
 
-  private send({ name, text, values }: Prepared): void {
-    const { connection, telling } = this;
-    const known = told.get(connection)?.get(text) ?? telling.get(text);
+  private send({ name, text, values }: BoundStatement): void {
+    const { connection, preparing } = this;
+    const known = prepared.get(connection)?.get(text) ?? preparing.get(text);
     const columns = known ?? newColumns();
     this.columns.push(columns);
     if (!known) {
       connection.parse({ name, text });
-      telling.set(text, columns);
+      preparing.set(text, columns);
     }
     connection.bind({ statement: name, values });
     if (!known) connection.describe({ type: 'P' });
@@ -98,8 +101,8 @@ class Batch extends Query {
   }
 
   handleReadyForQuery(): void {
-    if (this.telling.size > 0)
-      told.set(this.connection, new Map([...(told.get(this.connection) ?? []), ...this.telling]));
+    if (this.preparing.size > 0)
+      prepared.set(this.connection, new Map([...(prepared.get(this.connection) ?? []), ...this.preparing]));
     this.callback(this.unreadable ?? null);
   }
 
@@ -108,7 +111,7 @@ class Batch extends Query {
   }
 }
 
-/** What a connection says of statements that it was told before the schema changed, or that were taken from it. */
+/** For statements that a connection prepared before the schema changed, or that were deallocated. */
 const STALE = new Set(['0A000', '26000']);
 
 /**
@@ -121,13 +124,13 @@ export function sendable(values: unknown[]): unknown[] {
 
 /**
  * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
- * longer known what it was told, and the lease in any case.
+ * longer known what it has prepared, and the lease in any case.
  *
  * @param statements with {@link sendable} values
  * @returns the rows of each statement, in order
  * @throws the error of the one that failed; DeadlineExceeded
  */
-export function runTogether(pool: Pool, statements: Prepared[], lease: Lease): Promise<QueryResultRow[][]> {
+export function runTogether(pool: Pool, statements: BoundStatement[], lease: Lease): Promise<QueryResultRow[][]> {
   return new Promise((resolve, reject) => {
     lease.onExpiry(reject);
     pool.connect((refused, client, release) => {
@@ -139,7 +142,7 @@ export function runTogether(pool: Pool, statements: Prepared[], lease: Lease): P
       }
       const batch = new Batch(statements, (error) => {
         const code = (error as { code?: string } | null)?.code ?? '';
-        release(error !== null && (batch.telling.size > 0 || STALE.has(code)));
+        release(error !== null && (batch.preparing.size > 0 || STALE.has(code)));
         lease.end();
         if (error) reject(error);
         else resolve(batch.answers);

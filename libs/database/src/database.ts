@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
-import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { Claim } from '@app/concurrency';
-import { type Prepared, runTogether, sendable, type Statement } from './batch.js';
+import { type BoundStatement, runTogether, sendable, type Statement } from './batch.js';
 import { Connections, type Lane, type Priority, type Sharing } from './connections.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
 import type { Lease } from './lease.js';
+import { RetryTransaction } from './retry-transaction.js';
+import { SQLSTATE, sqlStateOf } from './sql-state.js';
 
 /** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
 export interface Tenant {
@@ -41,9 +43,10 @@ const READ_IN_TIME = {
   text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
 };
 
-/** Serialization failure and deadlock: the transaction did nothing and may simply run again. */
-const RETRIED = new Set(['40001', '40P01']);
-const ATTEMPTS = 4;
+/** The transaction did nothing and may simply run again. */
+const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
+/** Each writer of the same rows can make another run again once: batches of ten organizations may overlap. */
+const ATTEMPTS = 10;
 
 /**
  * All access to PostgreSQL. A read is one pipelined READ ONLY transaction; a write is a unit of work whose transaction
@@ -93,7 +96,7 @@ export class Database {
 
   /**
    * Runs `work` in one transaction of the tenant; everything in it reaches the transaction through {@link manager}.
-   * Deadlocks and serialization failures are run again, so `work` must have no effect outside the database.
+   * Deadlocks, serialization failures and {@link RetryTransaction} run it again, so `work` must have no effect outside the database.
    */
   async transaction<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
@@ -104,8 +107,8 @@ export class Database {
         try {
           return await this.attempt(tenant, claim, lease, work);
         } catch (error) {
-          const code = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
-          if (attempt === ATTEMPTS || !code || !RETRIED.has(code)) throw error;
+          const again = error instanceof RetryTransaction || RETRIED.has(sqlStateOf(error));
+          if (attempt === ATTEMPTS || !again) throw error;
         }
       }
     });
@@ -169,7 +172,7 @@ export class Database {
   }
 
   /** A named statement is parsed once per connection. The texts are those of the code: few, whatever the filters. */
-  private prepare({ text, values }: Sql): Prepared {
+  private prepare({ text, values }: Sql): BoundStatement {
     let statement = this.statements.get(text);
     if (!statement) {
       statement = { name: `s${this.statements.size + 1}`, text };

@@ -1,6 +1,7 @@
-import { QueryFailedError } from 'typeorm';
 import { QueueFull } from '@app/concurrency';
 import { DeadlineExceeded } from './deadline.js';
+import { RetryTransaction } from './retry-transaction.js';
+import { driverErrorOf, sqlStateOf } from './sql-state.js';
 
 /**
  * SQLSTATEs (classes by their two letters) that mean "not now": connections, resources, shutdown, a statement or lock
@@ -23,13 +24,13 @@ const CONNECTION_MESSAGES = [
 
 /** Whether the database cannot be used now, and the same may work later. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof QueueFull || error instanceof DeadlineExceeded) return true;
-  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if ([QueueFull, DeadlineExceeded, RetryTransaction].some((kind) => error instanceof kind)) return true;
+  const cause = driverErrorOf(error);
   if (!(cause instanceof Error)) return false;
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  const state = sqlStateOf(cause);
   return (
-    (/^[0-9A-Z]{5}$/.test(code) && NOT_NOW.some((prefix) => code.startsWith(prefix))) ||
-    CONNECTION_CODES.has(code) ||
+    NOT_NOW.some((prefix) => state?.startsWith(prefix)) ||
+    CONNECTION_CODES.has((cause as NodeJS.ErrnoException).code ?? '') ||
     CONNECTION_MESSAGES.some((message) => cause.message.startsWith(message))
   );
 }

@@ -53,3 +53,8 @@ function offsetMinutes(offset: string | undefined): number | null {
   if (hours > 15 || minutes > 59) return null;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
+
+/** The form in which addresses are compared and kept unique. */
+export function normalizeEmail(text: string): string {
+  return text.trim().toLowerCase();
+}

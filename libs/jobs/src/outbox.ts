@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database } from '@app/database';
+import { Database, normalizeEmail } from '@app/database';
 import type { EmailKind, EmailPayload } from './emails.js';
 
 /** Workers listen here: a message is due. */
@@ -57,7 +57,7 @@ export class Outbox {
   async admission(organizationId: string, addresses: string[], notices = false): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
     const most = this.env.get('INVITE_MAILS_PER_DAY');
-    const wanted = new Set(addresses.map(normalized));
+    const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
       this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail of ${organizationId}`}, 0))`),
       // lower() of the database may know ASCII only: addresses with other letters are compared here.
@@ -70,11 +70,11 @@ export class Outbox {
             AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
     ]);
     const { refused, recent, today } = found!;
-    const taken = new Set([...refused, ...recent.map(normalized)]);
+    const taken = new Set([...refused, ...recent.map(normalizeEmail)]);
     let left = most - today;
     return (mails) =>
       mails.filter(({ to }) => {
-        const address = normalized(to);
+        const address = normalizeEmail(to);
         if (left === 0 || !wanted.has(address) || taken.has(address)) return false;
         taken.add(address);
         left--;
@@ -91,7 +91,7 @@ export class Outbox {
     const admit = await this.admission(organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
     const admitted = admit(emails);
     await this.addAdmitted(organizationId, admitted);
-    return new Set(admitted.map(({ to }) => normalized(to)));
+    return new Set(admitted.map(({ to }) => normalizeEmail(to)));
   }
 
   /** Queues mails in one statement: those that their {@link admission} let through. */
@@ -123,8 +123,4 @@ export class Outbox {
         now() + ${REBUILD_PAUSE_MS} * interval '1 millisecond'
       WHERE NOT EXISTS (SELECT FROM joined)`);
   }
-}
-
-function normalized(address: string): string {
-  return address.trim().toLowerCase();
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { Identities, normalizeEmail, PasswordLinks } from '@app/accounts';
+import { Identities, PasswordLinks } from '@app/accounts';
 import { Vault } from '@app/config';
+import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';

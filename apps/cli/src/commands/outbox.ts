@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
-import { canonicalUuid } from '@app/database';
+import { canonicalUuid, normalizeEmail } from '@app/database';
 import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
@@ -95,7 +95,7 @@ export function addOutboxCommands(program: Command): void {
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
       const [done] = await withWorkplace(({ db }) =>
-        db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${address.trim().toLowerCase()}) AS found`),
+        db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${normalizeEmail(address)}) AS found`),
       );
       if (!done?.found) throw new Failure(`Mail to ${address} is not suppressed`);
       print(command, { address, suppressed: false }, `Mail to ${address} is sent again`);

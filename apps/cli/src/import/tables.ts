@@ -1,3 +1,4 @@
+import { normalizeEmail } from '@app/database';
 import { type ReadValue, readEmail, readName } from './values.js';
 
 /** What can be imported, each table after those that it refers to. A file is named after its table. */
@@ -80,7 +81,7 @@ const SEEING = `s.left_at IS NULL
 export const PECULIARITIES: Record<string, Peculiarity> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
-    derived: { email_normalized: (row) => (typeof row.email === 'string' ? row.email.toLowerCase() : null) },
+    derived: { email_normalized: (row) => (typeof row.email === 'string' ? normalizeEmail(row.email) : null) },
     fieldOf: { email_normalized: 'email' },
     // A login of another organization is the same person if both its id and its address are known.
     taken: `${LOGIN} IS DISTINCT FROM s.id`,

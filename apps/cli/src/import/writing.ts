@@ -1,4 +1,5 @@
 import { type Client, DatabaseError } from 'pg';
+import { SQLSTATE } from '@app/database';
 import { fieldsOf, mine } from './checks.js';
 import type { Faults } from './faults.js';
 import { takenLines } from './hidden.js';
@@ -116,16 +117,13 @@ export class Writer {
     if (reference) told([reference.column], `no such ${nounOf(reference.table)} in this organization`);
     else if (unique) told(unique.columns, 'is taken');
     else if (check) told(check.columns, check.message);
-    else if (error.code === UNIQUE_VIOLATION) told(key, 'is taken');
-    else if (error.code === DENIED) {
+    else if (error.code === SQLSTATE.uniqueViolation) told(key, 'is taken');
+    else if (error.code === SQLSTATE.insufficientPrivilege) {
       const through = PECULIARITIES[name]?.ownedThrough;
       told(through ? [through] : key, `this ${nounOf(name)} would belong to another organization`);
     } else this.faults.add(file, line, null, error.message);
   }
 }
-
-const UNIQUE_VIOLATION = '23505';
-const DENIED = '42501';
 
 /** Whether the rows are to blame, and not the connection or the server. */
 function isFault(error: unknown): error is DatabaseError {

@@ -8,10 +8,10 @@ import {
   type Joiner,
   Joining,
   type JoinProblem,
-  normalizeEmail,
   OpenedInvites,
   refusedPassword,
 } from '@app/accounts';
+import { normalizeEmail } from '@app/database';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';

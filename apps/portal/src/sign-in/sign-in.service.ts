@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { normalizeEmail, SignIn } from '@app/accounts';
+import { SignIn } from '@app/accounts';
+import { normalizeEmail } from '@app/database';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';

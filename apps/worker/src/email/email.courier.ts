@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Env, Vault } from '@app/config';
 import { EMAIL_KINDS, type EmailKind, type EmailPayload } from '@app/jobs';
 import { Log } from '@app/logging';
+import { normalizeEmail } from '@app/database';
 import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
 import { FileMailer } from './file.mailer.js';
@@ -44,7 +45,7 @@ export class EmailCourier implements Courier {
 
   /** Nothing is sent to an address that was refused for good since, nor with a link that opens nothing any more. */
   async screen(message: Claimed): Promise<Outcome | null> {
-    const { suppressed, closed } = await this.store.standing(message.recipient.toLowerCase(), message.inviteId);
+    const { suppressed, closed } = await this.store.standing(normalizeEmail(message.recipient), message.inviteId);
     const expiresAt = this.open(message)?.expiresAt;
     if (suppressed) return { status: 'suppressed', problem: 'address_suppressed' };
     const expired = expiresAt && Date.parse(expiresAt) <= Date.now();
@@ -74,7 +75,7 @@ export class EmailCourier implements Courier {
       if (lost) return { status: 'lost', after: () => after() };
       if (signal.aborted) return { status: 'failed', problem: 'timeout', after: () => after() };
       const { permanent, unreachable, problem } = refusalOf(error);
-      if (permanent) await this.store.suppress(recipient.toLowerCase(), problem);
+      if (permanent) await this.store.suppress(normalizeEmail(recipient), problem);
       return permanent
         ? { status: 'suppressed', problem, after: () => after() }
         : { status: 'failed', problem, unreachable, after: () => after() };

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, normalizeEmail, RetryTransaction } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { AuditLog } from '../audit-log.js';
-import { normalizeEmail } from '../email.js';
 import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
-import { overtaken } from '../provisioning/provisioning.js';
 import { refusedAddress } from '../provisioning/refusals.js';
 import { standingAsMember, standingAsParent } from '../provisioning/standing.js';
 import { Identities, type Identity } from './identities.js';
@@ -167,7 +165,7 @@ export class Joining {
     const names = { firstName: firstName.trim(), lastName: lastName.trim() };
     if (!Object.values(names).every((name) => name !== '' && Array.from(name).length <= 200)) throw new Refused('name');
     const id = uuidv7();
-    if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw overtaken();
+    if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw new RetryTransaction();
     const address = normalizeEmail(email);
     const login = { id, ...names, email, address, passwordHash: hash, elsewhere: false };
     if (invite.proven) await this.identities.prove({ ...login, verified: false }, hash);

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql, { empty } from 'sql-template-tag';
-import { Database, type Tables } from '@app/database';
-import { normalizeEmail } from '../email.js';
+import { Database, normalizeEmail, type Tables } from '@app/database';
 import { isCode, readSecret } from '../invite-secrets.js';
 import { InviteTargets } from '../invite-targets.js';
 import { Invites } from '../invites.js';

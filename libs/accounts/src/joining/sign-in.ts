@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { normalizeEmail } from '../email.js';
+import { normalizeEmail } from '@app/database';
 import { Identities } from './identities.js';
 import { isPassword } from './passwords.js';
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Tables } from '@app/database';
-import { normalizeEmail } from '../email.js';
+import { Database, normalizeEmail, type Tables } from '@app/database';
 import { placeholderOf, type Person } from './people.js';
 
 /** What an organization knows of a login that is there already: only what ties that login to itself. */

@@ -1,3 +1,5 @@
+import { normalizeEmail } from '@app/database';
+
 /** On whose behalf people are provisioned: a caller of the API is one. */
 export interface Provisioner {
   organizationId: string;
@@ -72,5 +74,5 @@ export function placeholderOf(id: string): string {
 
 /** Whether this is an address of nobody, ours or another. */
 export function leadsNowhere(email: string): boolean {
-  return email.trim().toLowerCase().endsWith(NOWHERE);
+  return normalizeEmail(email).endsWith(NOWHERE);
 }

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { EmailKind } from '@app/jobs';
-import { normalizeEmail } from '../email.js';
+import { normalizeEmail } from '@app/database';
 import type { Login, NewLogin } from './logins.js';
 import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal, RefusedPerson } from './people.js';
 import { refusedByItself, TakenAddresses } from './refusals.js';
@@ -28,8 +28,7 @@ export type Decision =
   { status: 'ok' | 'exists'; id: string; created: boolean } | { status: 'error'; refusal: Refusal };
 
 /**
- * Decides what to do for each person, from what the organization knows of their addresses, without doing any of it. The
- * same newcomers keep the same ids when the plan is made anew.
+ * Decides what to do for each person, from what the organization knows of their addresses, without doing any of it.
  */
 export class Plan {
   readonly decisions: Decision[];
@@ -44,11 +43,12 @@ export class Plan {
   readonly parents = new Map<string, Tie>();
   readonly links: { parentId: string; studentId: string }[] = [];
   readonly mails: PlannedMail[] = [];
+  /** Ids of new logins by address; those without one by their place. */
+  private readonly newcomers = new Map<string, string>();
 
   constructor(
     people: (NewPerson | RefusedPerson)[],
     private readonly known: ReadonlyMap<string, Login>,
-    private readonly newcomers: Map<string, string>,
   ) {
     const taken = new TakenAddresses();
     this.decisions = people.map((person, place) => {
@@ -123,9 +123,11 @@ export class Plan {
   /** @param place tells people without an address apart */
   private newLogin(person: Person, place: string): string {
     const key = person.email === null ? place : normalizeEmail(person.email);
-    const id = this.newcomers.get(key) ?? uuidv7();
+    const known = this.newcomers.get(key);
+    if (known) return known;
+    const id = uuidv7();
     this.newcomers.set(key, id);
-    if (!this.logins.has(id)) this.logins.set(id, { ...person, id });
+    this.logins.set(id, { ...person, id });
     return id;
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { QueryFailedError } from 'typeorm';
-import { normalizeEmail } from '../email.js';
+import { RetryTransaction } from '@app/database';
 import { AccountMails } from './account-mails.js';
-import { Logins, type NewLogin } from './logins.js';
+import { Logins } from './logins.js';
 import { Memberships } from './memberships.js';
 import type { NewPerson, Outcome, Provisioner, RefusedPerson } from './people.js';
 import { Plan } from './plan.js';
@@ -31,34 +30,19 @@ export class Provisioning {
       this.logins.find(by.organizationId, addresses),
       this.mails.admission(by, addresses),
     ]);
-    const newcomers = new Map<string, string>();
-    let plan = new Plan(people, known, newcomers);
-    if (plan.logins.size > 0 && !(await this.logins.add([...plan.logins.values()]))) {
-      // Another organization was faster to make some of them: what it made is known now, and decides anew.
-      const found = await this.logins.find(by.organizationId, addresses);
-      const made = (login: NewLogin) => login.email === null || found.get(normalizeEmail(login.email))?.id === login.id;
-      const ours = new Map([...plan.logins].filter(([, login]) => made(login)));
-      const others = [...found].filter(([, { id }]) => !ours.has(id));
-      plan = new Plan(people, new Map(others), newcomers);
-      // One whom nobody is to have any more would stay behind as a login that nobody ever sees.
-      if ([...ours.keys()].some((id) => !plan.logins.has(id))) throw overtaken();
-    }
+    const plan = new Plan(people, known);
+    // Another organization was faster to make some of them. What it made is known to the next attempt.
+    if (plan.logins.size > 0 && !(await this.logins.add([...plan.logins.values()]))) throw new RetryTransaction();
     const mails = admit(plan.mails);
     const mailed = new Set(mails.map(({ id }) => id));
     const [written] = await Promise.all([
       plan.writes ? this.memberships.write(by.organizationId, plan, mailed) : true,
       this.mails.queueAdmitted(by, mails),
     ]);
-    if (!written || !(await this.logins.have(plan.offers))) throw overtaken();
+    if (!written || !(await this.logins.have(plan.offers))) throw new RetryTransaction();
     const invited = new Set(mails.map(({ place }) => place));
     return plan.decisions.map((decision, place) =>
       decision.status === 'error' ? decision : { ...decision, invited: invited.has(place) },
     );
   }
-}
-
-/** Runs the transaction again: like a failure to serialize, which it is. */
-export function overtaken(): QueryFailedError {
-  const cause = Object.assign(new Error('Somebody else changed these people meanwhile'), { code: '40001' });
-  return new QueryFailedError('provisioning', [], cause);
 }

@@ -1,4 +1,5 @@
-import { isEmail, normalizeEmail } from '../email.js';
+import { normalizeEmail } from '@app/database';
+import { isEmail } from '../email.js';
 import { leadsNowhere, type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
 /** What the column holds. */

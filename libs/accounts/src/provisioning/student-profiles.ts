@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { QueryFailedError } from 'typeorm';
-import { Database, type Tables } from '@app/database';
-import { normalizeEmail } from '../email.js';
+import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import { type Person, placeholderOf, type Provisioner, type Refusal } from './people.js';
 import { refusedAddress } from './refusals.js';
@@ -100,7 +98,7 @@ export class StudentProfiles {
         SELECT FROM changed`);
       return changed.length === 0 ? 'shared' : null;
     } catch (error) {
-      const hindrance = error instanceof QueryFailedError && HINDRANCES[(error.driverError as { code?: string }).code!];
+      const hindrance = HINDRANCES[sqlStateOf(error) ?? ''];
       if (hindrance) return hindrance;
       throw error;
     }
@@ -117,7 +115,10 @@ export class StudentProfiles {
 }
 
 /** By SQLSTATE: the address is another login's; another organization has tied the login a moment ago. */
-const HINDRANCES: Record<string, Hindrance> = { '23505': 'taken', '42501': 'shared' };
+const HINDRANCES: Record<string, Hindrance> = {
+  [SQLSTATE.uniqueViolation]: 'taken',
+  [SQLSTATE.insufficientPrivilege]: 'shared',
+};
 type Hindrance = 'taken' | 'shared';
 
 type Differences = Partial<Pick<StudentRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;

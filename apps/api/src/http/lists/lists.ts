@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
@@ -23,9 +23,6 @@ import {
 
 /** Beyond so many skipped rows a page costs a core for tens of milliseconds: such pages are read one at a time. */
 const DEEP = 10_000;
-
-/** SQLSTATE of a statement that ran out of its time. */
-const QUERY_CANCELED = '57014';
 
 /** Reads pages and records for every resource: one way to page, one way to answer 404. */
 @Injectable()
@@ -83,7 +80,7 @@ export class Lists {
       const deep = query.offset > DEEP && !(query instanceof ListQuery && query.cursor !== undefined);
       return await this.db.read<Rows>(deep ? { ...caller, priority: 'low' } : caller, ...statements);
     } catch (error) {
-      const timedOut = (error as { code?: string }).code === QUERY_CANCELED;
+      const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
       if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();
       throw error;
     }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { QueryFailedError } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Env } from '@app/config';
-import { Database } from '@app/database';
+import { Database, driverErrorOf, SQLSTATE, sqlStateOf } from '@app/database';
 import { type PostState, Publishing } from '@app/publishing';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
@@ -107,9 +106,8 @@ async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    const cause =
-      error instanceof QueryFailedError ? (error.driverError as { code?: string; constraint?: string }) : {};
-    if (cause.code !== '23505' || !SLUG_INDEXES.has(cause.constraint ?? '')) throw error;
+    const { constraint = '' } = driverErrorOf(error) as { constraint?: string };
+    if (sqlStateOf(error) !== SQLSTATE.uniqueViolation || !SLUG_INDEXES.has(constraint)) throw error;
     throw faulty(SLUG_TAKEN);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Invitations, Invites, InviteTargets, type MintedInvite, normalizeEmail } from '@app/accounts';
-import { Database } from '@app/database';
+import { Invitations, Invites, InviteTargets, type MintedInvite } from '@app/accounts';
+import { Database, normalizeEmail } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';

@@ -1,0 +1,6 @@
+/** Thrown inside a transaction to run it again, as after a serialization failure: others changed what it has read. */
+export class RetryTransaction extends Error {
+  constructor() {
+    super('The rows were changed by another transaction');
+  }
+}

@@ -1,0 +1,21 @@
+import { QueryFailedError } from 'typeorm';
+
+/** https://www.postgresql.org/docs/17/errcodes-appendix.html */
+export const SQLSTATE = {
+  uniqueViolation: '23505',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  insufficientPrivilege: '42501',
+  queryCanceled: '57014',
+} as const;
+
+/** The driver's error inside an error of TypeORM; any other error as it is. */
+export function driverErrorOf(error: unknown): unknown {
+  return error instanceof QueryFailedError ? error.driverError : error;
+}
+
+/** The SQLSTATE of an error of PostgreSQL, with TypeORM's wrapping or without; undefined for any other error. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code } = (driverErrorOf(error) ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
