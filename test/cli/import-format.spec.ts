@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { type Column, readSchema, type Table } from '../../apps/cli/src/import/schema.js';
-import { PECULIARITIES, TABLES } from '../../apps/cli/src/import/tables.js';
+import { TABLE_RULES, TABLES } from '../../apps/cli/src/import/tables.js';
 import { createTestDatabase } from '../support/database/database.js';
 
 const TYPES: Record<string, string> = {
@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
 /** The table of fields that the document must have under the file's heading. */
 function describeFields(table: Table): string {
   const rows = table.columns.map((column) => `| \`${column.name}\` | ${valueOf(table, column)} | ${leftOut(column)} |`);
-  for (const name of Object.keys(PECULIARITIES[table.name]?.extraFields ?? {})) {
+  for (const name of Object.keys(TABLE_RULES[table.name]?.extraFields ?? {})) {
     rows.splice(2, 0, `| \`${name}\` | true or false | \`true\` |`);
   }
   return ['| Field | Value | When left out |', '| --- | --- | --- |', ...rows].join('\n');

@@ -1,18 +1,18 @@
 import { randomUUID as id } from 'node:crypto';
 import { ImportError, importFolder } from '../../apps/cli/src/import/importer.js';
 import type { Row } from '../database/world.js';
-import { ImportDesk } from '../support/data/import-desk.js';
+import { ImportFixture } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
 describe('an import of lines with faults', () => {
-  let desk: ImportDesk;
+  let fixture: ImportFixture;
 
   beforeAll(async () => {
-    desk = await ImportDesk.open();
+    fixture = await ImportFixture.open();
   });
-  beforeEach(() => desk.renew());
-  afterAll(() => desk.close());
+  beforeEach(() => fixture.renew());
+  afterAll(() => fixture.close());
 
   const user = { id: UUID, email: 'a@example.com', first_name: 'A', last_name: 'B' };
   const feedback = { id: UUID, tutor_id: UUID, rating: 5 };
@@ -160,15 +160,15 @@ describe('an import of lines with faults', () => {
     ],
   ])('refuses %s, by its line', async (_, table, line, messages) => {
     const good = { subjects: [{ id: id(), name: 'Physics' }] };
-    const faults = await desk.faultsOf({ ...good, [table]: ['', line, ''] });
+    const faults = await fixture.faultsOf({ ...good, [table]: ['', line, ''] });
     expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2/, ''))).toEqual(messages);
-    expect(await desk.world.as(desk.organization, 'SELECT FROM subjects')).toEqual([]);
+    expect(await fixture.world.as(fixture.organization, 'SELECT FROM subjects')).toEqual([]);
   });
 
   it('refuses bytes that are no text, and lines without an end', async () => {
     const subject = (name: string) => Buffer.from(`${JSON.stringify({ id: id(), name })}\n`);
     const broken = Buffer.concat([subject('a'), Buffer.from([0x22, 0xff, 0x22, 0x0a]), subject('b'), Buffer.from('?')]);
-    expect(await desk.faultsOf({ subjects: broken })).toEqual([
+    expect(await fixture.faultsOf({ subjects: broken })).toEqual([
       'subjects.ndjson:2: is not UTF-8',
       expect.stringMatching(/^subjects\.ndjson:4: is not JSON: /),
     ]);
@@ -178,7 +178,7 @@ describe('an import of lines with faults', () => {
       Buffer.from('\n'),
       Buffer.from('?'),
     ]);
-    expect(await desk.faultsOf({ subjects: long })).toEqual([
+    expect(await fixture.faultsOf({ subjects: long })).toEqual([
       'subjects.ndjson:2: is longer than 16 MiB',
       expect.stringMatching(/^subjects\.ndjson:3: is not JSON: /),
     ]);
@@ -186,10 +186,10 @@ describe('an import of lines with faults', () => {
 
   it('names the faults of all files together, in order, and says how many more there are', async () => {
     const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
-    const folder = await desk.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
+    const folder = await fixture.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
     const error = (await importFolder({
-      url: desk.world.urls.ownerUrl,
-      organizationId: desk.organization,
+      url: fixture.world.urls.ownerUrl,
+      organizationId: fixture.organization,
       folder,
     }).catch((thrown: unknown) => thrown)) as ImportError;
     expect(error).toBeInstanceOf(ImportError);

@@ -1,34 +1,34 @@
 import { randomUUID as id } from 'node:crypto';
 import { homeworkRow, resultRow, type Row } from '../database/world.js';
-import { ImportDesk, School } from '../support/data/import-desk.js';
+import { ImportFixture, School } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
 describe('an import of rows that do not fit', () => {
-  let desk: ImportDesk;
+  let fixture: ImportFixture;
 
   beforeAll(async () => {
-    desk = await ImportDesk.open();
+    fixture = await ImportFixture.open();
   });
-  beforeEach(() => desk.renew());
-  afterAll(() => desk.close());
+  beforeEach(() => fixture.renew());
+  afterAll(() => fixture.close());
 
   it('names every line that refers to what is not there', async () => {
-    const other = await desk.world.organization();
+    const other = await fixture.world.organization();
     const theirs = new School();
     const subject_id = id();
-    await desk.load(theirs.with({ subjects: [{ id: subject_id, name: 'Physics' }] }), other);
-    const relation = { tutor_id: desk.school.tutor.id, student_id: desk.school.student.id };
-    const files = desk.school.with({
+    await fixture.load(theirs.with({ subjects: [{ id: subject_id, name: 'Physics' }] }), other);
+    const relation = { tutor_id: fixture.school.tutor.id, student_id: fixture.school.student.id };
+    const files = fixture.school.with({
       classrooms: [
-        { id: id(), name: 'Ours', tutor_id: desk.school.tutor.id },
+        { id: id(), name: 'Ours', tutor_id: fixture.school.tutor.id },
         { id: id(), name: 'Theirs', tutor_id: theirs.tutor.id, subject_id },
       ],
       tutor_students: [{ id: id(), ...relation, subject_id }],
       results: [resultRow(theirs.student.id as string)],
       homework: [homeworkRow(theirs.tutor.id as string)],
     });
-    expect(await desk.faultsOf(files)).toEqual([
+    expect(await fixture.faultsOf(files)).toEqual([
       'tutor_students.ndjson:1: subject_id: no such subject in this organization',
       'classrooms.ndjson:2: subject_id: no such subject in this organization',
       'classrooms.ndjson:2: tutor_id: no such member in this organization',
@@ -38,24 +38,24 @@ describe('an import of rows that do not fit', () => {
   });
 
   it('wants messages in order, and conversations of this organization', async () => {
-    const { conversations, conversation_participants, messages } = desk.school.conversation();
+    const { conversations, conversation_participants, messages } = fixture.school.conversation();
     const answer = { ...messages![0]!, id: id(), reply_to_id: messages![0]!.id };
     const swapped = { conversations: conversations!, conversation_participants: conversation_participants! };
-    expect(await desk.faultsOf(desk.school.with({ ...swapped, messages: [answer, messages![0]!] }))).toEqual([
+    expect(await fixture.faultsOf(fixture.school.with({ ...swapped, messages: [answer, messages![0]!] }))).toEqual([
       'messages.ndjson:1: reply_to_id: no such message in this organization, nor on an earlier line',
     ]);
-    await desk.load(desk.school.with({ ...swapped, messages: [messages![0]!, answer] }));
+    await fixture.load(fixture.school.with({ ...swapped, messages: [messages![0]!, answer] }));
 
-    const other = await desk.world.organization();
+    const other = await fixture.world.organization();
     const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
     const theirs = new School();
     const stranger = theirs.conversation();
-    expect(await desk.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
+    expect(await fixture.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
       `conversations.ndjson:1: id: ${message}`,
     ]);
     const without = { users: theirs.files.users!, ...stranger };
-    expect(await desk.faultsOf(without, other)).toEqual([`conversations.ndjson:1: id: ${message}`]);
-    expect(await desk.faultsOf({ messages: [answer] }, other)).toEqual([
+    expect(await fixture.faultsOf(without, other)).toEqual([`conversations.ndjson:1: id: ${message}`]);
+    expect(await fixture.faultsOf({ messages: [answer] }, other)).toEqual([
       'messages.ndjson:1: conversation_id: no such conversation in this organization',
       'messages.ndjson:1: reply_to_id: no such message in this organization, nor on an earlier line',
     ]);
@@ -64,24 +64,27 @@ describe('an import of rows that do not fit', () => {
   it('refuses the same key twice', async () => {
     const subject = { id: UUID, name: 'Physics' };
     const again = { id: UUID.toUpperCase(), name: 'Chemistry' };
-    const parent = { parent_id: desk.school.student.id, student_id: desk.school.tutor.id };
-    const files = desk.school.with({
+    const parent = { parent_id: fixture.school.student.id, student_id: fixture.school.tutor.id };
+    const files = fixture.school.with({
       subjects: [subject, again],
-      parents: [{ user_id: desk.school.student.id }],
+      parents: [{ user_id: fixture.school.student.id }],
       parent_students: [parent, parent],
     });
-    expect(await desk.faultsOf(files)).toEqual([
+    expect(await fixture.faultsOf(files)).toEqual([
       'subjects.ndjson:2: id: is the same as on line 1',
       'parent_students.ndjson:2: parent_id, student_id: is the same as on line 1',
     ]);
   });
 
   it('refuses what must be unique and is not, in the files and with what is there', async () => {
-    await desk.load(desk.school.with({ subjects: [{ id: id(), name: 'Physics' }] }));
-    const twin = { ...desk.school.userRow('twin'), email: ` ${(desk.school.tutor.email as string).toUpperCase()}` };
-    const pair = [desk.school.userRow('one'), desk.school.userRow('two')];
+    await fixture.load(fixture.school.with({ subjects: [{ id: id(), name: 'Physics' }] }));
+    const twin = {
+      ...fixture.school.userRow('twin'),
+      email: ` ${(fixture.school.tutor.email as string).toUpperCase()}`,
+    };
+    const pair = [fixture.school.userRow('one'), fixture.school.userRow('two')];
     pair[1]!.email = pair[0]!.email;
-    expect(await desk.faultsOf({ users: [twin, ...pair], subjects: [{ id: id(), name: 'Physics' }] })).toEqual([
+    expect(await fixture.faultsOf({ users: [twin, ...pair], subjects: [{ id: id(), name: 'Physics' }] })).toEqual([
       'users.ndjson:1: email: is taken by another login',
       'users.ndjson:3: email: is the same as on line 2',
       'subjects.ndjson:1: name: is taken by another subject of this organization',
@@ -89,47 +92,47 @@ describe('an import of rows that do not fit', () => {
   });
 
   it('refuses an address or an id that somebody has in another organization, without a word of whom', async () => {
-    await desk.load(desk.school.files);
-    const other = await desk.world.organization();
-    const twin = { ...desk.school.userRow('twin'), email: desk.school.tutor.email };
-    const double = { ...desk.school.userRow('double'), id: desk.school.student.id };
-    expect(await desk.faultsOf({ users: [desk.school.userRow('new'), twin, desk.school.student] }, other)).toEqual([
-      'users.ndjson:2: email: is taken by another login',
-    ]);
+    await fixture.load(fixture.school.files);
+    const other = await fixture.world.organization();
+    const twin = { ...fixture.school.userRow('twin'), email: fixture.school.tutor.email };
+    const double = { ...fixture.school.userRow('double'), id: fixture.school.student.id };
+    expect(
+      await fixture.faultsOf({ users: [fixture.school.userRow('new'), twin, fixture.school.student] }, other),
+    ).toEqual(['users.ndjson:2: email: is taken by another login']);
     // Whoever knows no more than the id of a login does not get at the person.
     expect(
-      await desk.faultsOf({ users: [desk.school.tutor, double], parents: [{ user_id: double.id }] }, other),
+      await fixture.faultsOf({ users: [fixture.school.tutor, double], parents: [{ user_id: double.id }] }, other),
     ).toEqual(['users.ndjson:2: id: is taken by another login']);
   });
 
   it('finds by itself the line that the database refuses', async () => {
-    const relation = { tutor_id: desk.school.tutor.id, student_id: desk.school.student.id };
+    const relation = { tutor_id: fixture.school.tutor.id, student_id: fixture.school.student.id };
     const subjects = Array.from({ length: 9 }, (_, place) => ({ id: id(), name: `Subject ${place}` }));
     const relations = subjects.map((subject): Row => ({ id: id(), ...relation, subject_id: subject.id }));
     // Null counts as a value here: no two relations of a pair without a subject.
     for (const place of [1, 4, 7]) relations[place]!.subject_id = null;
-    expect(await desk.faultsOf(desk.school.with({ subjects, tutor_students: relations }))).toEqual([
+    expect(await fixture.faultsOf(fixture.school.with({ subjects, tutor_students: relations }))).toEqual([
       'tutor_students.ndjson:5: tutor_id, student_id, subject_id: is taken',
       'tutor_students.ndjson:8: tutor_id, student_id, subject_id: is taken',
     ]);
-    expect(await desk.world.as(desk.organization, 'SELECT FROM members')).toEqual([]);
+    expect(await fixture.world.as(fixture.organization, 'SELECT FROM members')).toEqual([]);
   });
 
   it('refuses what the rules of the database give to another organization', async () => {
-    await desk.load(desk.school.files);
-    const other = await desk.world.organization();
-    const { tutor } = desk.school;
+    await fixture.load(fixture.school.files);
+    const other = await fixture.world.organization();
+    const { tutor } = fixture.school;
     const files = {
       users: [tutor],
       parents: [{ user_id: tutor.id }],
       homework: [homeworkRow(tutor.id as string)],
     };
-    expect(await desk.faultsOf(files, other)).toEqual([
+    expect(await fixture.faultsOf(files, other)).toEqual([
       'homework.ndjson:1: assigned_by: this homework would belong to another organization',
     ]);
     const group = { id: id(), name: 'x', owned: false, tutor_id: tutor.id };
     expect(
-      await desk.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other),
+      await fixture.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other),
     ).toEqual(['student_groups.ndjson:1: tutor_id: this student group would belong to another organization']);
   });
 
@@ -156,12 +159,12 @@ describe('an import of rows that do not fit', () => {
           },
         ],
       });
-    const other = await desk.world.organization();
-    await desk.load(all(theirs), other);
+    const other = await fixture.world.organization();
+    await fixture.load(all(theirs), other);
     const conversation = theirs.conversation();
-    await desk.load(conversation, other);
+    await fixture.load(conversation, other);
 
-    const tables = all(desk.school);
+    const tables = all(fixture.school);
     for (const table of [
       'subjects',
       'classrooms',
@@ -171,53 +174,53 @@ describe('an import of rows that do not fit', () => {
       'results',
       'invoices',
     ]) {
-      const files = { ...desk.school.files, [table]: tables[table]! };
-      expect(await desk.faultsOf(files), table).toEqual([`${table}.ndjson:1: id: is taken`]);
+      const files = { ...fixture.school.files, [table]: tables[table]! };
+      expect(await fixture.faultsOf(files), table).toEqual([`${table}.ndjson:1: id: is taken`]);
     }
-    const ours = desk.school.conversation();
+    const ours = fixture.school.conversation();
     const seats = ours.conversation_participants!.map((seat) => ({
       ...seat,
       conversation_id: conversation.conversations![0]!.id,
     }));
     const stolen = { ...ours.conversations![0]!, id: conversation.conversations![0]!.id };
     expect(
-      await desk.faultsOf(desk.school.with({ conversations: [stolen], conversation_participants: seats })),
+      await fixture.faultsOf(fixture.school.with({ conversations: [stolen], conversation_participants: seats })),
     ).toEqual(['conversations.ndjson:1: id: is taken']);
     const message = { ...ours.messages![0]!, id: conversation.messages![0]!.id };
-    expect(await desk.faultsOf(desk.school.with({ ...ours, messages: [message] }))).toEqual([
+    expect(await fixture.faultsOf(fixture.school.with({ ...ours, messages: [message] }))).toEqual([
       'messages.ndjson:1: id: is taken',
     ]);
     const seat = { ...ours.conversation_participants![0]!, id: conversation.conversation_participants![0]!.id };
-    expect(await desk.faultsOf(desk.school.with({ ...ours, conversation_participants: [seat] }))).toEqual([
+    expect(await fixture.faultsOf(fixture.school.with({ ...ours, conversation_participants: [seat] }))).toEqual([
       'conversation_participants.ndjson:1: id: is taken',
     ]);
   });
 
   it('leaves nothing behind when the last file fails', async () => {
     const before = await Promise.all(
-      ['users', 'members', 'sessions', 'session_students'].map((table) => desk.count(table)),
+      ['users', 'members', 'sessions', 'session_students'].map((table) => fixture.count(table)),
     );
     const post = { id: id(), brand: 'primary', title: 'x', slug: 'x' };
-    const other = await desk.world.organization();
-    await desk.load({ blog_posts: [post] }, other);
-    expect(await desk.faultsOf(desk.school.with({ blog_posts: [post] }))).toEqual([
+    const other = await fixture.world.organization();
+    await fixture.load({ blog_posts: [post] }, other);
+    expect(await fixture.faultsOf(fixture.school.with({ blog_posts: [post] }))).toEqual([
       'blog_posts.ndjson:1: id: is taken',
     ]);
     expect(
-      await Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => desk.count(table))),
+      await Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => fixture.count(table))),
     ).toEqual(before);
   });
 
   it('refuses files that are no part of an import', async () => {
-    expect(await desk.faultsOf({ homeworks: '', api_keys: '' })).toEqual([
+    expect(await fixture.faultsOf({ homeworks: '', api_keys: '' })).toEqual([
       expect.stringMatching(/^api_keys\.ndjson: there is no such file in an import \(users, members, /),
       expect.stringMatching(/^homeworks\.ndjson: there is no such file/),
     ]);
-    expect(await desk.faultsOf({})).toEqual([expect.stringMatching(/: has no \.ndjson file$/)]);
+    expect(await fixture.faultsOf({})).toEqual([expect.stringMatching(/: has no \.ndjson file$/)]);
   });
 
   it('wants an organization', async () => {
-    await expect(desk.load(desk.school.files, UUID)).rejects.toThrow(`There is no organization ${UUID}`);
-    await expect(desk.load(desk.school.files, 'none')).rejects.toThrow(/uuid/);
+    await expect(fixture.load(fixture.school.files, UUID)).rejects.toThrow(`There is no organization ${UUID}`);
+    await expect(fixture.load(fixture.school.files, 'none')).rejects.toThrow(/uuid/);
   });
 });

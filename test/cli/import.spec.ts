@@ -3,121 +3,123 @@ import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importFolder, type ImportProgress, type ImportReport } from '../../apps/cli/src/import/importer.js';
 import { homeworkRow, resultRow } from '../database/world.js';
-import { ImportDesk, without } from '../support/data/import-desk.js';
+import { ImportFixture, without } from '../support/data/import-fixture.js';
 
 describe('an import', () => {
-  let desk: ImportDesk;
+  let fixture: ImportFixture;
 
   beforeAll(async () => {
-    desk = await ImportDesk.open();
+    fixture = await ImportFixture.open();
   });
-  beforeEach(() => desk.renew());
-  afterAll(() => desk.close());
+  beforeEach(() => fixture.renew());
+  afterAll(() => fixture.close());
 
   it('goes through the same rules as every write', async () => {
-    const parent = desk.school.userRow('parent');
-    const conversation = desk.school.conversation();
-    const homework = without(homeworkRow(desk.school.tutor.id as string), 'organization_id');
-    const files = desk.school.with({
+    const parent = fixture.school.userRow('parent');
+    const conversation = fixture.school.conversation();
+    const homework = without(homeworkRow(fixture.school.tutor.id as string), 'organization_id');
+    const files = fixture.school.with({
       users: [parent],
       parents: [{ user_id: parent.id }],
-      parent_students: [{ parent_id: parent.id, student_id: desk.school.student.id, linked_at: '2026-02-01' }],
+      parent_students: [{ parent_id: parent.id, student_id: fixture.school.student.id, linked_at: '2026-02-01' }],
       student_groups: [
         { id: id(), name: 'Ours' },
-        { id: id(), name: 'The tutor’s', owned: false, tutor_id: desk.school.tutor.id },
+        { id: id(), name: 'The tutor’s', owned: false, tutor_id: fixture.school.tutor.id },
       ],
       homework: [homework],
-      session_feedback: [{ id: id(), tutor_id: desk.school.tutor.id, rating: 5, comment: 'Good' }],
-      results: [resultRow(desk.school.student.id as string)],
+      session_feedback: [{ id: id(), tutor_id: fixture.school.tutor.id, rating: 5, comment: 'Good' }],
+      results: [resultRow(fixture.school.student.id as string)],
       ...conversation,
     });
-    expect(await desk.load(files)).toMatchObject({
+    expect(await fixture.load(files)).toMatchObject({
       users: { read: 3, inserted: 3, unchanged: 0 },
       homework: { inserted: 1 },
     });
 
-    const seen = async (table: string) => desk.world.as(desk.organization, `SELECT * FROM ${table}`);
+    const seen = async (table: string) => fixture.world.as(fixture.organization, `SELECT * FROM ${table}`);
     expect(await seen('parents')).toMatchObject([{ enrolled_at: new Date('2026-02-01'), status: 'accepted' }]);
-    expect(await seen('homework')).toMatchObject([{ organization_id: desk.organization, files: [] }]);
-    expect(await seen('session_feedback')).toMatchObject([{ organization_id: desk.organization, has_comment: true }]);
+    expect(await seen('homework')).toMatchObject([{ organization_id: fixture.organization, files: [] }]);
+    expect(await seen('session_feedback')).toMatchObject([
+      { organization_id: fixture.organization, has_comment: true },
+    ]);
     expect(await seen('organization_results')).toHaveLength(1);
     expect(await seen('conversations')).toMatchObject([{ last_message_at: new Date('2026-03-02T09:00:00Z') }]);
-    const groups = await desk.world.as(desk.organization, 'SELECT * FROM student_groups ORDER BY name');
+    const groups = await fixture.world.as(fixture.organization, 'SELECT * FROM student_groups ORDER BY name');
     expect(groups).toMatchObject([
-      { organization_id: desk.organization, owner_organization_id: desk.organization },
-      { organization_id: desk.organization, owner_organization_id: null },
+      { organization_id: fixture.organization, owner_organization_id: fixture.organization },
+      { organization_id: fixture.organization, owner_organization_id: null },
     ]);
   });
 
   it('leaves what is there already as it is, also what nobody sees', async () => {
-    const idle = desk.school.userRow('idle');
-    const alone = desk.school.conversation();
+    const idle = fixture.school.userRow('idle');
+    const alone = fixture.school.conversation();
     for (const seat of alone.conversation_participants!) seat.left_at = '2026-03-03';
-    const files = desk.school.with({
+    const files = fixture.school.with({
       users: [idle],
-      members: [desk.school.memberRow(idle, 'student')],
+      members: [fixture.school.memberRow(idle, 'student')],
       subjects: [{ id: id(), name: 'Physics' }],
-      session_feedback: [{ id: id(), tutor_id: desk.school.tutor.id, rating: 3, legacy: true }],
+      session_feedback: [{ id: id(), tutor_id: fixture.school.tutor.id, rating: 3, legacy: true }],
       results: [resultRow(idle.id as string)],
       ...alone,
     });
-    const first = await desk.load(files);
+    const first = await fixture.load(files);
     files.subjects![0]!.name = 'Chemistry';
-    for (const [table, counts] of Object.entries(await desk.load(files))) {
+    for (const [table, counts] of Object.entries(await fixture.load(files))) {
       expect(counts, table).toEqual({ read: first[table]!.read, inserted: 0, unchanged: first[table]!.read });
     }
-    expect(await desk.world.as(desk.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
-    expect(await desk.world.as(desk.organization, 'SELECT FROM conversations')).toEqual([]);
+    expect(await fixture.world.as(fixture.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
+    expect(await fixture.world.as(fixture.organization, 'SELECT FROM conversations')).toEqual([]);
   });
 
   it('adds what is new to what is there', async () => {
-    await desk.load(desk.school.files);
+    await fixture.load(fixture.school.files);
     const subject = { id: id(), name: 'Physics' };
     const relation = {
       id: id(),
-      tutor_id: desk.school.tutor.id,
-      student_id: desk.school.student.id,
+      tutor_id: fixture.school.tutor.id,
+      student_id: fixture.school.student.id,
       subject_id: subject.id,
     };
-    expect(inserted(await desk.load({ subjects: [subject], tutor_students: [relation] }))).toEqual({
+    expect(inserted(await fixture.load({ subjects: [subject], tutor_students: [relation] }))).toEqual({
       subjects: 1,
       tutor_students: 1,
     });
   });
 
   it('takes a login that another organization has, and changes nothing of it', async () => {
-    await desk.load(desk.school.files);
-    const second = await desk.world.organization();
+    await fixture.load(fixture.school.files);
+    const second = await fixture.world.organization();
     const changed = {
-      ...desk.school.tutor,
-      email: (desk.school.tutor.email as string).toUpperCase(),
+      ...fixture.school.tutor,
+      email: (fixture.school.tutor.email as string).toUpperCase(),
       last_name: 'Changed',
     };
-    const files = { users: [changed], members: [desk.school.memberRow(desk.school.tutor, 'tutor')] };
-    expect(await desk.load(files, second)).toMatchObject({
+    const files = { users: [changed], members: [fixture.school.memberRow(fixture.school.tutor, 'tutor')] };
+    expect(await fixture.load(files, second)).toMatchObject({
       users: { inserted: 0, unchanged: 1 },
       members: { inserted: 1 },
     });
-    expect(await desk.world.all('SELECT email, last_name FROM users WHERE id = $1', [desk.school.tutor.id])).toEqual([
-      { email: desk.school.tutor.email, last_name: 'Nguyen' },
-    ]);
+    expect(
+      await fixture.world.all('SELECT email, last_name FROM users WHERE id = $1', [fixture.school.tutor.id]),
+    ).toEqual([{ email: fixture.school.tutor.email, last_name: 'Nguyen' }]);
   });
 
   it('gives what is left out its default', async () => {
     const post = { id: id(), brand: 'primary', title: 'News', slug: 'news' };
-    await desk.load({ blog_posts: [post] });
-    const [row] = await desk.world.as(
-      desk.organization,
+    await fixture.load({ blog_posts: [post] });
+    const [row] = await fixture.world.as(
+      fixture.organization,
       'SELECT *, created_at > now() - interval $$1 minute$$ AS fresh FROM blog_posts',
     );
     expect(row).toMatchObject({ status: 'draft', tags: [], publish_to_website: true, excerpt: null, fresh: true });
   });
 
   it('reads dates, times, arrays and JSON as the API does', async () => {
-    const files = desk.school.with({
+    const files = fixture.school.with({
       homework: [
         {
-          ...homeworkRow(desk.school.tutor.id as string),
+          ...homeworkRow(fixture.school.tutor.id as string),
           due_date: '2026-05-01T19:30+10:00',
           files: [{ a: 'ünïcode "\\ \n' }],
         },
@@ -125,27 +127,27 @@ describe('an import', () => {
       adjustments: [
         {
           id: id(),
-          tutor_id: desk.school.tutor.id,
+          tutor_id: fixture.school.tutor.id,
           period_start: '2026-05-01',
           period_end: '2026-05-31',
           amount_cents: -250,
         },
       ],
       blog_posts: [{ id: id(), brand: 'primary', title: 'x', slug: 'x', tags: ['a,b', '"c"', '{d}', 'NULL', ''] }],
-      mileage_trips: [{ id: id(), tutor_id: desk.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
+      mileage_trips: [{ id: id(), tutor_id: fixture.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
     });
-    await desk.load(files);
-    const [homework] = await desk.world.as(desk.organization, 'SELECT due_date, files FROM homework');
+    await fixture.load(files);
+    const [homework] = await fixture.world.as(fixture.organization, 'SELECT due_date, files FROM homework');
     expect(homework).toEqual({ due_date: new Date('2026-05-01T09:30:00Z'), files: [{ a: 'ünïcode "\\ \n' }] });
-    const [adjustment] = await desk.world.as(
-      desk.organization,
+    const [adjustment] = await fixture.world.as(
+      fixture.organization,
       'SELECT period_end::text, amount_cents FROM adjustments',
     );
     expect(adjustment).toEqual({ period_end: '2026-05-31', amount_cents: '-250' });
-    expect(await desk.world.as(desk.organization, 'SELECT tags FROM blog_posts')).toEqual([
+    expect(await fixture.world.as(fixture.organization, 'SELECT tags FROM blog_posts')).toEqual([
       { tags: ['a,b', '"c"', '{d}', 'NULL', ''] },
     ]);
-    expect(await desk.world.as(desk.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
+    expect(await fixture.world.as(fixture.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
       { distance_km: 4.25 },
     ]);
   });
@@ -153,27 +155,27 @@ describe('an import', () => {
   it('takes lines as editors and other systems write them', async () => {
     const subject = (name: string) => JSON.stringify({ id: id(), name });
     const text = `\uFEFF${subject('Physics')}\r\n\r\n  \n${subject('Zoë’s Chemistry')}\r\n${subject('Biology')}`;
-    expect(await desk.load({ subjects: text, classrooms: '' })).toEqual({
+    expect(await fixture.load({ subjects: text, classrooms: '' })).toEqual({
       subjects: { read: 3, inserted: 3, unchanged: 0 },
       classrooms: { read: 0, inserted: 0, unchanged: 0 },
     });
-    const rows = await desk.world.as(desk.organization, 'SELECT name FROM subjects ORDER BY name');
+    const rows = await fixture.world.as(fixture.organization, 'SELECT name FROM subjects ORDER BY name');
     expect(rows.map((row) => row.name)).toEqual(['Biology', 'Physics', 'Zoë’s Chemistry']);
   });
 
   it('takes a long line', async () => {
-    const row = { id: id(), tutor_id: desk.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
-    await desk.load(desk.school.with({ session_feedback: [row] }));
-    expect(await desk.world.as(desk.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
+    const row = { id: id(), tutor_id: fixture.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
+    await fixture.load(fixture.school.with({ session_feedback: [row] }));
+    expect(await fixture.world.as(fixture.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
       { length: 3_000_000 },
     ]);
   });
 
   it('tells how far it is', async () => {
     const told: ImportProgress[] = [];
-    const folder = await desk.write(desk.school.files);
+    const folder = await fixture.write(fixture.school.files);
     const onProgress = (progress: ImportProgress) => told.push(progress);
-    await importFolder({ url: desk.world.urls.ownerUrl, organizationId: desk.organization, folder, onProgress });
+    await importFolder({ url: fixture.world.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress });
     const tables = ['users', 'members', 'sessions'];
     expect(told.map(({ phase, table, done }) => [phase, table, done])).toEqual([
       ...tables.map((table) => ['reading', table, true]),
@@ -183,11 +185,11 @@ describe('an import', () => {
   });
 
   it('takes 200,000 lines in little memory', async () => {
-    const folder = await desk.write(desk.school.files);
+    const folder = await fixture.write(fixture.school.files);
     const file = await open(join(folder, 'homework.ndjson'), 'w');
     const row = {
-      ...homeworkRow(desk.school.tutor.id as string),
-      student_id: desk.school.student.id,
+      ...homeworkRow(fixture.school.tutor.id as string),
+      student_id: fixture.school.student.id,
       description: 'x'.repeat(200),
     };
     for (let place = 0; place < 200_000; place += 5_000) {
@@ -204,7 +206,7 @@ describe('an import', () => {
       most = Math.max(most, process.memoryUsage.rss());
     };
     const started = Date.now();
-    const options = { url: desk.world.urls.ownerUrl, organizationId: desk.organization, folder, onProgress };
+    const options = { url: fixture.world.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress };
     await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
     expect((most - before) / 1024 / 1024).toBeLessThan(150);
     expect(calls).toBeGreaterThan(4);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization } from '@app/database';
-import { newAddress, Office, studentRow, tutorRow } from '../support/data/provisioning.js';
+import type { Tables } from '@app/database';
+import { newAddress, type Office, studentRow, tutorRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { Visitor } from '../support/portal/visitor.js';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   office = await desk.office();
-  const [organization] = await sql<Organization>('SELECT * FROM organizations WHERE id = $1', office.id);
+  const [organization] = await sql<Tables['organizations']>('SELECT * FROM organizations WHERE id = $1', office.id);
   const someone = await desk.portal.someone('owner', { organization: organization! });
   [owner, ownerId] = [new Visitor(desk.portal, someone.cookie), someone.user.id];
   base = `/o/${organization!.slug}/people`;
@@ -143,7 +143,7 @@ describe('the list of people', () => {
 
   it('is for owners and admins alone', async () => {
     const slug = base.split('/')[2]!;
-    const [organization] = await sql<Organization>('SELECT * FROM organizations WHERE slug = $1', slug);
+    const [organization] = await sql<Tables['organizations']>('SELECT * FROM organizations WHERE slug = $1', slug);
     for (const role of ['tutor', 'student'] as const) {
       const { cookie } = await desk.portal.someone(role, { organization: organization! });
       for (const path of [base, `${base}/invites`]) {
@@ -335,7 +335,7 @@ describe('open invites', () => {
     const { id } = await desk.api.organizations.create({ name: 'Standing', slug: `standing-${Date.now()}` });
     const standing = await sql<{ id: string }>('SELECT id FROM invites WHERE organization_id = $1 AND standing', id);
     const { cookie } = await desk.portal.someone('owner', {
-      organization: (await sql<Organization>('SELECT * FROM organizations WHERE id = $1', id))[0]!,
+      organization: (await sql<Tables['organizations']>('SELECT * FROM organizations WHERE id = $1', id))[0]!,
     });
     const keeper = new Visitor(desk.portal, cookie);
     const slug = (await sql<{ slug: string }>('SELECT slug FROM organizations WHERE id = $1', id))[0]!.slug;

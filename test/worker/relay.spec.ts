@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmailCourier } from '../../apps/worker/src/email/email.courier.js';
 import { EmailService } from '../../apps/worker/src/email/email.service.js';
-import { Gate, HOLD_MS } from '../../apps/worker/src/email/gate.js';
+import { TimedMutex, HOLD_MS } from '../../apps/worker/src/email/timed-mutex.js';
 import { Lease } from '../../apps/worker/src/outbox/lease.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TestSmtp } from '../support/worker/smtp.js';
@@ -218,12 +218,12 @@ describe('the relay', () => {
   });
 });
 
-describe('the gate', () => {
+describe('the mutex', () => {
   it('lets one through at a time, in order', async () => {
-    const gate = new Gate();
+    const mutex = new TimedMutex();
     const order: string[] = [];
     const through = async (name: string, ms: number) => {
-      const leave = await gate.enter();
+      const leave = await mutex.acquire();
       order.push(`${name} in`);
       await sleep(ms);
       order.push(`${name} out`);
@@ -236,10 +236,10 @@ describe('the gate', () => {
   it('is not held up by one that does not come out', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const gate = new Gate();
-      await gate.enter();
+      const mutex = new TimedMutex();
+      await mutex.acquire();
       let inside = false;
-      const next = gate.enter().then((leave) => {
+      const next = mutex.acquire().then((leave) => {
         inside = true;
         leave();
       });
@@ -249,7 +249,7 @@ describe('the gate', () => {
       expect(inside).toBe(true);
       await next;
       // Who leaves lets the next one in at once.
-      await gate.enter();
+      await mutex.acquire();
     } finally {
       vi.useRealTimers();
     }

@@ -19,7 +19,7 @@ import { slugOf, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
 import { keyFits } from './start/encryption-key.js';
 import { mailFolder } from './start/folders.js';
-import { organizationsOf, usesEmbedded } from './workplace.js';
+import { organizationsOf, usesEmbedded } from './command-context.js';
 
 export interface Finding {
   check: string;
@@ -107,10 +107,10 @@ async function examineCounts(owner: DataSource, env: Env): Promise<Finding> {
     const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
     if (wrong.length === 0) return { check: 'totals', status: 'ok', message: 'the counters match the lists' };
     const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
-    const told = wrong.map(
+    const listed = wrong.map(
       (it) => `${it.list} of ${slugOf(it.organization_id, slugs)} counts ${it.counter} but has ${it.actual} rows`,
     );
-    return { check: 'totals', status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
+    return { check: 'totals', status: 'fail', message: `${listed.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
     return { check: 'totals', status: 'warn', message: `could not be counted: ${(error as Error).message}` };
   }
@@ -121,8 +121,8 @@ async function examineCopies(owner: DataSource): Promise<Finding> {
   try {
     const wrong = await wrongCopies(owner, MOST_DIFFERENCES);
     if (wrong.length === 0) return { check, status: 'ok', message: 'the copies that lists read are correct' };
-    const told = wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`);
-    return { check, status: 'fail', message: `${told.join('; ')}: run "npm run cli -- recount"` };
+    const listed = wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`);
+    return { check, status: 'fail', message: `${listed.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
     return { check, status: 'warn', message: `could not be compared: ${(error as Error).message}` };
   }

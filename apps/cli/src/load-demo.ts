@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { type DemoSize, writeDemo } from './demo/demo.js';
 import { importFolder, type ImportReport } from './import/importer.js';
 import { Failure } from './output.js';
-import type { Workplace } from './workplace.js';
+import type { CommandContext } from './command-context.js';
 
 export interface LoadedOrganization {
   slug: string;
@@ -27,10 +27,10 @@ export class OtherDemo extends Failure {
  * @throws OtherDemo when they are there already, made from another seed
  */
 export async function loadDemo(
-  workplace: Pick<Workplace, 'env' | 'db' | 'organizations'>,
+  context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },
 ): Promise<LoadedOrganization[]> {
-  const { env, organizations } = workplace;
+  const { env, organizations } = context;
   const { folder, size, seed, onProgress = () => undefined, signal } = options;
   const written = await writeDemo({
     folder,
@@ -43,7 +43,7 @@ export async function loadDemo(
   });
   for (const { slug, ownerId } of written) {
     const id = await organizations.idBySlug(slug);
-    if (id && (await isOfOthers(workplace, id, ownerId))) throw new OtherDemo(slug, seed);
+    if (id && (await isOfOthers(context, id, ownerId))) throw new OtherDemo(slug, seed);
   }
   const loaded: LoadedOrganization[] = [];
   for (const { name, slug, timeZone, currency, ownerEmail, folder: source } of written) {
@@ -65,7 +65,11 @@ export async function loadDemo(
 }
 
 /** Whether an organization has people, and its demo owner is none of them. */
-async function isOfOthers({ db }: Pick<Workplace, 'db'>, organizationId: string, ownerId: string): Promise<boolean> {
+async function isOfOthers(
+  { db }: Pick<CommandContext, 'db'>,
+  organizationId: string,
+  ownerId: string,
+): Promise<boolean> {
   const [row] = await db.transaction({ organizationId }, () =>
     db.query<{ others: boolean }>(sql`
       SELECT count(*) > 0 AND NOT coalesce(bool_or(user_id = ${ownerId}), false) AS others FROM members

@@ -4,7 +4,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import type { Env } from '@app/config';
 import { queueNames } from '@app/jobs';
 import { BootCheck } from './drivers/boot-check.js';
-import { NudgesModule } from './drivers/nudges.module.js';
+import { OutboxListenerModule } from './drivers/outbox-listener.module.js';
 import { Processors } from './drivers/processors.js';
 import { RedisDriver } from './drivers/redis.driver.js';
 import { TimerDriver } from './drivers/timer.driver.js';
@@ -27,7 +27,7 @@ export class QueuesModule {
       module: QueuesModule,
       imports: [
         DiscoveryModule,
-        NudgesModule,
+        OutboxListenerModule,
         ...(url
           ? [
               BullModule.forRoot({

@@ -23,7 +23,7 @@ export type {
   NewPerson,
   NewStudent,
   NewTutor,
-  Outcome,
+  ProvisioningResult,
   Person,
   Provisioned,
   Provisioner,

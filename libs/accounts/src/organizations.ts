@@ -19,7 +19,7 @@ export interface Organization extends Required<NewOrganization> {
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/** A wish that the rules of accounts refuse; the message is for whoever wished. */
+/** A request that the rules of accounts refuse. The message is for whoever made it. */
 export class AccountError extends Error {}
 
 /** Organizations and their owners, as an operator makes them. */

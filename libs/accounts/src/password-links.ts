@@ -3,9 +3,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database } from '@app/database';
+import { Database, normalizeEmail } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
-import { normalizeEmail } from './email.js';
 import { hashPassword } from './joining/passwords.js';
 
 const HOUR = 3_600_000;

@@ -112,12 +112,12 @@ const NAMES = ['routine', 'schema', 'table', 'column', 'constraint'] as const;
 /** Name, code and where; the message only where it cannot quote what a person wrote. */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: 'unknown', thrown: typeof error };
-  const told = error as Error & { code?: unknown } & Partial<Record<(typeof NAMES)[number], unknown>>;
-  const code = typeof told.code === 'string' ? told.code : undefined;
+  const fields = error as Error & { code?: unknown } & Partial<Record<(typeof NAMES)[number], unknown>>;
+  const code = typeof fields.code === 'string' ? fields.code : undefined;
   const described = { name: error.name, code, stack: framesOf(error) };
   if (!code || !SQLSTATE.test(code)) return { ...described, message: error.message };
-  const raised = String(told.routine).startsWith('exec_stmt_');
-  const names = Object.fromEntries(NAMES.map((name) => [name, told[name]]));
+  const raised = String(fields.routine).startsWith('exec_stmt_');
+  const names = Object.fromEntries(NAMES.map((name) => [name, fields[name]]));
   return { ...described, ...names, message: PLAIN.test(code) && !raised ? error.message : undefined };
 }
 

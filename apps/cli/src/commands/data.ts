@@ -7,7 +7,7 @@ import { removeDemo } from '../demo/remove-demo.js';
 import { importFolder, type ImportReport } from '../import/importer.js';
 import { loadDemo } from '../load-demo.js';
 import { print, ProgressLine } from '../output.js';
-import { withWorkplace } from '../workplace.js';
+import { withContext } from '../command-context.js';
 
 interface DemoOptions {
   size: DemoSize;
@@ -24,7 +24,7 @@ export function addDataCommands(program: Command): void {
     .requiredOption('--org <slug>', 'the organization')
     .action(async (folder: string, { org }: { org: string }, command: Command) => {
       const progress = new ProgressLine();
-      const report = await withWorkplace(async ({ env, organizationId }) =>
+      const report = await withContext(async ({ env, organizationId }) =>
         importFolder({
           url: env.migrationUrl,
           organizationId: await organizationId(org),
@@ -54,12 +54,12 @@ export function addDataCommands(program: Command): void {
       const progress = new ProgressLine();
       const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
       try {
-        const loaded = await withWorkplace(async (workplace) => {
-          if (reset) await removeDemo(workplace.env.migrationUrl);
+        const loaded = await withContext(async (context) => {
+          if (reset) await removeDemo(context.env.migrationUrl);
           const onProgress = (text: string) => {
             progress.show(text);
           };
-          return loadDemo(workplace, { folder, size, seed, onProgress });
+          return loadDemo(context, { folder, size, seed, onProgress });
         });
         progress.clear();
         for (const { slug, report } of loaded) {

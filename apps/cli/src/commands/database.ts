@@ -6,7 +6,7 @@ import { confirm, Failure, print } from '../output.js';
 import { provisionRoles } from '../postgres/roles.js';
 import { slugOf, slugsOf } from '../slugs.js';
 import { refuseUnsafe } from '../start/safety.js';
-import { openDatabase, usesEmbedded, withWorkplace } from '../workplace.js';
+import { openDatabase, usesEmbedded, withContext } from '../command-context.js';
 
 /** `roles`, `migrate`, `recount`, `doctor`. */
 export function addDatabaseCommands(program: Command): void {
@@ -53,7 +53,7 @@ export function addDatabaseCommands(program: Command): void {
     .command('recount')
     .description('repair the totals and copies that "doctor" found wrong')
     .action(async (_options: object, command: Command) => {
-      const { organizations, corrected } = await withWorkplace(async ({ env, organizations: all }) => {
+      const { organizations, corrected } = await withContext(async ({ env, organizations: all }) => {
         const recounted = await recountLists(env.migrationUrl);
         const slugs = slugsOf(await all.list());
         return {

@@ -6,7 +6,7 @@ import { Vault } from '@app/config';
 import type { Tenant } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, organizationIn, slugsOf } from '../slugs.js';
-import { withWorkplace, type Workplace } from '../workplace.js';
+import { withContext, type CommandContext } from '../command-context.js';
 
 interface TargetOptions {
   org?: string;
@@ -56,11 +56,11 @@ export function addHookCommands(program: Command): void {
       const url = parseUrl(given);
       const secret = readSecret(options);
       const key = secret ?? randomBytes(32).toString('hex');
-      const target = await withWorkplace(async (workplace) => {
-        const found = await targetOf(workplace, options);
-        const sealed = new Vault(workplace.env).seal('hook secrets', key);
-        await workplace.db.transaction(found.tenant, () =>
-          workplace.db.query(sql`
+      const target = await withContext(async (context) => {
+        const found = await targetOf(context, options);
+        const sealed = new Vault(context.env).seal('hook secrets', key);
+        await context.db.transaction(found.tenant, () =>
+          context.db.query(sql`
             INSERT INTO rebuild_hooks (target, organization_id, url, secret)
             VALUES (${found.target}, ${found.organizationId}, ${url}, ${sealed})
             ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret`),
@@ -84,7 +84,7 @@ export function addHookCommands(program: Command): void {
     .command('list')
     .description('list the hooks, without secrets and without paths, which may be secret too')
     .action(async (_options: object, command: Command) => {
-      const [rows, slugs] = await withWorkplace(
+      const [rows, slugs] = await withContext(
         async ({ db, organizations }) =>
           [
             await db.lookUp<HookRow>(sql`SELECT * FROM list_rebuild_hooks()`),
@@ -110,10 +110,10 @@ export function addHookCommands(program: Command): void {
   withTarget(hook.command('remove'))
     .description('remove the hook of an organization or a brand')
     .action(async (options: TargetOptions, command: Command) => {
-      const removed = await withWorkplace(async (workplace) => {
-        const { target, tenant } = await targetOf(workplace, options);
-        const rows = await workplace.db.transaction(tenant, () =>
-          workplace.db.manager.query<[unknown[], number]>('DELETE FROM rebuild_hooks WHERE target = $1', [target]),
+      const removed = await withContext(async (context) => {
+        const { target, tenant } = await targetOf(context, options);
+        const rows = await context.db.transaction(tenant, () =>
+          context.db.manager.query<[unknown[], number]>('DELETE FROM rebuild_hooks WHERE target = $1', [target]),
         );
         return rows[1] > 0 ? target : null;
       });
@@ -126,7 +126,7 @@ function withTarget(command: Command): Command {
   return command.option('--org <slug>', "an organization's site").option('--brand <name>', "a brand's site");
 }
 
-async function targetOf({ env, organizationId }: Workplace, { org, brand }: TargetOptions): Promise<Target> {
+async function targetOf({ env, organizationId }: CommandContext, { org, brand }: TargetOptions): Promise<Target> {
   if ((org === undefined) === (brand === undefined)) throw new Failure('Give either --org or --brand');
   if (org !== undefined) {
     const id = await organizationId(org);

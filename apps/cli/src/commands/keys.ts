@@ -4,7 +4,7 @@ import type { Env } from '@app/config';
 import { canonicalUuid } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { launcherOf } from '../start/data-lock.js';
-import { withWorkplace } from '../workplace.js';
+import { withContext } from '../command-context.js';
 
 interface CreateOptions {
   org: string;
@@ -29,7 +29,7 @@ export function addKeyCommands(program: Command): void {
     .option('--platform-blog', "also allow the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
       if (name.length < 1 || name.length > 100) throw new Failure("A key's name must have 1 to 100 characters");
-      const created = await withWorkplace(async ({ keys, organizationId, env }) => {
+      const created = await withContext(async ({ keys, organizationId, env }) => {
         const made = await keys.create(await organizationId(org), {
           name,
           scopes,
@@ -58,9 +58,9 @@ export function addKeyCommands(program: Command): void {
     .description('list the keys of an organization')
     .requiredOption('--org <slug>', 'the organization')
     .action(async ({ org }: { org: string }, command: Command) => {
-      const { keys, prefix } = await withWorkplace(async (workplace) => ({
-        keys: await workplace.keys.list(await workplace.organizationId(org)),
-        prefix: workplace.env.get('API_KEY_PREFIX'),
+      const { keys, prefix } = await withContext(async (context) => ({
+        keys: await context.keys.list(await context.organizationId(org)),
+        prefix: context.env.get('API_KEY_PREFIX'),
       }));
       printRows(command, keys, {
         json: (entry) => toJson(entry, prefix),
@@ -82,7 +82,7 @@ export function addKeyCommands(program: Command): void {
     .description('revoke a key, immediately and permanently')
     .argument('<id>', 'its id, as "key list" shows it')
     .action(async (id: string, _options: object, command: Command) => {
-      const known = canonicalUuid(id) && (await withWorkplace(({ keys }) => keys.revoke(id)));
+      const known = canonicalUuid(id) && (await withContext(({ keys }) => keys.revoke(id)));
       if (!known) throw new Failure(`There is no key ${id}`);
       print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
     });

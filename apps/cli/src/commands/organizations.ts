@@ -5,7 +5,7 @@ import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';
-import { withWorkplace, type Workplace } from '../workplace.js';
+import { type CommandContext, withContext } from '../command-context.js';
 import sql from 'sql-template-tag';
 
 interface CreateOptions {
@@ -27,7 +27,7 @@ export function addOrganizationCommands(program: Command): void {
     .option('--timezone <zone>', 'IANA time zone (default: Australia/Melbourne)')
     .option('--currency <code>', 'ISO 4217 code (default: AUD)')
     .action(async ({ name, slug, timezone, currency }: CreateOptions, command: Command) => {
-      const { id } = await withWorkplace(({ organizations }) =>
+      const { id } = await withContext(({ organizations }) =>
         organizations.create({
           name,
           slug,
@@ -42,7 +42,7 @@ export function addOrganizationCommands(program: Command): void {
     .command('list')
     .description('list the organizations')
     .action(async (_options: object, command: Command) => {
-      const rows = await withWorkplace(({ organizations }) => organizations.list());
+      const rows = await withContext(({ organizations }) => organizations.list());
       printRows(command, rows, {
         json: ({ id, slug, name, timeZone, currency, createdAt }) => ({
           id,
@@ -73,10 +73,10 @@ export function addOrganizationCommands(program: Command): void {
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--email <address>', "the person's email address")
     .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
-      const { userId, created, link } = await withWorkplace(async (workplace) => {
-        const organizationId = await workplace.organizationId(org);
-        const owner = await workplace.organizations.addOwner(organizationId, email);
-        return { ...owner, link: await welcome(workplace, organizationId, email, owner.userId) };
+      const { userId, created, link } = await withContext(async (context) => {
+        const organizationId = await context.organizationId(org);
+        const owner = await context.organizations.addOwner(organizationId, email);
+        return { ...owner, link: await welcome(context, organizationId, email, owner.userId) };
       });
       const words = created
         ? `${email} is now an owner of "${org}": ${userId}`
@@ -96,7 +96,7 @@ export function addOrganizationCommands(program: Command): void {
     .description("confirm by hand that a login's address belongs to its owner, when no mail can prove it")
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
-      const found = await withWorkplace(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));
+      const found = await withContext(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));
       if (!found) throw new Failure(`There is no login with the address ${address}`);
       print(command, { address, verified: true }, `${address} is verified`);
     });
@@ -110,7 +110,7 @@ interface WelcomeLink {
 
 /** A link to set a password, for an owner who has none: mailed where mail is sent, else for the operator to hand over. */
 async function welcome(
-  { db, env }: Workplace,
+  { db, env }: CommandContext,
   organizationId: string,
   email: string,
   userId: string,

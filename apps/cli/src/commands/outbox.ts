@@ -5,7 +5,7 @@ import { canonicalUuid, normalizeEmail } from '@app/database';
 import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
-import { withWorkplace } from '../workplace.js';
+import { withContext } from '../command-context.js';
 
 const STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
 const MOST = 10_000;
@@ -35,19 +35,19 @@ export function addOutboxCommands(program: Command): void {
     .option('--status <status>', STATUSES.join(', '), parseStatus)
     .option('--limit <number>', 'show at most this many', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
-      const [rows, slugs] = await withWorkplace(
+      const [rows, slugs] = await withContext(
         async ({ db, organizations }) =>
           [await db.lookUp<Row>(listing(status ?? null, null, limit)), slugsOf(await organizations.list())] as const,
       );
       printRows(command, rows, {
-        json: (row) => told(row, slugs),
+        json: (row) => presented(row, slugs),
         columns: {
           ID: ({ id }) => id,
           STATUS: (row) => row.status,
           TRIES: ({ attempts }) => String(attempts),
           KIND: ({ kind }) => kind,
-          ORGANIZATION: (row) => told(row, slugs).organization ?? '-',
-          TO: (row) => inSlugs(told(row, slugs).recipient, slugs),
+          ORGANIZATION: (row) => presented(row, slugs).organization ?? '-',
+          TO: (row) => inSlugs(presented(row, slugs).recipient, slugs),
           'CREATED (UTC)': ({ created_at }) => minute(created_at),
           'NEXT OR LAST TRY (UTC)': ({ due_at, finished_at }) => minute(finished_at ?? due_at),
           PROBLEM: ({ last_error }) => last_error ?? '-',
@@ -63,7 +63,7 @@ export function addOutboxCommands(program: Command): void {
     .option('--reveal', 'also show the address and the link, which works for anybody who has it')
     .action(async (id: string, { reveal }: { reveal?: boolean }, command: Command) => {
       const { row, slugs } = await find(id);
-      const shown = { ...told(row, slugs), ...(reveal && (await revealed(row))) };
+      const shown = { ...presented(row, slugs), ...(reveal && (await revealed(row))) };
       const explained = {
         ...shown,
         recipient: inSlugs(shown.recipient, slugs),
@@ -79,7 +79,7 @@ export function addOutboxCommands(program: Command): void {
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { row } = await find(id);
-      const [done] = await withWorkplace(({ db }) =>
+      const [done] = await withContext(({ db }) =>
         db.lookUp<{ queued: boolean }>(sql`SELECT retry_outbox(${id}) AS queued`),
       );
       if (!done?.queued)
@@ -94,7 +94,7 @@ export function addOutboxCommands(program: Command): void {
     .description('send mail again to an address that a mail server rejected permanently')
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
-      const [done] = await withWorkplace(({ db }) =>
+      const [done] = await withContext(({ db }) =>
         db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${normalizeEmail(address)}) AS found`),
       );
       if (!done?.found) throw new Failure(`Mail to ${address} is not suppressed`);
@@ -108,7 +108,7 @@ function listing(status: string | null, id: string | null, most: number) {
 
 /** @throws Failure when there is no such message */
 function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
-  return withWorkplace(async ({ db, organizations }) => {
+  return withContext(async ({ db, organizations }) => {
     const [row] = canonicalUuid(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
     if (!row) throw new Failure(`There is no message ${id}`);
     return { row, slugs: slugsOf(await organizations.list()) };
@@ -116,7 +116,7 @@ function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
 }
 
 /** What may stand in a terminal, a ticket or a log: no address, and never a link. */
-function told({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs) {
+function presented({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs) {
   const { id, status, kind, attempts, due_at, last_error, organization_id, created_at, finished_at } = row;
   const shown = topic === 'email' ? masked(recipient) : recipient;
   return {
@@ -137,7 +137,7 @@ function told({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs
 
 async function revealed({ topic, recipient, payload }: Row): Promise<Record<string, string>> {
   if (topic !== 'email' || !payload) return { recipient };
-  const { joinUrl, expiresAt } = await withWorkplace(({ env }) =>
+  const { joinUrl, expiresAt } = await withContext(({ env }) =>
     Promise.resolve(JSON.parse(new Vault(env).open('outbox payloads', payload)) as EmailPayload),
   );
   // Without the proof: that is for the reader of the mail alone.

@@ -14,7 +14,7 @@ import { DEMO_SLUG, type DemoOwner, FirstStart } from '../start/first-start.js';
 import { freePort } from '../postgres/embedded-postgres.js';
 import { checkPorts, hostOf } from '../start/port.js';
 import { WatchedApi } from '../start/watched-api.js';
-import { type OpenDatabase, openDatabase, usesEmbedded } from '../workplace.js';
+import { type OpenDatabase, openDatabase, usesEmbedded } from '../command-context.js';
 
 /** `start`: the whole service on one machine. */
 export function addStartCommand(program: Command): void {

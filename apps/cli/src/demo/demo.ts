@@ -188,15 +188,15 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
 async function writeFileOf(path: string, rows: Rows, tell: (lines: number, done: boolean) => void): Promise<void> {
   const file = await open(path, 'w');
   try {
-    let [text, lines, told] = ['', 0, Date.now()];
+    let [text, lines, reportedAt] = ['', 0, Date.now()];
     for (const row of rows) {
       text += `${JSON.stringify(row)}\n`;
       lines++;
       if (text.length < CHUNK_CHARACTERS) continue;
       await file.appendFile(text);
       text = '';
-      if (Date.now() - told < PROGRESS_EVERY_MS) continue;
-      told = Date.now();
+      if (Date.now() - reportedAt < PROGRESS_EVERY_MS) continue;
+      reportedAt = Date.now();
       tell(lines, false);
     }
     await file.appendFile(text);

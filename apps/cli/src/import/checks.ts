@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Faults } from './faults.js';
 import type { Reference } from './schema.js';
-import { ORGANIZATION_COLUMNS, nounOf, PECULIARITIES } from './tables.js';
+import { ORGANIZATION_COLUMNS, nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
 /** How many faults of one rule are fetched; the others are only counted. */
@@ -132,7 +132,7 @@ export class Checks {
 
 /** The field of the file that a fault of these columns belongs to. */
 export function fieldsOf(table: string, columns: string[]): string {
-  const fieldOf = PECULIARITIES[table]?.fieldOf ?? {};
+  const fieldOf = TABLE_RULES[table]?.fieldOf ?? {};
   return columns
     .filter((column) => !ORGANIZATION_COLUMNS.has(column) || fieldOf[column])
     .map((column) => fieldOf[column] ?? column)

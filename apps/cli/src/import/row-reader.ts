@@ -1,5 +1,5 @@
 import type { Table } from './schema.js';
-import { KEPT_COLUMNS, PECULIARITIES } from './tables.js';
+import { KEPT_COLUMNS, TABLE_RULES } from './tables.js';
 import { Misfit, type ReadValue, readerOf } from './values.js';
 
 interface Field {
@@ -25,7 +25,7 @@ export class RowReader {
     table: Table,
     private readonly organizationId: string,
   ) {
-    const { readers = {}, extraFields = {}, derived = {} } = PECULIARITIES[table.name] ?? {};
+    const { readers = {}, extraFields = {}, derived = {} } = TABLE_RULES[table.name] ?? {};
     for (const { name, type, required, fallback } of table.columns) {
       const field = {
         name,

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { KEPT_COLUMNS, ORGANIZATION_COLUMNS, PECULIARITIES, TABLES } from './tables.js';
+import { KEPT_COLUMNS, ORGANIZATION_COLUMNS, TABLE_RULES, TABLES } from './tables.js';
 import { describeRule } from './words.js';
 
 export interface Column {
@@ -124,9 +124,9 @@ export async function readSchema(client: Client): Promise<Table[]> {
 
 function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRow[], indexes: IndexRow[]): Table {
   if (all.length === 0) throw new Error(`The database has no table ${name}: migrate it first`);
-  const peculiarity = PECULIARITIES[name] ?? {};
+  const rules = TABLE_RULES[name] ?? {};
   const columns = all.filter((column) => !KEPT_COLUMNS.has(column.name)).map(toColumn);
-  const derivedNames = Object.keys(peculiarity.derived ?? {});
+  const derivedNames = Object.keys(rules.derived ?? {});
   const derived = all.filter((column) => derivedNames.includes(column.name)).map(toColumn);
   const staged = new Set([...columns, ...derived].map((column) => column.name));
   const key = withoutOrganization(indexes.find((index) => index.primary)?.columns ?? []);
@@ -143,7 +143,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     const place = used.indexOf(column ?? '');
     if (table && column) references.push({ constraint, column, table, key: foreign_columns[place]! });
   }
-  for (const stricter of peculiarity.references ?? []) {
+  for (const stricter of rules.references ?? []) {
     const place = references.findIndex((reference) => reference.column === stricter.column);
     references[place] = { ...references[place]!, ...stricter };
   }

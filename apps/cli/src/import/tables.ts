@@ -50,7 +50,7 @@ export const KEPT_COLUMNS = new Set([
 export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id']);
 
 /** How a table differs from what the schema tells of it. */
-export interface Peculiarity {
+export interface TableRules {
   /** Fields of the file that are no columns, by the type of their values. */
   extraFields?: Record<string, string>;
   readers?: Record<string, ReadValue>;
@@ -78,7 +78,7 @@ const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
 /** Everything that the importer knows of single tables, besides their order. */
-export const PECULIARITIES: Record<string, Peculiarity> = {
+export const TABLE_RULES: Record<string, TableRules> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
     derived: { email_normalized: (row) => (typeof row.email === 'string' ? normalizeEmail(row.email) : null) },

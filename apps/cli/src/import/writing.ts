@@ -3,10 +3,10 @@ import { SQLSTATE } from '@app/database';
 import { fieldsOf, mine } from './checks.js';
 import type { Faults } from './faults.js';
 import { takenLines } from './hidden.js';
-import { nounOf, PECULIARITIES } from './tables.js';
+import { nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
-/** Lines of one statement: triggers keep its rows in memory, and progress is told after each. */
+/** Lines of one statement: triggers keep its rows in memory, and progress is reported after each. */
 const BATCH_LINES = 5_000;
 
 /** Looking for a faulty line costs a dozen statements. */
@@ -14,7 +14,7 @@ const SOUGHT = 50;
 
 /** Whether this organization may have written rows of the table that it cannot see. */
 function isHideable(table: string): boolean {
-  return PECULIARITIES[table]?.taken !== undefined;
+  return TABLE_RULES[table]?.taken !== undefined;
 }
 
 /** Rows that exist already stay as they are: they leave the staging table. */
@@ -108,19 +108,19 @@ export class Writer {
     const { name, file, key, references, uniques, checks } = this.staged.table;
     const { constraint } = error;
     this.sought++;
-    const told = (columns: string[], message: string) => {
+    const addFault = (columns: string[], message: string) => {
       this.faults.add(file, line, fieldsOf(name, columns), message);
     };
     const reference = references.find((candidate) => candidate.constraint === constraint);
     const unique = uniques.find((candidate) => candidate.index === constraint);
     const check = checks.find((candidate) => candidate.constraint === constraint);
-    if (reference) told([reference.column], `no such ${nounOf(reference.table)} in this organization`);
-    else if (unique) told(unique.columns, 'is taken');
-    else if (check) told(check.columns, check.message);
-    else if (error.code === SQLSTATE.uniqueViolation) told(key, 'is taken');
+    if (reference) addFault([reference.column], `no such ${nounOf(reference.table)} in this organization`);
+    else if (unique) addFault(unique.columns, 'is taken');
+    else if (check) addFault(check.columns, check.message);
+    else if (error.code === SQLSTATE.uniqueViolation) addFault(key, 'is taken');
     else if (error.code === SQLSTATE.insufficientPrivilege) {
-      const through = PECULIARITIES[name]?.ownedThrough;
-      told(through ? [through] : key, `this ${nounOf(name)} would belong to another organization`);
+      const through = TABLE_RULES[name]?.ownedThrough;
+      addFault(through ? [through] : key, `this ${nounOf(name)} would belong to another organization`);
     } else this.faults.add(file, line, null, error.message);
   }
 }

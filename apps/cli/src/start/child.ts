@@ -84,8 +84,8 @@ class LoggedChild extends Child {
    */
   async ready(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, START_PATIENCE, null).unref());
-    const told = await Promise.race([this.message, this.ended.then(() => null), patience]);
-    if (told !== null) return told;
+    const message = await Promise.race([this.message, this.ended.then(() => null), patience]);
+    if (message !== null) return message;
     const complaint = this.complaints.join('').trim();
     throw new Failure(complaint || `It did not start: see ${this.logFile}`);
   }

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { ApiKeys, hashPassword, Identities, isPassword, normalizeEmail, type Organizations } from '@app/accounts';
+import { ApiKeys, hashPassword, Identities, isPassword, type Organizations } from '@app/accounts';
 import type { Env } from '@app/config';
-import { connect, Database } from '@app/database';
+import { connect, Database, normalizeEmail } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
 import { loadDemo, OtherDemo } from '../load-demo.js';
-import { organizationsOf } from '../workplace.js';
+import { organizationsOf } from '../command-context.js';
 import { dataSecret } from './data-secret.js';
 
 /** The organization that the first key is for. */

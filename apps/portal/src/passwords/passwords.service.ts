@@ -6,11 +6,10 @@ import {
   Identities,
   isEmail,
   isPassword,
-  normalizeEmail,
   PasswordLinks,
   refusedPassword,
 } from '@app/accounts';
-import { Database } from '@app/database';
+import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';

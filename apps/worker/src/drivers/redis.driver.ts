@@ -5,13 +5,13 @@ import { ModuleRef } from '@nestjs/core';
 import type { JobOptions, Queue } from 'bull';
 import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
-import { Nudges } from './nudges.js';
+import { OutboxListener } from './outbox-listener.js';
 
 /** A Redis that was wiped has lost its recurring jobs: they are added again this often (ms). Adding twice changes nothing. */
 const READD_INTERVAL_MS = 30_000;
 
 /**
- * With Redis: sees to it that every recurring job is there, and turns nudges into jobs. Bull hands each to one of the
+ * With Redis: keeps every recurring job in place, and turns notifications into jobs. Bull hands each to one of the
  * workers.
  */
 @Injectable()
@@ -32,9 +32,9 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly modules: ModuleRef,
     private readonly log: Log,
-    nudges: Nudges,
+    listener: OutboxListener,
   ) {
-    nudges.subscribe((queue) => this.nudge(queue));
+    listener.subscribe((queue) => this.nudge(queue));
   }
 
   onApplicationBootstrap(): void {

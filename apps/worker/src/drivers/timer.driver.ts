@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
-import { Nudges } from './nudges.js';
+import { OutboxListener } from './outbox-listener.js';
 import { Processors } from './processors.js';
 
 /** Without Redis: the recurring jobs of this one process, each after its pause. A round is never run twice at once. */
@@ -16,9 +16,9 @@ export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly processors: Processors,
     private readonly log: Log,
-    nudges: Nudges,
+    listener: OutboxListener,
   ) {
-    nudges.subscribe((queue) => {
+    listener.subscribe((queue) => {
       if (this.running.has(queue)) this.again.add(queue);
       else this.schedule(queue, 0);
     });

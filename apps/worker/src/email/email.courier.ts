@@ -6,9 +6,9 @@ import { normalizeEmail } from '@app/database';
 import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
 import { FileMailer } from './file.mailer.js';
-import { Gate } from './gate.js';
+import { TimedMutex } from './timed-mutex.js';
 import { type Mailer, type Sender, senderOf } from './mailer.js';
-import { refusalOf } from './refusals.js';
+import { smtpFailureOf } from './smtp-failures.js';
 import { SmtpMailer } from './smtp.mailer.js';
 import { render } from './templates.js';
 
@@ -19,7 +19,7 @@ const LAST_MOMENT_MS = 1_000;
 @Injectable()
 export class EmailCourier implements Courier {
   readonly topic = 'email';
-  private readonly gate = new Gate();
+  private readonly mutex = new TimedMutex();
   private readonly mailer: Mailer | null;
   private readonly sender: Sender;
 
@@ -60,7 +60,7 @@ export class EmailCourier implements Courier {
     let after: () => void = () => undefined;
     let lost = false as boolean;
     const ready = async () => {
-      after = await this.gate.enter();
+      after = await this.mutex.acquire();
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
@@ -74,7 +74,7 @@ export class EmailCourier implements Courier {
     } catch (error) {
       if (lost) return { status: 'lost', after: () => after() };
       if (signal.aborted) return { status: 'failed', problem: 'timeout', after: () => after() };
-      const { permanent, unreachable, problem } = refusalOf(error);
+      const { permanent, unreachable, problem } = smtpFailureOf(error);
       if (permanent) await this.store.suppress(normalizeEmail(recipient), problem);
       return permanent
         ? { status: 'suppressed', problem, after: () => after() }

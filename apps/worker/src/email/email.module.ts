@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { NudgesModule } from '../drivers/nudges.module.js';
+import { OutboxListenerModule } from '../drivers/outbox-listener.module.js';
 import { OutboxModule } from '../outbox/outbox.module.js';
 import { EmailCourier } from './email.courier.js';
 import { EmailService } from './email.service.js';
 
-@Module({ imports: [OutboxModule, NudgesModule], providers: [EmailService, EmailCourier] })
+@Module({ imports: [OutboxModule, OutboxListenerModule], providers: [EmailService, EmailCourier] })
 export class EmailModule {}

@@ -1,7 +1,7 @@
 import { Process, Processor } from '@nestjs/bull';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Log } from '@app/logging';
-import { Nudges } from '../drivers/nudges.js';
+import { OutboxListener } from '../drivers/outbox-listener.js';
 import { OutboxStore } from '../outbox/outbox.store.js';
 import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
 import { EmailCourier } from './email.courier.js';
@@ -25,11 +25,11 @@ export class EmailService implements OnModuleDestroy {
   constructor(
     private readonly courier: EmailCourier,
     store: OutboxStore,
-    nudges: Nudges,
+    listener: OutboxListener,
     log: Log,
   ) {
     this.relay = new Relay(store, courier, OPTIONS, log);
-    nudges.subscribe((queue) => {
+    listener.subscribe((queue) => {
       if (queue === 'email') this.relay.wake();
     });
     if (!courier.able) log.warn('SMTP_URL is not set: no mail is sent', 'Worker');

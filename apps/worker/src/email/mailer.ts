@@ -22,7 +22,7 @@ export interface Mail {
 export interface Mailer {
   /**
    * @param ready asked right before the point of no return; when it throws, nothing is sent
-   * @throws what {@link ../email/refusals.ts} can read
+   * @throws what {@link ../email/smtp-failures.ts} can read
    */
   send(mail: Mail, ready: () => Promise<void>, signal: AbortSignal): Promise<void>;
   close(): void;

@@ -8,7 +8,7 @@ import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { refusedAddress } from '../provisioning/refusals.js';
-import { standingAsMember, standingAsParent } from '../provisioning/standing.js';
+import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
 import { Identities, type Identity } from './identities.js';
 import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
@@ -218,7 +218,7 @@ export class Joining {
     // An invite from before says nothing of who was sent away since.
     if (archivedAt && archivedAt > invite.createdAt) throw new Refused('archived');
     const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
-    const standing = role === 'parent' ? standingAsParent(login) : standingAsMember(role, login);
+    const standing = role === 'parent' ? stateAsParent(login) : stateAsMember(role, login);
     if (standing.as === 'refused') throw new Refused('role');
     // A code may have gone round: who was sent away does not come back with it.
     if (standing.as === 'returning' && email === null) throw new Refused('archived');

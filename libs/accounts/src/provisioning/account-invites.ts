@@ -4,7 +4,7 @@ import { Database, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import type { Provisioner, Refusal } from './people.js';
 
-/** What became of a wish to invite somebody again: there is no such person, they cannot be mailed, or this. */
+/** The result of inviting somebody again: there is no such person, they cannot be mailed, or this. */
 export type AccountInvite =
   { status: 'absent' } | { status: 'refused'; refusal: Refusal } | { status: 'done'; sent: boolean; email: string };
 

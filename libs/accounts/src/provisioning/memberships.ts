@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import type { Plan, Tie } from './plan.js';
+import type { Plan, PlannedMembership } from './plan.js';
 
 /** Writes what ties people to an organization: memberships, profiles of tutors, parents and their links. */
 @Injectable()
@@ -17,8 +17,12 @@ export class Memberships {
    * @returns whether all went as planned; not so when a writer that provisions nobody changed the same people meanwhile
    */
   async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
-    const members = plan.members.map(({ role, ...tie }) => ({ ...tieRow(tie, mailed), member_id: uuidv7(), role }));
-    const returning = plan.returning.map((tie) => tieRow(tie, mailed));
+    const members = plan.members.map(({ role, ...tie }) => ({
+      ...membershipRow(tie, mailed),
+      member_id: uuidv7(),
+      role,
+    }));
+    const returning = plan.returning.map((tie) => membershipRow(tie, mailed));
     const reminded = plan.reminded.filter((id) => mailed.has(id));
     const profiles = plan.profiles.map(({ id, tutor: { bio, teachingMode, isPublished } }) => ({
       id,
@@ -26,7 +30,7 @@ export class Memberships {
       teaching_mode: teachingMode,
       is_published: isPublished ?? false,
     }));
-    const parents = [...plan.parents.values()].map((tie) => tieRow(tie, mailed));
+    const parents = [...plan.parents.values()].map((tie) => membershipRow(tie, mailed));
     const links = plan.links.map(({ parentId, studentId }) => ({ parent_id: parentId, student_id: studentId }));
     const [done] = await this.db.query<{ added: number; returned: number }>(sql`
       WITH added AS (
@@ -80,7 +84,7 @@ export class Memberships {
 }
 
 /** What an organization says of somebody who is pending stays apart from the login, which is not its to change. */
-function tieRow({ id, status, person }: Tie, mailed: ReadonlySet<string>) {
+function membershipRow({ id, status, person }: PlannedMembership, mailed: ReadonlySet<string>) {
   const supplied = status === 'pending';
   return {
     id,

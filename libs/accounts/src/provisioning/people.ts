@@ -62,7 +62,7 @@ export interface Provisioned {
 }
 
 /** What became of one person. */
-export type Outcome = Provisioned | { status: 'error'; refusal: Refusal };
+export type ProvisioningResult = Provisioned | { status: 'error'; refusal: Refusal };
 
 /** Addresses that can never receive mail end like this (RFC 2606). */
 const NOWHERE = '.invalid';

@@ -4,10 +4,10 @@ import { normalizeEmail } from '@app/database';
 import type { Login, NewLogin } from './logins.js';
 import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal, RefusedPerson } from './people.js';
 import { refusedByItself, TakenAddresses } from './refusals.js';
-import { type Standing, standingAsMember, standingAsParent } from './standing.js';
+import { type MembershipState, stateAsMember, stateAsParent } from './membership-state.js';
 
 /** A person's tie to the organization as it is to be written. */
-export interface Tie {
+export interface PlannedMembership {
   id: string;
   status: 'accepted' | 'pending';
   person: Person;
@@ -33,14 +33,14 @@ export type Decision =
 export class Plan {
   readonly decisions: Decision[];
   readonly logins = new Map<string, NewLogin>();
-  readonly members: (Tie & { role: 'student' | 'tutor' })[] = [];
+  readonly members: (PlannedMembership & { role: 'student' | 'tutor' })[] = [];
   /** Members that were archived. */
-  readonly returning: Tie[] = [];
+  readonly returning: PlannedMembership[] = [];
   /** Pending members who are mailed again. */
   readonly reminded: string[] = [];
   /** Of all tutors: one that is there stays as it is. */
   readonly profiles: { id: string; tutor: NewTutor }[] = [];
-  readonly parents = new Map<string, Tie>();
+  readonly parents = new Map<string, PlannedMembership>();
   readonly links: { parentId: string; studentId: string }[] = [];
   readonly mails: PlannedMail[] = [];
   /** Ids of new logins by address; those without one by their place. */
@@ -77,25 +77,25 @@ export class Plan {
 
   private member(person: NewStudent | NewTutor, place: number): Decision {
     const login = this.loginOf(person);
-    const standing = standingAsMember(person.type, login);
-    if (standing.as === 'refused') return refused(['email'], standing.reason);
-    if (standing.as === 'exists') {
+    const state = stateAsMember(person.type, login);
+    if (state.as === 'refused') return refused(['email'], state.reason);
+    if (state.as === 'exists') {
       if (person.type === 'tutor') this.profiles.push({ id: login!.id, tutor: person });
       return { status: 'exists', id: login!.id, created: false };
     }
-    const parent = person.type === 'student' && standing.as !== 'again' ? person.parent : null;
-    const parents = parent && standingAsParent(this.loginOf(parent));
+    const parent = person.type === 'student' && state.as !== 'again' ? person.parent : null;
+    const parents = parent && stateAsParent(this.loginOf(parent));
     // Nothing of the student is planned yet: both are provisioned, or neither.
     if (parents?.as === 'refused') return refused(['parent', 'email'], parents.reason);
     const id = login?.id ?? this.newLogin(person, `${place}`);
-    if (standing.as === 'new') this.members.push({ id, status: standing.status, person, role: person.type });
-    if (standing.as === 'returning') this.returning.push({ id, status: standing.status, person });
+    if (state.as === 'new') this.members.push({ id, status: state.status, person, role: person.type });
+    if (state.as === 'returning') this.returning.push({ id, status: state.status, person });
     if (person.type === 'tutor') this.profiles.push({ id, tutor: person });
     if (parent) {
-      this.links.push({ parentId: this.tieParent(parent, parents!, `${place} parent`), studentId: id });
+      this.links.push({ parentId: this.addParent(parent, parents!, `${place} parent`), studentId: id });
     }
     if (person.sendInvite && person.email !== null && !login?.member?.mailedLately) {
-      if (standing.as === 'again') this.reminded.push(id);
+      if (state.as === 'again') this.reminded.push(id);
       const kind = login ? 'membership_invite' : 'account_created';
       this.mails.push({ place, kind, role: person.type, id, to: person.email, firstName: person.firstName });
     }
@@ -104,15 +104,15 @@ export class Plan {
 
   private parent(person: NewParent, place: number): Decision {
     const login = this.loginOf(person);
-    const standing = standingAsParent(login);
-    if (standing.as === 'refused') return refused(['email'], standing.reason);
-    const id = this.tieParent(person, standing, `${place}`);
-    return { status: standing.as === 'exists' ? 'exists' : 'ok', id, created: !login };
+    const state = stateAsParent(login);
+    if (state.as === 'refused') return refused(['email'], state.reason);
+    const id = this.addParent(person, state, `${place}`);
+    return { status: state.as === 'exists' ? 'exists' : 'ok', id, created: !login };
   }
 
-  private tieParent(person: Person, standing: Standing, key: string): string {
+  private addParent(person: Person, state: MembershipState, key: string): string {
     const id = this.loginOf(person)?.id ?? this.newLogin(person, key);
-    if ('status' in standing && !this.parents.has(id)) this.parents.set(id, { id, status: standing.status, person });
+    if ('status' in state && !this.parents.has(id)) this.parents.set(id, { id, status: state.status, person });
     return id;
   }
 

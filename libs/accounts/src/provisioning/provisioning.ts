@@ -3,7 +3,7 @@ import { RetryTransaction } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import { Memberships } from './memberships.js';
-import type { NewPerson, Outcome, Provisioner, RefusedPerson } from './people.js';
+import type { NewPerson, ProvisioningResult, Provisioner, RefusedPerson } from './people.js';
 import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
@@ -20,7 +20,7 @@ export class Provisioning {
   ) {}
 
   /** Provisions inside the ambient transaction. @returns what became of each, in the order of `people` */
-  async provision(by: Provisioner, people: (NewPerson | RefusedPerson)[]): Promise<Outcome[]> {
+  async provision(by: Provisioner, people: (NewPerson | RefusedPerson)[]): Promise<ProvisioningResult[]> {
     const sound = people.filter((person): person is NewPerson => refusedByItself(person) === null);
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
     const addresses = [...new Set(given.filter((address) => address !== null))];

@@ -41,10 +41,10 @@ export class StudentProfiles {
   async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
     const { organizationId } = by;
     // Held before it is read, so that nobody ties or changes this login in between.
-    const [held] = await this.db.query<{ shared: boolean }>(sql`
+    const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
-    if (!held) return { status: 'absent' };
+    if (!login) return { status: 'absent' };
     const [student] = await this.db.query<StudentRow>(sql`
       SELECT m.status, s.* FROM members m LEFT JOIN users u ON u.id = m.user_id, LATERAL (
         SELECT m.supplied_first_name AS first_name, m.supplied_last_name AS last_name, m.supplied_email AS email,
@@ -57,7 +57,7 @@ export class StudentProfiles {
     if (!student) return { status: 'absent' };
     if (student.status === 'archived') return { status: 'refused', refusals: [{ at: [], reason: ARCHIVED }] };
     const wanted = differences(student, change);
-    const refusals = student.status === 'pending' ? refusedOfPending(student, wanted) : refusedOfLogin(held, wanted);
+    const refusals = student.status === 'pending' ? refusedOfPending(student, wanted) : refusedOfLogin(login, wanted);
     if (refusals.length > 0) return { status: 'refused', refusals };
     if (Object.keys(wanted).length === 0) return { status: 'done' };
     const merged = { ...student, ...wanted };

@@ -63,6 +63,6 @@ export const CONTENT_TYPES = new Map<string, string>(
 );
 
 /** What is wrong with an image. */
-export type Refusal =
+export type ImageFault =
   | { refusal: 'unsupported' | 'damaged' | 'too_many_frames' }
   | { refusal: 'too_many_pixels'; maxPixels: number; kind: string };

@@ -3,7 +3,7 @@ import { FairSemaphore, QueueFull } from '@app/concurrency';
 import { Log } from '@app/logging';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { TemporaryFile } from '../temporary-file.js';
-import { type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
+import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
 
 /**
@@ -115,7 +115,7 @@ function toApiError(error: unknown): unknown {
   }
 }
 
-function refused(reply: Refusal): ApiError {
+function refused(reply: ImageFault): ApiError {
   switch (reply.refusal) {
     case 'unsupported':
       return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type TemporaryFile, TemporaryFileError } from '../temporary-file.js';
-import type { ImageFormat, Refusal } from './formats.js';
+import type { ImageFormat, ImageFault } from './formats.js';
 
 /** What the child is asked. */
 export interface Job {
@@ -14,7 +14,7 @@ export interface Job {
 }
 
 /** What it answers. */
-export type Reply = { format: ImageFormat; size: number } | Refusal;
+export type Reply = { format: ImageFormat; size: number } | ImageFault;
 
 /**
  * Why the process ended: it took too long or too much memory and was killed; it took long because the machine gave it no

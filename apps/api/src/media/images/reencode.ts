@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
-import { FORMATS, type ImageFormat, MAX_FRAMES, type Refusal } from './formats.js';
+import { FORMATS, type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 
 // One thread and no cache: the memory of one image at a time.
 sharp.concurrency(1);
@@ -34,7 +34,7 @@ const MAX_FULL_CHROMA_PIXELS = 8_388_608;
 /**
  * Decodes an image and encodes it anew: upright, in the same format, with its colour profile and no other metadata.
  */
-export async function reencode(file: Buffer): Promise<{ format: ImageFormat; data: Buffer } | Refusal> {
+export async function reencode(file: Buffer): Promise<{ format: ImageFormat; data: Buffer } | ImageFault> {
   const format = await formatOf(file);
   if (!format) return { refusal: 'unsupported' };
   try {
@@ -58,7 +58,7 @@ export async function reencode(file: Buffer): Promise<{ format: ImageFormat; dat
   }
 }
 
-function tooManyPixels(format: ImageFormat, metadata: Metadata, file: Buffer): Refusal | undefined {
+function tooManyPixels(format: ImageFormat, metadata: Metadata, file: Buffer): ImageFault | undefined {
   const { name, maxPixels, demanding } = FORMATS[format];
   const { width, height, pageHeight = height } = metadata;
   if (width * height > maxPixels) return { refusal: 'too_many_pixels', maxPixels, kind: name };

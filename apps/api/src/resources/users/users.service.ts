@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type NewPerson, type Outcome, Provisioning, type RefusedPerson, type Scope } from '@app/accounts';
+import { type NewPerson, type ProvisioningResult, Provisioning, type RefusedPerson, type Scope } from '@app/accounts';
 import type { Caller } from '../../http/auth/caller.js';
 import { toParent, toStudent, toTutor } from '../../people/people.dto.js';
 import { Audit } from '../../http/writes/audit.js';
@@ -36,7 +36,7 @@ function toPerson(row: Row): NewPerson | RefusedPerson {
   return row.type === 'tutor' ? toTutor(row) : toParent(row);
 }
 
-function toResult({ type, email = null }: Row, index: number, outcome: Outcome): ResultItem {
+function toResult({ type, email = null }: Row, index: number, outcome: ProvisioningResult): ResultItem {
   const row = { index, type, email, status: outcome.status };
   if (outcome.status === 'error') {
     return { ...row, id: null, created: null, invited: null, error: outcome.refusal.reason };

@@ -11,7 +11,7 @@ import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
 import { refuseUnsafe } from './start/safety.js';
 
 /** What a command works with. */
-export interface Workplace {
+export interface CommandContext {
   env: Env;
   db: Database;
   keys: ApiKeys;
@@ -75,7 +75,7 @@ export function usesEmbedded(env: Env): boolean {
 }
 
 /** Runs a command on a database, as its owner, and leaves everything as it was found. */
-export async function withWorkplace<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
+export async function withContext<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
     const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring cli' });

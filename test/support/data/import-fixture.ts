@@ -55,7 +55,7 @@ export function without(row: Row, ...names: string[]): Row {
 }
 
 /** Imports files into the test's own organization. */
-export class ImportDesk {
+export class ImportFixture {
   /** This test's organization, see {@link renew}. */
   organization: string;
   school: School;
@@ -63,8 +63,8 @@ export class ImportDesk {
 
   private constructor(readonly world: World) {}
 
-  static async open(): Promise<ImportDesk> {
-    return new ImportDesk(await World.create());
+  static async open(): Promise<ImportFixture> {
+    return new ImportFixture(await World.create());
   }
 
   /** Creates a new organization and school for the next test. */

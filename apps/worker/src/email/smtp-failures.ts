@@ -1,7 +1,7 @@
 import { type Problem, problemOf } from '@app/jobs';
 
 /** Why a mail did not go out. */
-export interface Refusal {
+export interface SmtpFailure {
   /** The server will never take mail for this recipient. */
   permanent: boolean;
   /** No mail at all can go out at the moment. */
@@ -34,7 +34,7 @@ const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EN
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
 
 /** Reads what a mailer threw. */
-export function refusalOf(thrown: unknown): Refusal {
+export function smtpFailureOf(thrown: unknown): SmtpFailure {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
   return {
     permanent: isPermanent(error),

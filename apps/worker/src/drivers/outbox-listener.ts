@@ -18,7 +18,7 @@ const PULSE_PATIENCE_MS = 5_000;
  * connection is down is not lost: the queues' own cadence finds it, and a new connection begins with a nudge.
  */
 @Injectable()
-export class Nudges implements OnApplicationBootstrap, OnModuleDestroy {
+export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly listeners: ((queue: QueueName) => void)[] = [];
   private readonly stopping = new AbortController();
   private listening: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export class Nudges implements OnApplicationBootstrap, OnModuleDestroy {
       try {
         await this.listenOnce(() => (pause = FIRST_PAUSE_MS));
       } catch (error) {
-        this.log.failure(error, null, 'nudges_not_heard');
+        this.log.failure(error, null, 'outbox_not_listened');
       }
       await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       pause = Math.min(2 * pause, LAST_PAUSE_MS);

@@ -2,13 +2,13 @@ import type { Tables } from '@app/database';
 import type { Login } from './logins.js';
 
 /**
- * How a login stands to what it is wanted as:
+ * What a login is to the organization already, compared with what is asked for:
  * - `new`: is to be tied to the organization; `pending` until the person consents, when others know that login
  * - `returning`: was archived here, and is let in again
  * - `again`: asked already, and not answered yet
  * - `exists`: is that already
  */
-export type Standing =
+export type MembershipState =
   | { as: 'new' | 'returning'; status: 'accepted' | 'pending' }
   | { as: 'again' | 'exists' }
   | { as: 'refused'; reason: string };
@@ -17,7 +17,7 @@ const PARENT_OF_HERE = 'This address belongs to a parent in this organization, w
 const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
 
 /** As a member with this role; without a login it is to be made. */
-export function standingAsMember(role: Tables['members']['role'], login: Login | undefined): Standing {
+export function stateAsMember(role: Tables['members']['role'], login: Login | undefined): MembershipState {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;
   if (member && member.role !== role) return { as: 'refused', reason: takenAs(member.role) };
@@ -29,7 +29,7 @@ export function standingAsMember(role: Tables['members']['role'], login: Login |
 }
 
 /** As a parent. Whoever works here may be one too. */
-export function standingAsParent(login: Login | undefined): Standing {
+export function stateAsParent(login: Login | undefined): MembershipState {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;
   if (member?.role === 'student') return { as: 'refused', reason: STUDENT_OF_HERE };

@@ -1,5 +1,0 @@
-import { Module } from '@nestjs/common';
-import { Nudges } from './nudges.js';
-
-@Module({ providers: [Nudges], exports: [Nudges] })
-export class NudgesModule {}
