@@ -38,7 +38,7 @@ const workers = () => (redis ? 3 : 1);
 async function everybodyListens(): Promise<void> {
   const listening = () =>
     room.make.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tutoring worker nudges'
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tutoring worker listener'
          AND state = 'idle' AND query ~ '^LISTEN|^SELECT 1'`,
     );
   await vi.waitFor(async () => expect(await listening()).toHaveLength(workers()));
@@ -93,7 +93,7 @@ describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode
   it('comes through again after the connection that it came over was cut', async () => {
     const cut = await room.make.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'tutoring worker nudges'`,
+       WHERE datname = current_database() AND application_name = 'tutoring worker listener'`,
     );
     expect(cut).toHaveLength(workers());
     // Committed while nobody listens: the new connection begins with a look.

@@ -10,6 +10,7 @@ import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
 import { LargeAnswers } from './lists/large-answers.js';
 import { Lists } from './lists/lists.js';
+import { Records } from './lists/records.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -46,10 +47,11 @@ const pipeline = [
     KeyUsage,
     LargeAnswers,
     Lists,
+    Records,
     RouteTable,
     Shutdown,
     UnknownRoutes,
   ],
-  exports: [Lists, MetricsModule, RouteTable, RateLimitModule, Shutdown, WritesModule],
+  exports: [Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
 })
 export class HttpModule {}

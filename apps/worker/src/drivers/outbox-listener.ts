@@ -58,7 +58,7 @@ export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {
   private async listenOnce(connected: () => void): Promise<void> {
     const client = new pg.Client({
       connectionString: this.env.urlOf('worker'),
-      application_name: 'tutoring worker nudges',
+      application_name: 'tutoring worker listener',
       connectionTimeoutMillis: PULSE_PATIENCE_MS,
       query_timeout: PULSE_PATIENCE_MS,
       keepAlive: true,

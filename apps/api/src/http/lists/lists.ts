@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import sql, { join, type Sql } from 'sql-template-tag';
+import type { Sql } from 'sql-template-tag';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
-import { JsonText } from '../views/json-text.js';
-import type { View } from '../views/view.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
 import type { List } from './list.js';
 import { ListQuery, type OffsetQuery } from './list-query.dto.js';
 import { LargeAnswers } from './large-answers.js';
 import { Page, type Part } from './page.js';
-import type { Source } from './source.js';
 import {
   countOf,
   cursorPage,
@@ -24,7 +21,7 @@ import {
 /** Beyond so many skipped rows a page costs a core for tens of milliseconds: such pages are read one at a time. */
 const DEEP = 10_000;
 
-/** Reads pages and records for every resource: one way to page, one way to answer 404. */
+/** Reads pages for every resource: one way to page. */
 @Injectable()
 export class Lists {
   constructor(
@@ -95,24 +92,6 @@ export class Lists {
       return row!;
     });
   }
-
-  /** One record as JSON. @throws ApiError 404 */
-  async record(caller: Caller, view: View, source: Source, ...where: Sql[]): Promise<JsonText> {
-    const [[row]] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, view, source, where));
-    if (!row) throw ApiError.notFound();
-    return new JsonText(row.data);
-  }
-
-  /** The same inside the ambient transaction: the record as the write leaves it. @throws ApiError 404 */
-  async written(caller: Caller, view: View, source: Source, ...where: Sql[]): Promise<JsonText> {
-    const [row] = await this.db.query<{ data: string }>(recordOf(caller, view, source, where));
-    if (!row) throw ApiError.notFound();
-    return new JsonText(row.data);
-  }
-}
-
-function recordOf(caller: Caller, view: View, source: Source, where: Sql[]): Sql {
-  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${join([source.sightOf(caller), ...where], ' AND ')}`;
 }
 
 function filtersOf(query: OffsetQuery): Record<string, unknown> {

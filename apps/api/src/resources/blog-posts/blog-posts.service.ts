@@ -8,6 +8,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Records } from '../../http/lists/records.js';
 import { Fault } from '../../http/validation/fault.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
@@ -31,6 +32,7 @@ interface LockedPost extends PostState {
 export class BlogPostsService {
   constructor(
     private readonly lists: Lists,
+    private readonly records: Records,
     private readonly db: Database,
     private readonly publishing: Publishing,
     private readonly audit: Audit,
@@ -42,7 +44,7 @@ export class BlogPostsService {
   }
 
   async get(caller: Caller, id: string): Promise<JsonText> {
-    return tagged(await this.lists.record(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+    return tagged(await this.records.get(caller, blogPostView, POSTS, sql`b.id = ${id}`));
   }
 
   async create(caller: Caller, { target, brand, ...fields }: CreatePost): Promise<JsonText> {
@@ -93,7 +95,7 @@ export class BlogPostsService {
 
   private async written(caller: Caller, id: string): Promise<JsonText> {
     this.audit.note({ post_id: id });
-    return tagged(await this.lists.written(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+    return tagged(await this.records.written(caller, blogPostView, POSTS, sql`b.id = ${id}`));
   }
 }
 

@@ -4,7 +4,7 @@ import { Places } from '@app/accounts';
 import { Database, type Tables } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
-import { Lists } from '../../http/lists/lists.js';
+import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
 import { requirePlace } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
@@ -17,14 +17,14 @@ const GROUPS = new Source('student_groups', 'g');
 @Injectable()
 export class GroupsService {
   constructor(
-    private readonly lists: Lists,
+    private readonly records: Records,
     private readonly db: Database,
     private readonly places: Places,
     private readonly audit: Audit,
   ) {}
 
   get(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
+    return this.records.get(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
   }
 
   /** @throws ApiError 404 for a group or person that is not here; ValidationFailed for a member with another role */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
-import { Lists } from '../../http/lists/lists.js';
+import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { meView, pingView } from './me.view.js';
@@ -9,15 +9,15 @@ import { meView, pingView } from './me.view.js';
 /** Who the caller is: the two lines of every quick start. */
 @Injectable()
 export class MeService {
-  constructor(private readonly lists: Lists) {}
+  constructor(private readonly records: Records) {}
 
   ping(caller: Caller): Promise<JsonText> {
-    return this.lists.record({ ...caller, priority: 'urgent' }, pingView, Source.organization());
+    return this.records.get({ ...caller, priority: 'urgent' }, pingView, Source.organization());
   }
 
   me(caller: Caller): Promise<JsonText> {
     const scopes = [...caller.scopes];
     const granted = sql`CROSS JOIN (SELECT ${scopes}::text[] AS scopes) granted`;
-    return this.lists.record(caller, meView, Source.organization(granted));
+    return this.records.get(caller, meView, Source.organization(granted));
   }
 }

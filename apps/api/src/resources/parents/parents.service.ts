@@ -5,6 +5,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import type { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toParent } from '../../people/people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../../people/account-invite.js';
@@ -32,6 +33,7 @@ const BALANCES = new Source('parents', 'p', {
 export class ParentsService {
   constructor(
     private readonly lists: Lists,
+    private readonly records: Records,
     private readonly provisioning: Provisioning,
     private readonly families: Families,
     private readonly invites: AccountInvites,
@@ -52,11 +54,11 @@ export class ParentsService {
   }
 
   get(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, parentView, PARENTS, sql`p.user_id = ${id}`, LINKED);
+    return this.records.get(caller, parentView, PARENTS, sql`p.user_id = ${id}`, LINKED);
   }
 
   getBalance(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.record(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
+    return this.records.get(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
   }
 
   /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the values cannot be */
@@ -65,7 +67,7 @@ export class ParentsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created } = outcome!;
     this.audit.note({ parent_id: id, created });
-    return this.lists.written(caller, parentView, PARENTS, sql`p.user_id = ${id}`);
+    return this.records.written(caller, parentView, PARENTS, sql`p.user_id = ${id}`);
   }
 
   /** @throws ApiError 404 when one of the two is not there */
@@ -73,7 +75,7 @@ export class ParentsService {
     await this.families.link(caller.organizationId, id, studentId);
     this.audit.note({ parent_id: id, student_id: studentId });
     const link = [sql`l.parent_id = ${id}`, sql`l.student_id = ${studentId}`];
-    return this.lists.written(caller, parentStudentLinkView, LINKS, ...link);
+    return this.records.written(caller, parentStudentLinkView, LINKS, ...link);
   }
 
   /** @throws ApiError 404; ValidationFailed when no mail can reach the parent */

@@ -6,6 +6,7 @@ import { ApiError } from '../../http/errors/api-error.js';
 import type { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toStudent } from '../../people/people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../../people/account-invite.js';
@@ -20,6 +21,7 @@ const STUDENTS = new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOI
 export class StudentsService {
   constructor(
     private readonly lists: Lists,
+    private readonly records: Records,
     private readonly provisioning: Provisioning,
     private readonly profiles: StudentProfiles,
     private readonly invites: AccountInvites,
@@ -66,6 +68,6 @@ export class StudentsService {
   }
 
   private written(caller: Caller, id: string): Promise<JsonText> {
-    return this.lists.written(caller, studentView, STUDENTS, sql`m.user_id = ${id}`);
+    return this.records.written(caller, studentView, STUDENTS, sql`m.user_id = ${id}`);
   }
 }

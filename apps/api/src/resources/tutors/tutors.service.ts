@@ -6,6 +6,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import { equals } from '../../http/lists/filters.js';
 import { Lists } from '../../http/lists/lists.js';
 import type { Page } from '../../http/lists/page.js';
+import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toTutor } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
@@ -27,6 +28,7 @@ const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 export class TutorsService {
   constructor(
     private readonly lists: Lists,
+    private readonly records: Records,
     private readonly provisioning: Provisioning,
     private readonly audit: Audit,
   ) {}
@@ -51,6 +53,6 @@ export class TutorsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created, invited } = outcome!;
     this.audit.note({ tutor_id: id, created, invited });
-    return this.lists.written(caller, tutorView, STAFF, sql`m.user_id = ${id}`);
+    return this.records.written(caller, tutorView, STAFF, sql`m.user_id = ${id}`);
   }
 }
