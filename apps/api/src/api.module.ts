@@ -27,7 +27,7 @@ import { TutorsModule } from './resources/tutors/tutors.module.js';
 export interface ApiOptions {
   /** Instead of standard output. */
   logDestination?: DestinationStream;
-  /** false for a look at the application without its database: its OpenAPI document. */
+  /** false to build the application without its database, as for its OpenAPI document. */
   connected?: boolean;
 }
 

@@ -22,10 +22,13 @@ import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 import { REFERENCE_TAGS } from './reference-tags.js';
 
-/** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
+/**
+ * Longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the proxy is
+ * about to use.
+ */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
-/** Answers are data: nothing in them may be run, shown in a frame or guessed to be something else. Relics are left out. */
+/** Responses are data: browsers must not execute, frame or sniff them. Obsolete headers are left out. */
 const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { 'default-src': "'none'", 'frame-ancestors': "'none'" } },
   originAgentCluster: false,
@@ -35,15 +38,15 @@ const SECURITY_HEADERS = helmet({
   xXssProtection: false,
 });
 
-/** Headers that a browser's code may read besides the plain ones. */
+/** Response headers that scripts of other origins may read besides the safelisted ones. */
 const EXPOSED = [
   'X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy',
   'Retry-After', 'WWW-Authenticate', 'Allow', 'ETag', 'Idempotency-Replayed',
 ]; // prettier-ignore
 
 /**
- * Answers that are JSON text already go out as they are, past what Express would look up, convert and measure again. Of
- * one with an ETag Express tells whether the client has it already. A large one is streamed.
+ * Sends JSON text as it is, past Express's content negotiation. For a response with an ETag, Express still decides on
+ * 304. A large response is streamed.
  */
 class JsonTextAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
@@ -56,7 +59,7 @@ class JsonTextAdapter extends ExpressAdapter {
   }
 }
 
-/** Express as we want it: one spelling of each path, our own reading of query strings, no validators of its own. */
+/** Express with one spelling for each path, our own query parser, and no ETags of its own. */
 export function createAdapter(): ExpressAdapter {
   const server = express();
   server.enable('case sensitive routing');
@@ -72,7 +75,7 @@ export function createAdapter(): ExpressAdapter {
   return new JsonTextAdapter(server);
 }
 
-/** Everything about the application that is not in its modules. main.ts and the tests both call it. */
+/** Configures what is not in the modules. Called by main.ts and by the tests. */
 export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const env = app.get(Env);
   app.useLogger(app.get(Log));
@@ -86,7 +89,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   app.use(admission.admit);
   serveDocs(app, REFERENCE_TAGS);
   serveMedia(app);
-  // Ended in order, a process ends with 0.
+  // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
   admission.usualHeaders = securityHeaders(origins.includes('*'));
@@ -96,7 +99,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   configureServer(server, app.get(Log), slowClients);
 }
 
-/** Those of an answer to a client that is no page of another origin. */
+/** The headers of a response to a request without an Origin. */
 function securityHeaders(anyOrigin: boolean): Record<string, string> {
   const headers: Record<string, string> = anyOrigin
     ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED.join(',') }

@@ -13,7 +13,10 @@ import { pageHeaders, securityHeaders } from './web/security-headers.js';
 const LARGEST_BODY = '32kb';
 const MOST_FIELDS = 200;
 
-/** Longer than the idle time of usual proxies (60 s), so that it is never us who closes a connection in use. */
+/**
+ * Longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the proxy is
+ * about to use.
+ */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
 /** A page brings its own status: Nest would answer every POST with 201. */
@@ -44,7 +47,7 @@ export function configurePortal(app: NestExpressApplication): void {
   app.use(refuseCrossSite);
   app.use(express.urlencoded({ extended: false, limit: LARGEST_BODY, parameterLimit: MOST_FIELDS }));
   app.use(express.json({ limit: LARGEST_BODY }));
-  // Ended in order, a process ends with 0.
+  // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;

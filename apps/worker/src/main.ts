@@ -15,7 +15,7 @@ try {
     abortOnError: false,
   });
   app.useLogger(app.get(Log));
-  // Ended in order, a process ends with 0.
+  // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   app.get(Log).log('Working', 'Worker');
   // A launcher that is gone cannot stop this process any more.

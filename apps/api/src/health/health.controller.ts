@@ -3,20 +3,20 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/auth/access.decorators.js';
 import { HealthService, type Readiness } from './health.service.js';
 
-/** For load balancers and orchestrators: nothing here needs a key, and nothing tells about people. */
+/** For load balancers and orchestrators: no key is required, and nothing personal is reported. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {
   constructor(private readonly health: HealthService) {}
 
-  /** The process runs. Depends on nothing: a database that is away is no reason to kill the process. */
+  /** Liveness. Depends on nothing else: restarting the process would not bring a database back. */
   @Get('live')
   @Public()
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  /** The process can answer. 503 while it cannot. */
+  /** Readiness: 503 while requests cannot be answered. */
   @Get('ready')
   @Public()
   ready(): Promise<Readiness> {

@@ -6,7 +6,7 @@ import { ApiError } from '../http/errors/api-error.js';
 import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
 import { Shutdown } from '../http/request/shutdown.js';
 
-/** degraded: requests are answered, but something behind them is away. */
+/** degraded: requests are answered, but a dependency is unavailable. */
 export interface Readiness {
   status: 'ok' | 'degraded';
   checks: {
@@ -19,7 +19,7 @@ export interface Readiness {
 
 @Injectable()
 export class HealthService {
-  /** Migrations do not come undone under a running process: once complete, they are not looked at again. */
+  /** Checked until complete; migrations are not reverted under a running process. */
   private migrated = false;
 
   constructor(

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/auth/access.decorators.js';
 import { Metrics } from '../http/metrics/metrics.js';
 
-/** For Prometheus. Keep it behind the proxy: it says nothing of people, but how busy the service is. */
+/** For Prometheus. Don't expose it: it contains nothing personal, but shows how busy the service is. */
 @ApiExcludeController()
 @Controller('metrics')
 export class MetricsController {

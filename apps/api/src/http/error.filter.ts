@@ -8,7 +8,7 @@ import { ApiError, Overloaded } from './errors/api-error.js';
 import { fromDatabase } from './errors/database-errors.js';
 import { errorBody } from './errors/error-formats.js';
 
-/** Turns whatever was thrown into one of the contract's error bodies. Nothing internal leaves here but the request id. */
+/** Turns any exception into one of the contract's error bodies. Nothing internal is exposed but the request id. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -26,17 +26,17 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);
     if (response.headersSent) {
-      // Cut off, so that nobody takes half an answer for a whole one. The status is for the access log alone.
+      // Cut off, so that no client takes half a response for a whole one. The status is only for the access log.
       response.statusCode = error.status;
       response.destroy();
     } else {
       response.set(error.headers).status(error.status).json(errorBody(error));
     }
-    // The database may be what failed: nobody waits for it once more.
+    // The database may be what failed: don't make the client wait for it again.
     if (error.status >= 500) await this.auditRefusal(request, error);
   }
 
-  /** A refused write leaves its row too; one that was not admitted does not, or refusing would cost more than doing. */
+  /** Refused writes are audited too, unless they were refused to save work. */
   private async auditRefusal(request: Request, error: ApiError): Promise<void> {
     const admitted = error.status !== 429 && !(error instanceof Overloaded);
     const attempt = isWrite(request.method) && admitted ? attemptOf(request) : null;
@@ -51,7 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
   private async toApiError(thrown: unknown, request: Request, response: Response): Promise<ApiError> {
     if (thrown instanceof ApiError) return thrown;
     const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
-    // Express refuses a path that does not decode with 400.
+    // Express answers a path that cannot be decoded with 400.
     if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);
     if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
     return (
@@ -60,7 +60,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Errors of Express and its parsers carry their status; of anything else it is unknown. */
+/** Errors of Express and its parsers have a status; others don't. */
 function statusOf(thrown: unknown): number | undefined {
   return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
 }

@@ -2,12 +2,12 @@ import { Controller, Get } from '@nestjs/common';
 import { Probe } from '../web/access.decorators.js';
 import { HealthService } from './health.service.js';
 
-/** For load balancers and orchestrators. */
+/** For load balancers and orchestrators: no key is required, and nothing personal is reported. */
 @Controller('health')
 export class HealthController {
   constructor(private readonly health: HealthService) {}
 
-  /** The process runs. Depends on nothing: a database that is away is no reason to kill the process. */
+  /** Liveness. Depends on nothing else: restarting the process would not bring a database back. */
   @Get('live')
   @Probe()
   live(): { status: 'ok' } {

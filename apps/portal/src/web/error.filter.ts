@@ -52,7 +52,7 @@ function toPageError(thrown: unknown, method: string): PageError {
   );
 }
 
-/** Errors of Express and its parsers carry their status; of anything else it is unknown. */
+/** Errors of Express and its parsers have a status; others don't. */
 function statusOf(thrown: unknown): number | undefined {
   return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
 }

@@ -5,25 +5,25 @@ import type { Caller } from './caller.js';
 
 const ACCESS = 'access';
 
-/** What a route asks of whoever calls it. */
+/** The access that a route requires. */
 export type Access = { public: true } | { public: false; scopes: Scope[]; ofBody?: ScopesOfBody };
 
-/** Which scopes a body, once it is valid, needs. The body is an instance of the handler's own request class. */
+/** The scopes that a valid body requires. The body is an instance of the handler's request class. */
 export type ScopesOfBody = (body: never) => Scope[];
 
-/** The route needs a key that holds every one of these scopes, directly or through the umbrella. */
+/** The route requires a key with all of these scopes, granted directly or by the umbrella scope. */
 export const RequireScopes = (...scopes: [Scope, ...Scope[]]) => SetMetadata(ACCESS, { public: false, scopes });
 
 /**
- * The route needs some of these scopes; which, only its body tells. A key with none of them is refused before the body
- * is read, one that lacks any of those needed before anything is done.
+ * The route requires some of these scopes, depending on its body. A key with none of them is refused before the body is
+ * read; a key that lacks a required one is refused before anything is done.
  */
 export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: ScopesOfBody) =>
   SetMetadata<string, Access>(ACCESS, { public: false, scopes, ofBody });
 
 const PLATFORM_BLOG = 'platform blog';
 
-/** A request as it came: 403 comes before 422, so nothing of it is known to be valid. */
+/** An unvalidated request: 403 is decided before 422. */
 export interface RawContent {
   query: Request['query'];
   body: unknown;
@@ -47,7 +47,7 @@ export function accessOf(handler: object): Access | undefined {
   return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
 }
 
-/** The caller that the API-key guard found: the first argument of every handler that is not public. */
+/** The authenticated caller: the first argument of every handler that is not public. */
 export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<Request>();
   if (!caller) throw new Error('A public route has no caller');

@@ -15,7 +15,10 @@ const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 const EXPIRED = 'API key has expired. Create a new key in your org settings.';
 
-/** Finds the caller by the API key. Validity is never cached: a revocation holds at its commit, on every process. */
+/**
+ * Authenticates the caller by API key. Validity is never cached: a revocation takes effect with its commit, on every
+ * process.
+ */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
@@ -35,7 +38,7 @@ export class ApiKeyGuard implements CanActivate {
 
   /** @throws ApiError 401 for a request without a valid key; 429 where looking it up would be too much */
   async identify(request: Request, response: Response): Promise<Caller> {
-    // What a key reads is its organization's alone: no shared cache may keep it.
+    // Responses belong to one organization: no shared cache may store them.
     response.setHeader('Cache-Control', 'no-store');
     try {
       const caller = await this.authenticate(request, response);

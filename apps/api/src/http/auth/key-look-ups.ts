@@ -9,17 +9,17 @@ import { TokenBuckets } from '../rate-limit/token-buckets.js';
 import { isUrgent } from '../request/admission.js';
 
 /**
- * Look-ups a second that a key over its limit may still cost, and how many at once. Ten a
- * second cost the database next to nothing (0.1 ms each), and a key over its limit learns of its revocation within 100 ms.
+ * Lookups allowed for a key over its limit. Ten a second cost the database next to nothing (0.1 ms each), and such a
+ * key learns of its revocation within 100 ms.
  */
 const PER_KEY = { perSecond: 10, burst: 10 };
 /**
- * The same for an address that failed too often: no more than its limit allows it anyway (60 a minute), so that going on
- * gains nothing, and enough at once for the new keys of a school.
+ * The same for an address with too many failures: no more than its limit allows (60 a minute), so that continuing gains
+ * nothing, and enough at once for the new keys of a school.
  */
 const PER_ADDRESS = { perSecond: 1, burst: 10 };
 
-/** Keys remembered: some 3 MB. A key that is forgotten only counts as unproven again. */
+/** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
 /**

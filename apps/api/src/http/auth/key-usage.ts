@@ -2,10 +2,10 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { ApiKeys } from '@app/accounts';
 import { Log } from '@app/logging';
 
-/** last_used_at is kept to the minute: noted in memory, written in one go every few seconds. */
+/** last_used_at has a precision of one minute: collected in memory, written every few seconds. */
 const FLUSH_INTERVAL_MS = 5_000;
 
-/** Which keys were used since the last write: at most one write per key and minute, and none inside a request. */
+/** The keys used since the last write: at most one write per key and minute, none of them inside a request. */
 @Injectable()
 export class KeyUsage implements OnModuleInit, OnApplicationShutdown {
   private readonly used = new Map<string, Set<string>>();
@@ -30,7 +30,7 @@ export class KeyUsage implements OnModuleInit, OnApplicationShutdown {
     this.used.set(organizationId, keys.add(keyId));
   }
 
-  /** Writes what was noted. A failure loses a minute's precision, nothing else, and is only logged. */
+  /** Writes what was collected. A failure costs a minute's precision and is only logged. */
   async flush(): Promise<void> {
     const noted = [...this.used];
     this.used.clear();

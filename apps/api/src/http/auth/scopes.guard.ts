@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.js';
 import { accessOf, platformBlogOf, type RawContent } from './access.decorators.js';
 import type { Caller } from './caller.js';
 
-/** Lets a request through when its key holds the scopes of the route. A route that declares nothing is denied. */
+/** Requires the scopes of the route. A route that declares none is denied. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -20,8 +20,8 @@ export class ScopesGuard implements CanActivate {
 }
 
 /**
- * The scopes that a valid body turns out to need, all or nothing. Whatever authorizes a request is a guard's, because guards
- * also run before a stored answer is replayed.
+ * Requires the scopes that depend on the body, all or none. Authorization belongs in guards because they also run
+ * before a stored response is replayed.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {

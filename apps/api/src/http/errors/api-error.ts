@@ -23,7 +23,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** An answer that is not a success. Thrown anywhere below a controller; the error filter turns it into bytes. */
+/** A response other than a success. Thrown anywhere below a controller; the error filter sends it. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -37,7 +37,7 @@ export class ApiError extends Error {
     this.status = STATUS[code];
   }
 
-  /** The same words for a record that does not exist and for one of another organization. */
+  /** Other organizations' records get the same response as records that do not exist. */
   static notFound(): ApiError {
     return new ApiError('not_found', 'No such record in this organization.');
   }
@@ -54,8 +54,8 @@ export class ApiError extends Error {
 }
 
 /**
- * More than this process takes on at a time: 503, at once. Refusing must cost next to nothing, so it leaves no audit row
- * and no line but the request's own.
+ * The process is at capacity: an immediate 503. Refusing must cost next to nothing, so there is no audit row and no log
+ * line besides the access log's.
  */
 export class Overloaded extends ApiError {
   /** @param retryAfter seconds */
@@ -65,14 +65,14 @@ export class Overloaded extends ApiError {
   }
 }
 
-/** One fault of a request: where, what kind (pydantic's vocabulary), and what to change. */
+/** One fault of a request: its location, type (pydantic's) and what to change. */
 export interface FaultDetail {
   loc: (string | number)[];
   msg: string;
   type: string;
 }
 
-/** An answer lists this many faults; the last one says how many more there are. */
+/** The number of faults that a response lists; the last one says how many more there are. */
 export const MOST_FAULTS = 100;
 
 /** All faults of a request together: 422. */
@@ -93,7 +93,7 @@ export class ValidationFailed extends ApiError {
     }
   }
 
-  /** A request whose shape is right and whose values are not: `value_error` at each of these places. */
+  /** A well-formed request with invalid values: `value_error` at each of these locations. */
   static values(faults: { loc: (string | number)[]; msg: string }[]): ValidationFailed {
     return new ValidationFailed(faults.map((fault) => ({ ...fault, type: 'value_error' })));
   }

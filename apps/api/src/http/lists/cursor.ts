@@ -9,13 +9,13 @@ export const CURSOR_START = 'start';
 /** `start`, or 40 bytes in base64url. */
 export const CURSOR_FORM = /^(start|[A-Za-z0-9_-]{54})$/;
 
-/** Where a page ended: the last row's place in (created_at, id). */
+/** The end of a page: the last row's position in (created_at, id). */
 export interface Position {
   createdAt: Date;
   id: string;
 }
 
-/** What a cursor was made for; with anything else it is refused. */
+/** What a cursor was issued for; it is refused for anything else. */
 export interface CursorUse {
   organizationId: string;
   list: string;
@@ -23,9 +23,8 @@ export interface CursorUse {
 }
 
 /**
- * Opaque cursors: 8 bytes of milliseconds, the 16 of the id, and 16 of an HMAC over both and over the organization, the
- * list and its filters. So a cursor of another list, of other filters, of another organization, or one made up, is
- * refused without anything being stored.
+ * Opaque cursors: 8 bytes of milliseconds, 16 of the id, and a 16-byte HMAC over both, the organization, the list and
+ * its filters. A forged cursor, or one of another list, filter or organization, is refused without any stored state.
  */
 @Injectable()
 export class Cursors {

@@ -7,7 +7,7 @@ import { Page, type Part } from './page.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Puts pages into their envelope; records and arrays that are JSON already go out as they are. */
+/** Puts pages into their envelope; records and bare arrays are sent as they are. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -31,7 +31,7 @@ function toJson(answer: unknown): string | JsonStream | null {
   return `${opening(meta)}${records.data ?? ''}${closing(meta)}`;
 }
 
-/** The same, a part at a time. The count is of what was sent: a record may be deleted meanwhile. */
+/** The same, part by part. `count` is what was sent: a record may be deleted meanwhile. */
 async function* pieces(records: AsyncIterable<Part>, meta: Page['meta']): AsyncGenerator<string> {
   let before = opening(meta);
   let sent = 0;

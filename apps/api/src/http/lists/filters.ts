@@ -13,32 +13,32 @@ export function isBefore(to: DateBound, from: DateBound): boolean {
   return endOf(to) < from.at;
 }
 
-/** The calendar of the interface ends with the year 9999. */
+/** The API's calendar ends with the year 9999. */
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
-/** `column = value`, or nothing when the filter is not given. The column is the code's own, never input. */
+/** `column = value`, or null without a filter. The column comes from code, never from input. */
 export function equals(column: string, value: string | boolean | undefined): Sql | null {
   return value === undefined ? null : sql`${raw(column)} = ${value}`;
 }
 
-/** From an instant on. */
+/** At or after an instant. */
 export function since(column: string, bound: DateBound | undefined): Sql | null {
   return bound ? sql`${raw(column)} >= ${bound.at.toISOString()}` : null;
 }
 
-/** Up to an instant; a day counts whole: to its last millisecond, which is what is stored. */
+/** At or before an instant; a day includes its last millisecond, the precision that is stored. */
 export function until(column: string, bound: DateBound | undefined): Sql | null {
   return bound ? sql`${raw(column)} <= ${endOf(bound).toISOString()}` : null;
 }
 
-/** From a day on, for columns without a time: a bound within a day leaves that day out. */
+/** On or after a day, for columns without a time: a bound within a day excludes that day. */
 export function sinceDay(column: string, bound: DateBound | undefined): Sql | null {
   if (!bound) return null;
   const day = new Date(Math.min(Math.ceil(bound.at.getTime() / DAY_MS) * DAY_MS, LAST_DAY));
   return sql`${raw(column)} >= ${isoDay(day)}::date`;
 }
 
-/** Up to a day, for columns without a time. */
+/** On or before a day, for columns without a time. */
 export function untilDay(column: string, bound: DateBound | undefined): Sql | null {
   return bound ? sql`${raw(column)} <= ${isoDay(bound.at)}::date` : null;
 }

@@ -5,28 +5,28 @@ import { Overloaded } from '../errors/api-error.js';
 import type { Part } from './page.js';
 
 /**
- * Answers that are sent in parts at a time, in this process and for one organization. Each holds about one part (1 MB)
- * until its client has taken it. More are refused before their first byte.
+ * Concurrent responses sent in parts, per process and per organization. Each holds about one part (1 MB) until the
+ * client has taken it. Further ones are refused before their first byte.
  */
 const MOST_ANSWERS = 48;
 const MOST_OF_ORGANIZATION = 24;
 
-/** Parts that are read at a time. The other connections of the pool, and most of the processor, stay free for others. */
+/** Parts read concurrently. The other connections of the pool, and most of the CPU, stay available. */
 const READS = 2;
 const READS_OF_ORGANIZATION = 1;
 
-/** An organization rests after each part for as long as it took to read, up to this (ms). */
+/** After each part an organization pauses for as long as the part took to read, up to this (ms). */
 const LONGEST_REST = 250;
 
 interface Share {
   answers: number;
-  /** Lists that they, or answers just before them, belong to. */
+  /** The lists of these responses and of recent ones. */
   lists: Set<string>;
   reads: LimitFunction;
   rest: Promise<void>;
 }
 
-/** Reads pages that are too large to be held in parts: the next one when the client has taken the one before. */
+/** Reads pages that are too large for memory in parts: the next one when the client has taken the previous one. */
 @Injectable()
 export class LargeAnswers {
   private answers = 0;
@@ -34,7 +34,7 @@ export class LargeAnswers {
   private readonly reads = pLimit(READS);
 
   /**
-   * Called before a list is read, since only reading shows that its page is large.
+   * Called before a list is read, because only reading shows that a page is large.
    *
    * @throws Overloaded when the organization has its most large answers under way and this list has had one of them
    */
@@ -44,8 +44,8 @@ export class LargeAnswers {
   }
 
   /**
-   * No connection is held between two parts. Organizations take turns, since each has one read in the queue at most, and
-   * each leaves half of the time to the others.
+   * No connection is held between two parts. Organizations take turns: each has at most one read in the queue, and
+   * pauses after it.
    *
    * @throws Overloaded before the first part when too many large answers are under way
    */
@@ -72,7 +72,7 @@ export class LargeAnswers {
     }
   }
 
-  /** Answers under way. */
+  /** Responses in progress. */
   get underWay(): number {
     return this.answers;
   }

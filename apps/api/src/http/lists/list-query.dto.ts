@@ -5,7 +5,7 @@ import { isBefore } from './filters.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 
-/** The largest offset: PostgreSQL takes more, but nobody has so many rows, and a number stays exact. */
+/** The largest offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
 export const MOST_OFFSET = 2_147_483_647;
 
 /** Paging by offset, for every list. */
@@ -32,7 +32,7 @@ export class ListQuery extends OffsetQuery {
   cursor?: string;
 }
 
-/** A list whose records lie between two dates; what each means to it is told by the descriptions. */
+/** A list that is filtered by two dates; the descriptions say what they mean. */
 export function rangeQuery(descriptions: { from: string; to: string }) {
   class RangeQuery extends ListQuery implements Interdependent {
     @QueryDate({ description: descriptions.from })
@@ -49,7 +49,7 @@ export function rangeQuery(descriptions: { from: string; to: string }) {
   return RangeQuery;
 }
 
-/** A field that cannot be read holds its fault. */
+/** An invalid field holds its fault. */
 function isBound(bound: DateBound | Fault | undefined): bound is DateBound {
   return bound !== undefined && !(bound instanceof Fault);
 }

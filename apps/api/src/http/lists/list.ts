@@ -3,7 +3,7 @@ import type { Counter } from '@app/database';
 import type { View } from '../views/view.js';
 import type { Source } from './source.js';
 
-/** A list of a resource. Without an `order` of its own it is newest first, (created_at, id), and has cursors. */
+/** A list of a resource. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors. */
 export interface List {
   view: View;
   source: Source;
@@ -11,14 +11,14 @@ export interface List {
   filters?: (Sql | null)[];
   /** Columns of the driving table. */
   order?: Sql;
-  /** The counters whose sum is `meta.total` in offset mode; without any, no total is told. */
+  /** The counters whose sum is `meta.total` in offset mode; without them there is no total. */
   total?: Counter[];
-  /** Counters that are taken off it. */
+  /** Counters that are subtracted from it. */
   totalWithout?: Counter[];
-  /** Ids of the path that the list hangs on: a cursor is made for them too. */
+  /** Ids from the path; a cursor is only valid for the same ones. */
   parameters?: Record<string, string>;
-  /** Rows that must exist, or the list itself is not there: 404. */
+  /** Rows that must exist; otherwise the list itself returns 404. */
   within?: Sql;
-  /** Where one walk of an index does not find the page: the ids on it, as the column `id`. */
+  /** Where one index scan does not yield the page: a query for its ids, as the column `id`. */
   ids?: (page: { limit: number; offset: number }) => Sql;
 }

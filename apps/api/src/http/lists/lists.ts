@@ -18,7 +18,7 @@ import {
   recordsById,
 } from './statements.js';
 
-/** Beyond so many skipped rows a page costs a core for tens of milliseconds: such pages are read one at a time. */
+/** Pages beyond this offset take a core for tens of milliseconds: they are read one at a time. */
 const DEEP = 10_000;
 
 /** Reads pages for every resource: one way to page. */
@@ -83,11 +83,11 @@ export class Lists {
     }
   }
 
-  /** What the statement rendered, or else the parts in which a page of large records is read while it is sent. */
+  /** The rendered records, or the parts in which a page of large records is read while it is sent. */
   private recordsOf(caller: Caller, list: List, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
     return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
-      // Its client may take its time: no deadline but that of each part.
+      // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
       return row!;
     });
@@ -99,7 +99,7 @@ function filtersOf(query: OffsetQuery): Record<string, unknown> {
   return rest;
 }
 
-/** As many records as make a part, one at least. */
+/** Groups of records that make up a part each, at least one record per part. */
 function partsOf(ids: string[], sizes: number[]): string[][] {
   const parts: string[][] = [];
   let left = 0;

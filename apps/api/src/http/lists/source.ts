@@ -6,13 +6,13 @@ interface SourceOptions {
   id?: string;
   /** What the view needs of other tables. Joins never drop or repeat a row of the driving table. */
   joins?: Sql;
-  /** Which rows a caller may see, where that is not "those of the caller's organization". */
+  /** Which rows a caller may see, if not "those of the caller's organization". */
   sight?: (caller: Caller) => Sql;
 }
 
 /**
- * Where the records of a view are read: a driving table, which has the organization and every column that filters and
- * orders use, and what is joined to it. Whoever reads from it adds {@link sightOf}, so no resource can forget the tenant.
+ * Where a view's records come from: a driving table, which has the organization and every column used by filters and
+ * orders, and its joins. Every reader adds {@link sightOf}, so no resource can forget the tenant.
  */
 export class Source {
   /** The driving table with its alias. */

@@ -7,14 +7,15 @@ import type { List } from './list.js';
 import type { OffsetQuery } from './list-query.dto.js';
 
 /**
- * From here on (rows to skip) a page finds its ids on the index first. Skipped rows are then neither fetched nor rendered:
- * 50 instead of 2,000 ms at 100,000. The second look-up of a page's rows costs what skipping some 50 costs.
+ * From this offset on, a page finds its ids by an index-only scan first, so that skipped rows are neither fetched nor
+ * rendered: 50 instead of 2,000 ms at 100,000. The second lookup of a page's rows costs as much as skipping about 50.
  */
 const DEEP = 100;
 
 /**
- * Texts and arrays of a page up to this size (bytes as stored) are rendered at once; of a larger page only the ids come
- * back, and it is rendered in parts of this size. JSON escapes double a text at most. An ordinary page has 10 to 50 kB.
+ * Pages whose texts and arrays (as stored) are at most this long are rendered at once. For a larger page only the ids
+ * are returned, and it is rendered in parts of this size. JSON escapes at most double a text. A typical page has 10 to
+ * 50 kB.
  */
 export const PART_BYTES = 262_144;
 
@@ -58,7 +59,7 @@ export function cursorPage(caller: Caller, list: List, limit: number, after: Pos
     LEFT JOIN (SELECT id, ends_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
 
-/** Records of a page by their ids, in this order; one that is gone meanwhile is left out. */
+/** Records by their ids, in this order; deleted ones are left out. */
 export function recordsById(caller: Caller, list: List, ids: string[]): Sql {
   const { view, source } = list;
   return sql`SELECT count(*)::int AS count, string_agg(row_to_json(v)::text, ',') AS data
@@ -67,7 +68,7 @@ export function recordsById(caller: Caller, list: List, ids: string[]): Sql {
       WHERE ${conditions(caller, list)} ORDER BY wanted.place) v`;
 }
 
-/** The database keeps count: the sum of a few rows, however long the list is. */
+/** The database keeps count: a sum of a few rows, however long the list is. */
 export function countOf({ organizationId }: Caller, counters: Counter[], without: Counter[] = []): Sql {
   return sql`SELECT coalesce(sum(CASE WHEN list = ANY (${without}) THEN -delta ELSE delta END), 0)::int AS total
     FROM list_counts WHERE organization_id = ${organizationId} AND list = ANY (${[...counters, ...without]})`;

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 
-/** Work that was promised and is not done yet, of one topic of the outbox. */
+/** Pending work of one outbox topic. */
 interface Backlog {
   topic: string;
   waiting: string;
@@ -11,7 +11,7 @@ interface Backlog {
   dead: string;
 }
 
-/** What `/metrics` tells. Labels are route templates and codes: nothing that a client chooses. */
+/** The metrics at `/metrics`. Labels are route templates and codes, never client input. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -60,10 +60,10 @@ export class Metrics {
     this.addBacklog(db);
   }
 
-  /** The outbox is every process' same: each API tells of it. */
+  /** The outbox is shared: every API process reports it. */
   private addBacklog(db: Database): void {
     let asked: Promise<Backlog[]> | undefined;
-    // One look serves all gauges of a scrape. While the database is away there is nothing to tell.
+    // One query serves all gauges of a scrape. Nothing is reported while the database is unavailable.
     const look = () =>
       (asked ??= db
         .lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`)

@@ -9,7 +9,7 @@ import { Env } from '@app/config';
 import { RouteTable } from '../routing/route-table.js';
 import { buildDocument, INTERFACE_VERSION, type ReferenceTag } from './document.js';
 
-/** The pages may load what is their own. The reference styles its own elements, and asks this service alone. */
+/** The pages may only load their own files. The reference has inline styles and requests only this service. */
 const PAGE_POLICY = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -24,7 +24,7 @@ const PAGE_POLICY = helmet.contentSecurityPolicy({
   },
 });
 
-/** An hour: an upgrade is seen soon, and nobody loads the reference's code twice. */
+/** One hour: upgrades show soon, and the reference's code is not downloaded twice. */
 const CACHED = 'public, max-age=3600';
 
 /** The files of the pages, by their names under /docs. The reference itself is RapiDoc's one file. */
@@ -33,7 +33,7 @@ const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.j
 /** `/`, `/docs`, `/openapi.json` and `/openapi.yaml`: pages without any outside address, and what they show. */
 export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   let document: OpenAPIObject | undefined;
-  // Built at the first look: start-up and tests do not pay for it.
+  // Built on the first request, which keeps start-up and tests fast.
   SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app, tags)), {
     ui: false,
     jsonDocumentUrl: 'openapi.json',
@@ -53,7 +53,7 @@ export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   serve('/docs', PAGE_POLICY, (_request, response) => {
     response.type('html').send(readFileSync(asset('docs.html'), 'utf8'));
   });
-  // Typed with a slash. The page's links are relative, and so is this one: a proxy may put a prefix before all of them.
+  // With a trailing slash. The redirect is relative like the page's links, because a proxy may add a prefix.
   serve('/docs/', (_request, response) => {
     response.redirect(308, '../docs');
   });
@@ -76,7 +76,7 @@ function sendLanding(request: Request, response: Response, base: string): void {
   response.type('html').send(page.replaceAll('{{base}}', escaped(base)).replaceAll('{{version}}', INTERFACE_VERSION));
 }
 
-/** Beside it may lie the same one compressed: a quarter of the bytes. */
+/** There may be a compressed copy: a quarter of the size. */
 function sendFile(request: Request, response: Response, file: string): void {
   const compressed = `${file}.gz`;
   response
@@ -94,7 +94,7 @@ function asset(name: string): string {
   return fileURLToPath(new URL(`../../../assets/${name}`, import.meta.url));
 }
 
-/** The host is the client's to write. */
+/** The Host header is client input. */
 function escaped(text: string): string {
   return text.replaceAll(/[^\w.:/-]/g, (sign) => `&#${sign.codePointAt(0)!};`);
 }

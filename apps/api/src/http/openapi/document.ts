@@ -16,7 +16,7 @@ import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 import { type Answer, type Operation, operationOf, pageMeta } from './operation.decorator.js';
 
-/** The interface's version, not the service's: additions raise its minor number, nothing is removed under /v1. */
+/** The version of the API, not of the service: additions raise the minor number; nothing is removed under /v1. */
 export const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The public API of a tutoring organization. Every request needs an API key and sees only the data of that
@@ -116,7 +116,7 @@ function success(
   return { [status]: { description, headers, ...(content && { content }) } };
 }
 
-/** A page's meta says more on some lists. */
+/** Some lists have more in their `meta`. */
 function exampleOfAnswer({ schema, meta }: Answer, schemas: Record<string, Schema>): unknown {
   const example = exampleOf(schema, schemas);
   return meta ? { ...(example as object), meta: { ...(example as { meta: object }).meta, ...meta } } : example;
@@ -175,13 +175,13 @@ function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
-/** A 304 has the headers of the answer that it stands for, and no body. */
+/** A 304 has the headers of the response it stands for, and no body. */
 const notModified = {
   description: 'The record is still the version that `If-None-Match` names.',
   headers: refer([...ANSWER_HEADERS, ...RATE_LIMIT_HEADERS, 'ETag']),
 };
 
-/** Creating is no change: there is no version to be named yet. */
+/** A created record has no earlier version for If-Match. */
 function changes({ method }: Route): boolean {
   return isWrite(method) && method !== 'POST';
 }

@@ -3,7 +3,7 @@ import { errorBody } from '../errors/error-formats.js';
 import type { Schema } from '../views/schemas.js';
 import { ANSWER_HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 
-/** Those of the standard body: the two others have bodies of their own. */
+/** Codes of the standard body; the two other shapes have their own. */
 const CODES = (Object.keys(STATUS) as ErrorCode[]).filter(
   (code) => code !== 'expired_api_key' && code !== 'validation_failed',
 );
@@ -60,7 +60,7 @@ export const errorSchemas: Record<string, Schema> = {
 
 const STANDARD = { $ref: '#/components/schemas/ErrorResponse' };
 
-/** One way to fail, under its name in `components.responses`. */
+/** A failure, under its name in `components.responses`. */
 interface Failure {
   status: number;
   description: string;
@@ -187,7 +187,7 @@ export const FAILURES = {
 
 export type FailureName = keyof typeof FAILURES;
 
-/** Every failure once; operations refer to them. */
+/** Every failure, described once and referenced by operations. */
 export function failureResponses(): Record<string, object> {
   const entries = Object.entries(FAILURES as Record<string, Failure>);
   return Object.fromEntries(entries.map(([name, failure]) => [name, responseOf(failure)]));

@@ -8,7 +8,7 @@ const OPERATION = 'operation';
 export interface Answer {
   view: Shape;
   schema: Schema;
-  /** What the example of a page has in its `meta` besides. */
+  /** Additional `meta` of a page's example. */
   meta?: object;
 }
 
@@ -16,13 +16,13 @@ export interface Operation {
   /** The catalogue's verb, in snake_case. */
   id: string;
   summary: string;
-  /** Order, visibility and whatever else a caller must know. Markdown. */
+  /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
   /** What the body of a success is; null for none (204). */
   answer: Answer | null;
   /** An example of the request's body. */
   example?: object;
-  /** The record has an `ETag`: `If-None-Match` is honoured by its GET, `If-Match` by what changes it. */
+  /** The record has an `ETag`: its GET honours `If-None-Match`, its changes `If-Match`. */
   versioned?: boolean;
 }
 
@@ -46,7 +46,7 @@ export const one = (view: Shape): Answer => ({ view, schema: ref(view) });
 /** A bare array. */
 export const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
 
-/** One shape for every list, so that the paging of generated clients is one type. */
+/** One schema for all lists, so that generated clients have one type for paging. */
 export const pageMeta: Shape = {
   name: 'PageMeta',
   schema: {
@@ -67,7 +67,7 @@ export const pageMeta: Shape = {
   },
 };
 
-/** A page in its envelope, with a total where the list tells one. */
+/** A page in its envelope, with a total if the list has one. */
 export function page(view: Shape, { total = false }: { total?: boolean } = {}): Answer {
   return {
     view,

@@ -10,7 +10,7 @@ export interface Route {
   path: string;
   controller: Type;
   handler: (...args: never[]) => unknown;
-  /** Undefined when the route declares no access: it is denied. */
+  /** Undefined when the route declares no access; it is denied then. */
   access: Access | undefined;
 }
 
@@ -29,12 +29,12 @@ export class RouteTable {
     return this.discovery.getControllers().flatMap(({ metatype }) => this.routesOf(metatype as Type));
   }
 
-  /** Adds a path that Express serves itself: a page or a file, which can only be read. */
+  /** Adds a read-only path that Express serves itself: a page or a file. */
   addPage(path: string): void {
     this.pages.push(path);
   }
 
-  /** Methods that a path answers, for `Allow`; empty when nothing is there. */
+  /** The methods that a path supports, for `Allow`; empty for an unknown path. */
   methodsAt(path: string): string[] {
     this.matchers ??= this.buildMatchers();
     return this.matchers.find(({ pattern }) => pattern.test(path))?.methods ?? [];

@@ -5,7 +5,9 @@ import { ApiError } from '../errors/api-error.js';
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { RouteTable } from './route-table.js';
 
-/** What a request gets that no route answers: 405 or 404. It needs no key, but with one it counts against the key's limit. */
+/**
+ * The response to requests without a route: 405 or 404. No key is required; requests with one count against its limit.
+ */
 @Injectable()
 export class UnknownRoutes {
   constructor(
@@ -25,7 +27,7 @@ export class UnknownRoutes {
         request.caller = await this.keys.identify(request, response);
         await this.limit.count(request.caller.keyId, response);
       } catch (error) {
-        // A key that is not valid, or cannot be looked up now, is no key; one over its limit has been told its limit.
+        // An invalid key, or one that cannot be looked up now, is ignored; a key over its limit still gets its 429.
         if (error instanceof ApiError && error.status === 429 && response.hasHeader('X-RateLimit-Limit')) return error;
       }
     }
