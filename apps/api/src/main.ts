@@ -24,15 +24,15 @@ try {
   });
   configureApp(app);
   await app.listen(env.get('PORT'), env.get('HOST') ?? '0.0.0.0');
-  // A launcher that is gone cannot stop this process any more.
+  // Nothing else would stop this process without its launcher.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { port } = app.getHttpServer().address() as AddressInfo;
   app.get(Log).log(`Listening on port ${port}`, 'Api');
-  // The launcher waits for this; under any other parent there is no channel.
+  // The launcher waits for this message; without a launcher there is no channel.
   process.send?.({ listening: port });
 } catch (error) {
   process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;
-  // A pool or a timer of the half-started application must not keep the process alive.
+  // A pool or timer of a partly started application must not keep the process alive.
   setTimeout(() => process.exit(1), 1_000).unref();
 }

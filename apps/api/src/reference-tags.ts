@@ -1,6 +1,6 @@
 import type { ReferenceTag } from './http/openapi/document.js';
 
-/** How the reference groups the operations: by the first segment of their paths, in the order of the contract. */
+/** The reference's groups of operations: by the first segment of their paths, in the order of the contract. */
 export const REFERENCE_TAGS: ReferenceTag[] = Object.entries<[title: string, description: string]>({
   ping: ['Ping', 'Check that a key works.'],
   me: ['Me', 'The organization and the scopes of a key.'],

@@ -18,7 +18,7 @@ try {
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   app.get(Log).log('Working', 'Worker');
-  // A launcher that is gone cannot stop this process any more.
+  // Nothing else would stop this process without its launcher.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.send?.({ working: true });
 } catch (error) {

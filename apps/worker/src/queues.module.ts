@@ -9,16 +9,19 @@ import { Processors } from './drivers/processors.js';
 import { RedisDriver } from './drivers/redis.driver.js';
 import { TimerDriver } from './drivers/timer.driver.js';
 
-/** Finished jobs tell nothing that the database does not know; of failed ones the newest are kept for a look. */
+/** Finished jobs contain nothing that isn't in the database; the latest failed ones are kept for debugging. */
 const KEPT_FAILURES = 100;
 
 /**
- * How often a job may be found abandoned by a worker that was killed, and still be given to another. Every job only looks
- * for what the database says is due, so that one too many does no harm, and one that is given up does.
+ * How often a job may stall (its worker was killed) and still be retried. Jobs only look for due work in the database,
+ * so an extra one is harmless, while an abandoned one would be missed.
  */
 const MOST_STALLS = 1_000;
 
-/** The only Bull configuration. With Redis the processors share its queues; without, a timer of this process runs them. */
+/**
+ * The only Bull configuration. With Redis, workers share its queues; without it, a timer in this process runs the
+ * processors.
+ */
 @Module({})
 export class QueuesModule {
   static forRoot(env: Env): DynamicModule {
@@ -33,7 +36,7 @@ export class QueuesModule {
               BullModule.forRoot({
                 url,
                 prefix: 'tutoring',
-                // A worker waits for Redis as long as it takes; only a request may not. Bull insists on both.
+                // A worker waits for Redis indefinitely; only a request must not. Bull requires both.
                 redis: { maxRetriesPerRequest: null, enableReadyCheck: false },
                 settings: { maxStalledCount: MOST_STALLS },
                 defaultJobOptions: { removeOnComplete: true, removeOnFail: KEPT_FAILURES },

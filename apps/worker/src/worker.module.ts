@@ -10,12 +10,12 @@ import { PublishingWorkModule } from './publishing/publishing-work.module.js';
 import { QueuesModule } from './queues.module.js';
 import { RebuildsModule } from './rebuilds/rebuilds.module.js';
 
-/** The Bull processor app: no HTTP. */
+/** The worker: Bull processors, no HTTP. */
 @Module({})
 export class WorkerModule {
   /** @param logDestination instead of standard output */
   static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
-    // It opens what the outbox holds: better not to start than to find out with the first mail.
+    // Required to decrypt the outbox: fail at start rather than at the first mail.
     env.need('ENCRYPTION_KEY');
     return {
       module: WorkerModule,

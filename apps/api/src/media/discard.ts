@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What is read of a refused body, to no purpose but that the client, who mostly reads only then, gets its answer. */
+/** How much of a refused body is read and dropped, because most clients only read the response after sending it. */
 const MOST_DISCARDED = 32 * 1_048_576;
 
 /** How long the answer is left standing before the connection of a body that is longer still is cut (ms). */
 const LINGER = 1_000;
 
-/** Lets the rest of a refused body go: it costs no memory, and beyond a few times the limit not even time. */
+/** Drops the rest of a refused body, within limits of size and time. */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   let left = MOST_DISCARDED;
   const cut = () => {

@@ -22,9 +22,9 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * An image that is in the storage already, and belongs to nobody yet. The unit of work that takes it owns it from then on;
- * one that nobody takes (a replay, a refusal) is removed with the end of the request. So nothing that was answered for is
- * ever missing, and only a process that dies in between leaves a file without an owner.
+ * An image in the storage without an owner yet. The unit of work that takes it owns it; one that nobody takes (a
+ * replay, a refusal) is removed with the request. So no acknowledged image is ever missing, and only a crash in between
+ * leaves a file without an owner.
  */
 export class UploadedImage {
   private taken = false;
@@ -39,9 +39,9 @@ export class UploadedImage {
     private readonly db: Database,
   ) {}
 
-  /** Makes it the ambient unit of work's, unless that fails. */
+  /** Gives it to the ambient unit of work; a rollback removes it. */
   take(): void {
-    // The client left before its turn came, and the image with it.
+    // The client has left.
     if (this.over) throw new ApiError('bad_request', 'The request ended before its answer.');
     this.taken = true;
     this.db.onRollback(async () => {
@@ -57,7 +57,7 @@ export class UploadedImage {
   }
 }
 
-/** Receives images, has them encoded anew and keeps them in the storage. */
+/** Receives images, re-encodes them and stores them. */
 @Injectable()
 export class ImageUploads implements OnModuleInit {
   constructor(
@@ -72,14 +72,14 @@ export class ImageUploads implements OnModuleInit {
   }
 
   /**
-   * Reads the request's body and leaves the image on the request.
+   * Reads the request's body and sets the image on the request.
    *
    * @param folder in the storage
    * @throws ApiError 413, 415, 503; ValidationFailed
    */
   async accept(request: Request, response: Response, folder: string): Promise<void> {
     try {
-      // The time of the encoder's queue is not the request's either; that queue has bounds of its own.
+      // Waiting for the encoder doesn't count towards the deadline: its queue is bounded by itself.
       const image = await whileClientSends(request, () => this.receive(request, response, folder));
       request.image = image;
       finished(response, () => void image.release());
@@ -93,7 +93,7 @@ export class ImageUploads implements OnModuleInit {
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
     try {
-      // Nobody should send ten megabytes to be told that there is no place for them.
+      // Refuse before the client sends ten megabytes.
       this.encoder.check(owner);
     } catch (error) {
       discardRest(request, response);
@@ -130,7 +130,7 @@ export class ImageUploads implements OnModuleInit {
     return new UploadedImage(id, path, this.storage.urlOf(path), size, () => this.remove(path), this.db);
   }
 
-  /** What cannot be removed stays without an owner: that is worth a line, and no more. */
+  /** A file that cannot be removed stays without an owner; log it. */
   private async remove(path: string): Promise<void> {
     try {
       await this.storage.remove(path);

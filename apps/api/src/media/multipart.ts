@@ -12,7 +12,7 @@ import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 /** 10 MB, of the file alone. */
 export const MOST_FILE_BYTES = 10_485_760;
 
-/** What may stand around the file: boundaries and the part's headers. */
+/** Allowance for boundaries and the part's headers. */
 const MOST_ENVELOPE_BYTES = 65_536;
 
 /** The name of the one part. */
@@ -21,14 +21,14 @@ const PART = 'file';
 /** A file as it was sent. Whoever receives it closes it. */
 export interface Received {
   file: TemporaryFile;
-  /** The client's; not to be trusted. */
+  /** From the client; untrusted. */
   name: string;
   sha256: Buffer;
 }
 
 /**
- * Receives the one file of a multipart body on disk, never in memory: so much at most, and not a byte more than needed to
- * know that it is too much.
+ * Receives the single file of a multipart body on disk, never in memory, and reads no more than needed to know that it
+ * is too large.
  *
  * @throws ApiError 413, 415; ValidationFailed for another form than one part `file`
  */
@@ -58,7 +58,7 @@ interface Part {
   sha256: Buffer;
 }
 
-/** multer reads from this, and not from the request: it would wait for the end of a body that it has refused. */
+/** multer reads from this instead of the request: it would wait for the end of a body that it has refused. */
 class Body extends Transform {
   private size = 0;
   /** What multer leaves here. */
@@ -78,18 +78,18 @@ class Body extends Transform {
 }
 
 async function parse(request: IncomingMessage): Promise<Received> {
-  // Nothing would ever tell that it ended.
+  // No further event would follow.
   if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body did.');
   const body = new Body(request.headers);
   const abandon = () => {
     if (!request.complete) body.destroy();
   };
-  // The request closes when all of it was read; and when its client is gone, which leaves the body open.
+  // The request closes when it was read completely, or when its client is gone and the body is incomplete.
   request.once('close', abandon).pipe(body);
   try {
     await readParts(body);
   } catch (error) {
-    // A file that cannot be kept breaks its stream, and multer may tell of that first.
+    // A file that cannot be written breaks its stream, and multer may report that first.
     const failure: unknown = await body.kept?.then(() => null, (reason: unknown) => reason); // prettier-ignore
     throw explain(failure instanceof TemporaryFileError ? failure : error);
   } finally {
@@ -116,7 +116,7 @@ function readParts(body: Body): Promise<void> {
         );
       },
       _removeFile: (_request, part, done) => {
-        // One that was kept before another one was refused.
+        // A file that was stored before another one was refused.
         (part as unknown as Part).temporary.close().then(() => done(null), done);
       },
     },
@@ -133,7 +133,7 @@ function readParts(body: Body): Promise<void> {
       abandon();
     },
     streamHandler: (_request, parser) => {
-      // multer tells of these only once the body has ended: it ends here.
+      // multer reports these only at the end of the body: stop here.
       for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit', 'error']) parser.once(event, abandon);
       body.pipe(parser);
     },

@@ -9,7 +9,7 @@ import { CONTENT_TYPES } from './images/formats.js';
 
 const ROUTE = '/media/:target/:owner/:name';
 
-/** What was stored never changes under its name; and whatever it is, a browser shows it and runs nothing. */
+/** Stored files are immutable, and browsers must not execute them. */
 const HEADERS = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   'Content-Security-Policy': `default-src 'none'; sandbox`,
@@ -18,10 +18,10 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** One segment of a path that the storage makes: nothing in it leads anywhere else. */
+/** One segment of a stored path: it cannot lead elsewhere. */
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Serves what STORAGE=disk keeps, to everybody, at the addresses that uploads were answered with. */
+/** Serves the files of STORAGE=disk publicly, at the URLs that uploads returned. */
 export function serveMedia(app: NestExpressApplication): void {
   const env = app.get(Env);
   if (env.get('STORAGE') !== 'disk') return;
@@ -45,7 +45,7 @@ export function serveMedia(app: NestExpressApplication): void {
   app.get(RouteTable).addPage(ROUTE);
 }
 
-/** A client that leaves is no failure of ours. */
+/** A client that disconnects is no failure. */
 function answerFailure(error: Error & { status?: number }, response: Response, next: NextFunction): void {
   if (response.headersSent || response.destroyed) response.destroy();
   else next(error.status === 404 || error.status === 400 || error.status === 403 ? notFound() : error);

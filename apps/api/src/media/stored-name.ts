@@ -1,8 +1,8 @@
 const MOST_CHARACTERS = 100;
 
 /**
- * What is left of a client's name for a file: letters, digits, dots, dashes and underscores, and the real extension. The
- * name may be as long as a part's headers, and no expression here may look at any of it twice.
+ * The sanitized file name: letters, digits, dots, dashes and underscores, with the real extension. The name may be as
+ * long as a part's headers, so every expression here must be linear.
  */
 export function storedName(given: string, extension: string): string {
   const path = given.replaceAll('\\', '/');

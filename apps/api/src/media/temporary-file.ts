@@ -15,8 +15,8 @@ export class TemporaryFileError extends Error {
 }
 
 /**
- * A file that nobody else sees and that is gone with its last user, however the process ends: its name is removed as soon
- * as it is open. All that fails is a {@link TemporaryFileError}.
+ * An anonymous file that disappears with its last user, however the process ends: its name is removed as soon as it is
+ * open. All failures are a {@link TemporaryFileError}.
  */
 export class TemporaryFile {
   size = 0;
@@ -37,7 +37,10 @@ export class TemporaryFile {
     });
   }
 
-  /** Names that a process left which died between the two steps. Who still uses such a file does not need its name. */
+  /**
+   * Names left by a process that died between the two steps. A process that still uses such a file doesn't need its
+   * name.
+   */
   static async removeLeftovers(): Promise<void> {
     const names = await readdir(tmpdir());
     await Promise.all(

@@ -3,7 +3,7 @@ import type { Tables } from '@app/database';
 import { ValidationFailed } from '../http/errors/api-error.js';
 import { Flag, Nested, OneOf, Text } from '../http/validation/fields.js';
 
-/** What a request says of a person: the fields that every way to provision people has in common. */
+/** The request fields of a person, shared by every way to provision people. */
 
 export const NAME = { min: 1, max: 200, trim: true };
 export const EMAIL = { max: 254, trim: true };
@@ -30,7 +30,7 @@ class PersonFields {
   phone?: string | null;
 }
 
-/** A parent inside a student: provisioned and linked with them, or reused when it is this organization's already. */
+/** A student's parent: provisioned and linked with them, or reused if the organization has them already. */
 export class ParentOfStudent extends PersonFields {}
 
 export class StudentFields extends PersonFields {
@@ -83,13 +83,13 @@ export function toParent(fields: ParentFields): NewParent {
   return { type: 'parent', ...toPerson(fields) };
 }
 
-/** A phone of blanks is none. */
+/** A blank phone number is none. */
 function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
   return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
 }
 
 /**
- * What was refused of a single person, as a fault of the request.
+ * A single person's refusals as faults of the request.
  *
  * @param id name of the path's parameter that stands for the person, where there is one
  */
@@ -102,7 +102,7 @@ export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
 const TEACHING: Tables['members']['role'][] = ['tutor', 'admin', 'owner'];
 
 /**
- * Who may teach in a classroom or group is a tutor, admin or owner; who may learn there a student.
+ * Tutors, admins and owners may teach in a classroom or group; students may learn there.
  *
  * @throws ValidationFailed at `user_id` for a member with another role
  */

@@ -3,9 +3,8 @@ import { flag, like, nullable, oneOf, text } from '../http/views/columns.js';
 export const MEMBER_STATUSES = ['accepted', 'pending', 'archived'] as const;
 
 /**
- * Who a person is, as an organization may see it: the login itself, or only what the organization supplied until the
- * person accepts. A placeholder address is nobody's address: it shows as null. Row-level security hides the logins of all
- * others, so the login is joined from the left.
+ * A person as an organization may see them: their login, or only what the organization supplied until they accept. A
+ * placeholder address shows as null. Row-level security hides all other logins, hence the left join.
  *
  * @param membership alias of the row that ties the person to the organization
  */

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { queueNames, QUEUES } from '@app/jobs';
 import { Processors } from './processors.js';
 
-/** A queue without a processor loses its work silently, one with two does it twice: neither starts. */
+/** Refuses to start if a queue has no processor, which would lose its work, or two, which would do it twice. */
 @Injectable()
 export class BootCheck implements OnModuleInit {
   constructor(private readonly processors: Processors) {}

@@ -5,17 +5,17 @@ import { Env } from '@app/config';
 import { OUTBOX_CHANNEL, type QueueName, queueNames } from '@app/jobs';
 import { Log } from '@app/logging';
 
-/** What is waited before a connection is tried again (ms), doubled up to the last one. */
+/** The delay before reconnecting (ms), doubled up to the maximum. */
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 10_000;
 
-/** A connection that is only listened to does not notice that its other end is gone: it is asked this often (ms). */
+/** An idle connection doesn't notice that its other end is gone: it is checked this often (ms). */
 const PULSE_MS = 15_000;
 const PULSE_PATIENCE_MS = 5_000;
 
 /**
- * Hears of work the moment that it is committed (NOTIFY), over one connection of its own. Whatever is said while that
- * connection is down is not lost: the queues' own cadence finds it, and a new connection begins with a nudge.
+ * Listens for committed work (NOTIFY) over a connection of its own. Notifications that are missed while it is down
+ * aren't lost: the recurring jobs find the work, and every new connection begins with a look.
  */
 @Injectable()
 export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {
@@ -78,7 +78,7 @@ export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {
       while (await goesOn()) await client.query('SELECT 1');
     } finally {
       signal.removeEventListener('abort', end);
-      // A broken connection says so in its own time.
+      // A broken connection may take long to report it.
       await Promise.race([client.end().catch(() => undefined), sleep(500)]);
     }
   }

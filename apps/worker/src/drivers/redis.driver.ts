@@ -7,7 +7,7 @@ import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
 import { OutboxListener } from './outbox-listener.js';
 
-/** A Redis that was wiped has lost its recurring jobs: they are added again this often (ms). Adding twice changes nothing. */
+/** A wiped Redis has lost its recurring jobs: they are added again this often (ms), which is idempotent. */
 const READD_INTERVAL_MS = 30_000;
 
 /**
@@ -17,15 +17,15 @@ const READD_INTERVAL_MS = 30_000;
 @Injectable()
 export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdown {
   /**
-   * The id of this process' nudge jobs: one that waits already stands for all that come meanwhile. Not one id for all
-   * processes, since the job of one that was killed is stuck for a while.
+   * The id of this process's wake-up jobs: one that waits stands for all that follow. Not one id for all processes,
+   * because the job of a killed one is stuck for a while.
    */
   private readonly nudgeId = `nudge-${randomBytes(4).toString('hex')}`;
   private queues = new Map<QueueName, Queue>();
-  /** Queues whose jobs run in this process, and those of them that were nudged meanwhile: the job may have looked already. */
+  /** Queues with a running job in this process, and those notified meanwhile: the job may have looked already. */
   private readonly active = new Set<string>();
   private readonly again = new Set<string>();
-  /** What is being added, for as long as Redis is away: once is enough. */
+  /** Jobs being added: while Redis is away, one attempt each is enough. */
   private readonly adding = new Set<string>();
   private timer: NodeJS.Timeout;
 
@@ -50,7 +50,7 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
       });
     }
     this.addRecurring();
-    // The first round comes only when its time is up: one more at once, so that a start shows.
+    // The first recurring round comes after a full interval: run one now.
     for (const name of queueNames) this.nudge(name);
     this.timer = setInterval(() => this.addRecurring(), READD_INTERVAL_MS);
   }
@@ -61,7 +61,7 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
 
   private nudge(name: QueueName): void {
     if (this.active.has(name)) this.again.add(name);
-    // Gone from Redis however it ends, or its id would keep later ones out.
+    // Removed however it ends, or its id would block later ones.
     this.add(name, { jobId: this.nudgeId, removeOnComplete: true, removeOnFail: true });
   }
 

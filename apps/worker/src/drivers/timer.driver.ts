@@ -4,12 +4,12 @@ import { Log } from '@app/logging';
 import { OutboxListener } from './outbox-listener.js';
 import { Processors } from './processors.js';
 
-/** Without Redis: the recurring jobs of this one process, each after its pause. A round is never run twice at once. */
+/** Without Redis: runs the recurring jobs in this process, each after its interval and never twice at once. */
 @Injectable()
 export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly timers = new Map<QueueName, NodeJS.Timeout>();
   private readonly running = new Map<QueueName, Promise<void>>();
-  /** Nudged while their round ran, which may have looked already: one more follows at once. */
+  /** Notified during their round, which may have looked already: another one follows at once. */
   private readonly again = new Set<QueueName>();
   private stopped = false;
 
@@ -28,14 +28,14 @@ export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdow
     for (const queue of queueNames) this.schedule(queue, 0);
   }
 
-  /** Lets what runs finish. */
+  /** Waits for running rounds. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     await Promise.all(this.running.values());
   }
 
-  /** In place of the round that was scheduled before. */
+  /** Replaces the scheduled round. */
   private schedule(queue: QueueName, afterMs: number): void {
     if (this.stopped) return;
     clearTimeout(this.timers.get(queue));

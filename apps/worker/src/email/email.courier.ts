@@ -12,10 +12,10 @@ import { smtpFailureOf } from './smtp-failures.js';
 import { SmtpMailer } from './smtp.mailer.js';
 import { render } from './templates.js';
 
-/** What must be left of a lease when the text of a mail is let go (ms): it takes a moment to get there. */
+/** The lease time required to start sending a mail's text (ms): it takes a moment to arrive. */
 const LAST_MOMENT_MS = 1_000;
 
-/** Carries mails: renders them, sends them, and reads what the server says. */
+/** Delivers mails: renders and sends them, and interprets the server's reply. */
 @Injectable()
 export class EmailCourier implements Courier {
   readonly topic = 'email';
@@ -34,7 +34,7 @@ export class EmailCourier implements Courier {
     this.sender = senderOf(env.get('MAIL_FROM'));
   }
 
-  /** Without SMTP_URL what is queued stays so: somebody may only have forgotten it. */
+  /** Without SMTP_URL, messages stay queued: the setting may only have been forgotten. */
   get able(): boolean {
     return this.mailer !== null;
   }
@@ -43,7 +43,7 @@ export class EmailCourier implements Courier {
     this.mailer?.close();
   }
 
-  /** Nothing is sent to an address that was refused for good since, nor with a link that opens nothing any more. */
+  /** No mail to an address that was rejected permanently since, nor with a link that is closed. */
   async screen(message: Claimed): Promise<Outcome | null> {
     const { suppressed, closed } = await this.store.standing(normalizeEmail(message.recipient), message.inviteId);
     const expiresAt = this.open(message)?.expiresAt;

@@ -8,16 +8,16 @@ import { EmailCourier } from './email.courier.js';
 import { CONNECTIONS } from './smtp.mailer.js';
 
 const OPTIONS: DrainOptions = {
-  // One try for each connection: none waits inside nodemailer, where its time would run out.
+  // One attempt per connection: none waits inside nodemailer, where its time would run out.
   concurrency: CONNECTIONS,
-  // Longer than a server may be silent, and shorter than one that trickles would like.
+  // Longer than a server may be silent, but a limit for one that trickles.
   deadlineMs: 60_000,
-  // With the queue's cadence of 5 s, the mails of a killed worker are tried again after 25 s: a server may still take half a
-  // minute to accept them within a minute of the kill.
+  // With the queue's interval of 5 s, a killed worker's mails are tried again after 25 s, so that a server may take
+  // half a minute to accept them within a minute of the kill.
   leaseMs: 20_000,
 };
 
-/** Sends what is queued. */
+/** Sends queued mails. */
 @Processor('email')
 export class EmailService implements OnModuleDestroy {
   private readonly relay: Relay;

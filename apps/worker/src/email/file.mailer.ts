@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 import type { Log } from '@app/logging';
 import { type Mail, type Mailer, messageOf } from './mailer.js';
 
-/** Writes mails into a folder instead of sending them: what a laptop has, and every mail program opens. */
+/** Writes mails into a folder instead of sending them, for development: every mail program opens the files. */
 export class FileMailer implements Mailer {
   private readonly folder: string;
   private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
@@ -21,7 +21,7 @@ export class FileMailer implements Mailer {
   async send(mail: Mail, ready: () => Promise<void>): Promise<void> {
     const { message } = await this.composer.sendMail(messageOf(mail));
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    // Under its own name only when it is whole; a second time is the same file.
+    // Renamed once complete; a second attempt overwrites the same file.
     const file = join(this.folder, `${mail.id}.eml`);
     await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 });
     await ready();

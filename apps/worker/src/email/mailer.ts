@@ -1,14 +1,13 @@
 import type { Readable } from 'node:stream';
 
-/** Whom a mail is from, as its reader sees it. */
+/** The sender that readers see. */
 export interface Sender {
   name: string;
   address: string;
 }
 
-/** A mail, ready to go. */
 export interface Mail {
-  /** Of the outbox: stays the same however often it is sent. */
+  /** The outbox id: the same for every attempt. */
   id: string;
   from: Sender;
   to: string;
@@ -18,7 +17,7 @@ export interface Mail {
   date: Date;
 }
 
-/** How mail leaves this process. */
+/** Sends mail. */
 export interface Mailer {
   /**
    * @param ready asked right before the point of no return; when it throws, nothing is sent
@@ -42,7 +41,7 @@ export function messageOf(mail: Mail) {
     date,
     messageId: `<${id}@${hostOf(from.address)}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    // A mail is its own text: nothing of it names a file or an address to be read.
+    // Nothing in a mail refers to a file or URL to be read.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -58,7 +57,7 @@ function hostOf(address: string): string {
   return /@([^\s@]+)$/.exec(address)?.[1] ?? 'localhost';
 }
 
-/** Hands on what `source` holds, all at once, when `ready` has said so. Nothing of it is read before somebody wants it. */
+/** Yields the content of `source` at once, after `ready`. Nothing is read before the consumer asks. */
 export async function* heldBack(source: Readable, ready: () => Promise<void>): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of source) chunks.push(chunk as Buffer);

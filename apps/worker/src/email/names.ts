@@ -1,4 +1,4 @@
-/** What mail programs take for the dot of a host; NFKC makes other forms of them into these two. */
+/** What mail programs accept as the dot of a host; NFKC normalizes other forms to these two. */
 const DOT = '[.\u3002]';
 
 const HAS_SCHEME = /:[\\/]/;
@@ -6,13 +6,13 @@ const HAS_HOST = new RegExp(`${DOT}\\S`, 'u');
 const HAS_PATH_OR_BOX = /[\\/?#@]/;
 const IS_WWW = new RegExp(`^www\\d*${DOT}`, 'iu');
 
-/** A dot makes a host (evil.com), a colon a scheme (tel:123) or a port, where a word goes on behind it. */
+/** A dot makes a host (evil.com), a colon a scheme (tel:123) or a port, if a word follows. */
 const JOINTS = /[.:\u3002]+/gu;
 
 /**
- * A name that a person or an organization gave itself, as it may stand in a mail of ours: one line, and nothing that a mail
- * program turns into a link. Links and addresses go; what could be read as one is pulled apart, so that `Tutor.com` becomes
- * `Tutor com`. Invisible characters go first: they could hide a link, or turn its letters around.
+ * The name of a person or organization as our mails may show it: one line, without anything that a mail program turns
+ * into a link. Links and addresses are removed, and what resembles one is pulled apart: `Tutor.com` becomes `Tutor
+ * com`. Invisible characters are removed first, as they could hide a link or reverse its letters.
  */
 export function plainName(name: string): string {
   const visible = name

@@ -1,10 +1,10 @@
 import { type Problem, problemOf } from '@app/jobs';
 
-/** Why a mail did not go out. */
+/** Why a mail was not sent. */
 export interface SmtpFailure {
-  /** The server will never take mail for this recipient. */
+  /** The server rejects this recipient permanently. */
   permanent: boolean;
-  /** No mail at all can go out at the moment. */
+  /** No mail can be sent at the moment. */
   unreachable: boolean;
   problem: Problem;
 }
@@ -19,21 +19,21 @@ interface SmtpError extends Error {
   response?: string;
 }
 
-/** Replies to RCPT TO, without an enhanced code, that speak of the mailbox: gone, elsewhere, full for good, not allowed, failed. */
+/** Replies to RCPT TO without an enhanced code that concern the mailbox: gone, moved, full, not allowed, failed. */
 const MAILBOX_REPLIES = new Set([550, 551, 552, 553, 554]);
 
-/** Enhanced codes that speak of the address or the mailbox; 5.2.2 (full) and 5.2.3 (this mail is too long) may pass. */
+/** Enhanced codes that concern the address or mailbox; 5.2.2 (full) and 5.2.3 (message too long) may be temporary. */
 const MAILBOX_CODES = /^5\.(1\.\d+|2\.(?![23]$)\d+)$/;
 
-/** What servers say when they refuse the sender, not the recipient: that is for the operator to mend. */
+/** Phrases with which servers refuse the sender, not the recipient: for the operator to fix. */
 const ABOUT_THE_SENDER = /relay|authenticat|spam|block|policy|reputation|denied by|not permitted|tls required/i;
 
-/** nodemailer's codes, the system's and the timeouts' that tell of the server or of our settings, not of one mail. */
+/** Codes of nodemailer, the system and timeouts that concern the server or our settings, not one mail. */
 const SERVER_CODES = new Set(['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EPROTOCOL', 'ECONFIG']);
 const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
 
-/** Reads what a mailer threw. */
+/** Interprets a mailer's error. */
 export function smtpFailureOf(thrown: unknown): SmtpFailure {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
   return {

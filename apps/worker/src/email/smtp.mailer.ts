@@ -2,18 +2,18 @@ import { Readable } from 'node:stream';
 import { createTransport, type Transporter } from 'nodemailer';
 import { heldBack, type Mail, type Mailer, messageOf } from './mailer.js';
 
-/** Connections that are kept to the server. Providers allow ten to a hundred from one sender. */
+/** Connections to the server. Providers allow ten to a hundred per sender. */
 export const CONNECTIONS = 10;
 
-/** A connection is renewed after this many mails: servers close those that stay for too long. */
+/** A connection is replaced after this many mails: servers close long-lived ones. */
 const MAILS_PER_CONNECTION = 500;
 
-/** What a server may take to take the connection, and to greet (ms). */
+/** Timeout for connecting, and for the greeting (ms). */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long a server may be silent in the middle of a mail (ms). Some scan for half a minute before they accept; hanging up on
- * one that has accepted by then would send the mail twice.
+ * How long a server may be silent within a mail (ms). Some scan for half a minute before accepting; giving up on one
+ * that has accepted would send the mail twice.
  */
 const SILENCE_MS = 45_000;
 
@@ -32,10 +32,10 @@ export class SmtpMailer implements Mailer {
       greetingTimeout: CONNECT_TIMEOUT_MS,
       dnsTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_MS,
-      // Of a mail on a connection that turned out to be closed: the outbox has its own, slower tries.
+      // For connections that turn out to be closed; the outbox has its own, slower retries.
       maxRequeues: 1,
     });
-    // As the last stage: what stands before it would read ahead, long before the server has taken the recipient.
+    // The last stage, because earlier ones would read ahead, long before the server has accepted the recipient.
     this.transport.use('stream', (mail, done) => {
       const { ready } = mail.data as { ready: () => Promise<void> };
       mail.message.processFunc((input) => Readable.from(heldBack(input, ready), { objectMode: false }));
@@ -44,7 +44,7 @@ export class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail, ready: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    // A field of our own, for the stage above.
+    // `ready` is for the stage above.
     const message = { ...messageOf(mail), ready, signal };
     await this.transport.sendMail(message);
   }

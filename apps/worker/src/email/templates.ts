@@ -2,23 +2,22 @@ import { Eta } from 'eta';
 import type { EmailKind, EmailPayload } from '@app/jobs';
 import { plainName } from './names.js';
 
-/** The parts of a mail that differ. */
 export interface Rendered {
-  /** As it may stand in a mail. */
+  /** Safe to show in a mail. */
   organizationName: string;
   subject: string;
   text: string;
   html: string;
 }
 
-/** What one kind of mail says; the frame around it is the same for all. */
+/** The wording of one kind of mail; all share a frame. */
 interface Words {
   subject: string;
-  /** Why the person gets this. */
+  /** Why the person receives this. */
   reason: string;
-  /** On the link; some mails have none. */
+  /** The link's label; some mails have none. */
   action: string;
-  /** What happens to somebody who does nothing. */
+  /** What happens if the reader does nothing. */
   otherwise: string;
 }
 
@@ -104,8 +103,8 @@ const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,
 `;
 
 /**
- * Tables and inline styles, since mail programs know little else; no image, and nothing that is fetched. Those that know
- * the reader's colour scheme know `<style>` too. Every text has a contrast of at least 4.5 in both schemes (WCAG AA).
+ * Tables and inline styles, because mail programs support little else; no images and nothing to fetch. Programs with
+ * dark mode also support `<style>`. Every text has a contrast of at least 4.5 in both schemes (WCAG AA).
  */
 const HTML = `<!doctype html>
 <html lang="en">

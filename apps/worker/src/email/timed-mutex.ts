@@ -1,12 +1,12 @@
 /**
- * What one message may hold the mutex (ms). An ordinary server accepts well within it; behind one that thinks for longer
- * (spam scans, a stall) the next message goes on, so that no message can hold up the others.
+ * The longest time for one message (ms). Most servers accept well within it; behind one that takes longer (spam scans,
+ * a stall) the next message continues, so that no message can hold up the others.
  */
 export const HOLD_MS = 200;
 
 /**
- * Lets one message at a time through the last part of its way: from the first byte of its text to the commit that it was
- * sent. A process that dies leaves at most the message inside to be sent twice, however many were under way.
+ * A mutex around the last step of sending: from the first byte of a mail's text to the commit of `sent`. A process that
+ * dies sends at most one message twice, however many were in progress.
  */
 export class TimedMutex {
   private last = Promise.resolve();

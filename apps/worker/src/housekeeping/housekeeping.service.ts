@@ -5,16 +5,16 @@ import { Invites } from '@app/accounts';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 
-/** Rows of workers that are gone say nothing any more. */
+/** When to delete the rows of stopped workers. */
 const FORGET_AFTER = '1 day';
 
-/** How often there is something to purge, at most (ms). What is past its time is refused from the moment on, purged or not. */
+/** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
 
-/** Organizations that get their codes in one round. */
+/** Organizations per round. */
 const CODES_AT_ONCE = 200;
 
-/** What has to be done regularly, whatever else happens. */
+/** Recurring maintenance. */
 @Processor('housekeeping')
 export class HousekeepingService {
   private readonly workerId = `${hostname()}:${process.pid}`;
@@ -36,7 +36,7 @@ export class HousekeepingService {
     this.purgedAt = performance.now();
   }
 
-  /** Tells that this worker lives, and forgets those that do not. */
+  /** Records this worker's heartbeat and deletes those of stopped workers. */
   private async beat(): Promise<void> {
     await this.db.lookUp(sql`
       WITH gone AS (DELETE FROM worker_heartbeats
@@ -45,7 +45,7 @@ export class HousekeepingService {
       ON CONFLICT (worker_id) DO UPDATE SET seen_at = excluded.seen_at`);
   }
 
-  /** Deletes what is kept no longer, a bounded number of rows at a time. @returns rows of each kind */
+  /** Deletes expired data, a bounded number of rows at a time. @returns rows of each kind */
   async purge(): Promise<Record<string, number>> {
     const purged: Record<string, number> = {};
     for (;;) {
@@ -59,7 +59,7 @@ export class HousekeepingService {
     return purged;
   }
 
-  /** Organizations that were made where no encryption key was at hand get their standing join codes here. */
+  /** Organizations created without access to the encryption key get their standing join codes here. */
   private async makeCodes(): Promise<void> {
     const waiting = await this.db.lookUp<{ id: string }>(
       sql`SELECT organizations_without_codes AS id FROM organizations_without_codes(${CODES_AT_ONCE})`,

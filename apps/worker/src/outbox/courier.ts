@@ -2,23 +2,23 @@ import type { Tables } from '@app/database';
 import type { Problem } from '@app/jobs';
 import type { Claimed } from './outbox.store.js';
 
-/** How a try ended. */
+/** How an attempt ended. */
 export type Outcome = {
-  /** Runs once the outcome is committed, or given up on. */
+  /** Called once the outcome is committed or abandoned. */
   after?: () => void;
 } & (
   | { status: 'sent'; note?: Problem }
   | { status: 'suppressed'; problem: Problem }
-  /** `unreachable`: nothing can be sent at the moment, the message itself is not to blame. */
+  /** `unreachable`: nothing can be sent at the moment; the message is not at fault. */
   | { status: 'failed'; problem: Problem; unreachable?: boolean }
-  /** It was claimed again, or will be: not for this try to say how it ended. */
+  /** It was or will be claimed again: this attempt must not record an outcome. */
   | { status: 'lost' }
 );
 
-/** Carries messages of one topic to where they go. */
+/** Delivers the messages of one topic. */
 export interface Courier {
   readonly topic: Tables['outbox']['topic'];
-  /** How a message ends that need not be tried at all; null when it must be. */
+  /** The outcome of a message that need not be delivered; null if it must be. */
   screen?(message: Claimed): Promise<Outcome | null>;
   /** @param signal aborts what takes too long; the try has failed then */
   deliver(message: Claimed, signal: AbortSignal): Promise<Outcome>;

@@ -1,7 +1,7 @@
 /**
- * How long a claim is ours. Counted from before the database was asked, so that it ends here before it ends there.
- *
- * Two clocks, the more pessimistic one counts: people set the one back, and the other stands still while a machine sleeps.
+ * How long a claim is valid. Counted from before the database was asked, so that it ends here first. The more
+ * pessimistic of two clocks counts: the wall clock may be set back, and the monotonic one may stand still while a
+ * machine sleeps.
  */
 export class Lease {
   private start = now();
@@ -17,7 +17,7 @@ export class Lease {
     return this.ms - Math.max(wall - this.start.wall, steady - this.start.steady);
   }
 
-  /** Starts anew if `ask`, which asks the database, says so. */
+  /** Restarts if `ask`, a query, agrees. */
   async renew(ask: () => Promise<boolean>): Promise<void> {
     const start = now();
     if (await ask()) this.start = start;

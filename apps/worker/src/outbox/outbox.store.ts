@@ -6,7 +6,7 @@ import { Database, type Tables } from '@app/database';
 import type { Problem } from '@app/jobs';
 import { Lease } from './lease.js';
 
-/** A message that this worker holds for a while. */
+/** A message that this worker has leased. */
 export interface Claimed {
   id: string;
   organizationId: string | null;
@@ -14,13 +14,13 @@ export interface Claimed {
   recipient: string;
   inviteId: string | null;
   payload: Buffer | null;
-  /** With this one. */
+  /** Including this one. */
   attempts: number;
   createdAt: Date;
   lease: Lease;
 }
 
-/** How a try ended, as the outbox knows it. */
+/** The stored outcome of an attempt. */
 export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 
 interface Row {
@@ -34,16 +34,16 @@ interface Row {
   created_at: Date;
 }
 
-/** The worker's doors to the outbox: every statement is a transaction of its own, committed when it returns. */
+/** The worker's access to the outbox: every statement is a transaction of its own. */
 @Injectable()
 export class OutboxStore {
-  /** A process id alone comes round again, and is always 1 in a container. */
+  /** A process id alone is reused, and always 1 in a container. */
   private readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
 
   constructor(private readonly db: Database) {}
 
-  /** Takes the message that has been due the longest; null when none is. */
+  /** Leases the message that has been due the longest; null if none is due. */
   async claim(topic: Tables['outbox']['topic'], leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Row>(
@@ -63,7 +63,7 @@ export class OutboxStore {
     };
   }
 
-  /** Extends the lease to its full length from now on, if it is still ours. */
+  /** Renews the lease if it is still ours. */
   async renew({ id, lease }: Claimed): Promise<void> {
     await lease.renew(async () => {
       const [row] = await this.db.lookUp<{ mine: boolean }>(
@@ -90,12 +90,12 @@ export class OutboxStore {
     return row!.mine;
   }
 
-  /** Gives back what was not tried. */
+  /** Returns a message that was not attempted. */
   async release({ id, lease }: Claimed): Promise<void> {
     await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
-  /** Whether a mail to this address (normalized) may still go out, and whether the invite that it carries is still open. */
+  /** Whether this (normalized) address is suppressed, and whether the invite in the mail is closed. */
   async standing(address: string, inviteId: string | null): Promise<{ suppressed: boolean; closed: boolean }> {
     const [row] = await this.db.lookUp<{ suppressed: boolean; closed: boolean }>(sql`
       SELECT EXISTS (SELECT FROM suppressed_addresses(${[address]})) AS suppressed,
@@ -107,7 +107,7 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
   }
 
-  /** Where a rebuild is asked for; null when nobody set that up. The secret is sealed. */
+  /** The build hook of a target; null if none is set. Its secret is encrypted. */
   async rebuildHook(target: string): Promise<{ url: string; secret: Buffer } | null> {
     const [hook] = await this.db.lookUp<{ url: string; secret: Buffer }>(
       sql`SELECT url, secret FROM rebuild_hook(${target})`,

@@ -7,13 +7,13 @@ import { pauseAfter, TRIES } from './schedule.js';
 
 /** How a topic is drained. */
 export interface DrainOptions {
-  /** Tries at the same time. */
+  /** Concurrent attempts. */
   concurrency: number;
-  /** When a try is given up (ms). */
+  /** The deadline of an attempt (ms). */
   deadlineMs: number;
   /**
-   * How long a claim holds (ms). It is renewed while the try goes on, so it may be shorter than a try: it is what the
-   * messages of a killed worker wait for.
+   * The duration of a lease (ms). It is renewed during the attempt, so it may be shorter than one: a killed worker's
+   * messages wait for it.
    */
   leaseMs: number;
 }
@@ -24,26 +24,26 @@ export type Drained = Partial<Record<FinalStatus | 'lost', number>>;
 /** A lease is renewed this often while it holds: three renewals may fail before it is lost. */
 const RENEWALS_PER_LEASE = 4;
 
-/** While messages are being tried, how often to look for others that have become due (ms). */
+/** How often to look for newly due messages during a drain (ms). */
 const LOOK_AGAIN_MS = 1_000;
 
-/** How often to try again to store an outcome while the database is away, and for how long (ms). */
+/** How often to retry storing an outcome while the database is unavailable, and for how long (ms). */
 const COMMIT_PAUSE_MS = 250;
 const COMMIT_PATIENCE_MS = 5 * 60_000;
 
-/** What a stop waits for tries under way (ms), well within the ten seconds that a process is given to end. */
+/** How long a stop waits for attempts in progress (ms), well within the ten seconds before a process is killed. */
 const STOP_GRACE_MS = 6_000;
 
 /**
- * Empties one topic of the outbox in a few equal lanes. Each lane claims one message, tries it and settles it, until
- * nothing is due; a message that stalls holds up its own lane only.
+ * Drains one topic of the outbox in a few equal lanes. Each lane claims a message, attempts and settles it, until
+ * nothing is due; a message that stalls only holds up its own lane.
  */
 export class Relay {
   private draining: Promise<Drained> | null = null;
   private drained: Drained = {};
   private readonly lanes = new Set<Promise<void>>();
   private readonly tries = new Set<AbortController>();
-  /** Tries in a row that could not reach the other side. */
+  /** Consecutive attempts that could not reach the server. */
   private unreachable = 0;
   private stopped = false;
 
@@ -65,7 +65,7 @@ export class Relay {
     if (this.draining) this.openLane();
   }
 
-  /** Starts nothing more, gives running tries a moment to finish, and returns the rest to the outbox. */
+  /** Starts nothing new, gives running attempts a moment to finish, and returns the rest to the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
     const timer = setTimeout(() => {
@@ -87,7 +87,7 @@ export class Relay {
   }
 
   private openLane(): void {
-    // While the other side is down, one try of each drain finds out whether it is back.
+    // While the server is down, one attempt per drain finds out whether it is back.
     const most = this.down ? 1 : this.options.concurrency;
     if (this.stopped || this.lanes.size >= most) return;
     const lane = this.work().finally(() => this.lanes.delete(lane));
@@ -103,7 +103,7 @@ export class Relay {
       do {
         const message = await this.store.claim(this.courier.topic, this.options.leaseMs);
         if (!message) return;
-        // Where one message was due there may be more. Lanes open one after another, so that an idle look is one query.
+        // There may be more messages. Lanes open one after another, so that an idle look is a single query.
         this.openLane();
         const status = await (this.stopped ? this.release(message) : this.attempt(message));
         this.drained[status] = (this.drained[status] ?? 0) + 1;
@@ -124,7 +124,7 @@ export class Relay {
       const outcome = await this.deliver(message, controller.signal);
       const { status } = outcome;
       this.unreachable = status === 'failed' && outcome.unreachable ? this.unreachable + 1 : 0;
-      // A try that this process interrupted has not failed.
+      // An attempt that this process interrupted has not failed.
       const interrupted = status === 'failed' && controller.signal.aborted && this.stopped;
       if (!interrupted) return await this.settle(message, outcome);
       outcome.after?.();
@@ -153,7 +153,7 @@ export class Relay {
     await this.store.renew(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_renewed'));
   }
 
-  /** If the database is away, the end of the lease releases the message. */
+  /** If the database is unavailable, the lease's expiry releases the message. */
   private async release(message: Claimed): Promise<'lost'> {
     await this.store.release(message).catch((error: unknown) => this.log.failure(error, null, 'outbox_not_released'));
     return 'lost';
@@ -174,7 +174,7 @@ export class Relay {
     }
   }
 
-  /** An outcome that is not stored makes the message go out again: a database that is away is waited for. */
+  /** Retries while the database is unavailable: without its stored outcome a message would be sent again. */
   private async commit(message: Claimed, status: FinalStatus, note: Problem | null): Promise<boolean> {
     const again = status === 'failed' ? pauseAfter(message.attempts) : null;
     const giveUpAt = performance.now() + COMMIT_PATIENCE_MS;

@@ -1,19 +1,19 @@
-/** Tries that a message gets. One that its process did not survive counts: it may be the message that kills. */
+/** The maximum number of attempts. One that its process did not survive counts: the message may be what kills it. */
 export const TRIES = 8;
 
 /**
- * What is waited after each failed try, in minutes. A greylisting server takes mail again after one to five, a restart
- * or a full disk is over within the hour, an outage that somebody has to be woken for within the four hours of all.
+ * The delay after each failed attempt, in minutes. Greylisting servers accept mail after one to five, a restart or a
+ * full disk takes up to an hour, and an outage that somebody must fix is covered by the four hours in total.
  */
 export const PAUSES_MINUTES = [1, 2, 5, 15, 30, 60, 120] as const;
 
-/** The share by which a pause is longer or shorter, so that a thousand messages that failed together do not return together. */
+/** Jitter as a share of the delay, so that a thousand messages that failed together don't return together. */
 export const JITTER = 0.2;
 
 const MINUTE_MS = 60_000;
 
 /**
- * The pause before the next try (ms).
+ * The delay before the next attempt (ms).
  *
  * @param tries that failed so far
  * @param chance from 0 to 1

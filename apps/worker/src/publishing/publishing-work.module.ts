@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { PublishingModule } from '@app/publishing';
 import { ScheduleService } from './schedule.service.js';
 
-/** The worker's part of publishing; the rules are the library's. */
+/** The worker's part of publishing; the rules are in the library. */
 @Module({ imports: [PublishingModule], providers: [ScheduleService] })
 export class PublishingWorkModule {}

@@ -5,7 +5,7 @@ import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Publishing } from '@app/publishing';
 
-/** Posts of one look; there is another look in two seconds. */
+/** Posts per round; the next round is in two seconds. */
 const MOST_POSTS = 200;
 
 interface DuePost {
@@ -13,7 +13,7 @@ interface DuePost {
   organization_id: string | null;
 }
 
-/** Publishes posts whose time has come. */
+/** Publishes scheduled posts. */
 @Processor('publishing')
 export class ScheduleService {
   constructor(
@@ -22,7 +22,7 @@ export class ScheduleService {
     private readonly log: Log,
   ) {}
 
-  /** Each post in a transaction of its own, so that one that cannot be published keeps none of the others. */
+  /** Each post has its own transaction, so that a failing one doesn't affect the others. */
   @Process('publish-due')
   async runOnce(): Promise<{ published: number }> {
     const due = await this.db.lookUp<DuePost>(sql`SELECT id, organization_id FROM due_posts(${MOST_POSTS})`);
@@ -42,7 +42,7 @@ export class ScheduleService {
   private publish({ id, organization_id: organizationId }: DuePost): Promise<boolean> {
     return this.db.transaction(Publishing.tenantOf(organizationId), async () => {
       const published = await this.publishing.publishDue({ id, organizationId });
-      // The audit log is an organization's: the platform's own posts leave their trace in the log above.
+      // The audit log belongs to organizations: the platform's posts are only logged above.
       if (published && organizationId !== null) {
         await this.db.query(sql`
           INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)

@@ -36,7 +36,7 @@ export class RebuildCourier implements Courier {
           'X-Timestamp': timestamp,
           'X-Signature': `sha256=${signatureOf(secret, timestamp, body)}`,
         },
-        // Where the operator said, and nowhere else.
+        // Only to the configured URL.
         redirect: 'manual',
         signal,
       });
@@ -49,7 +49,7 @@ export class RebuildCourier implements Courier {
   }
 }
 
-/** The receiver computes the same over what it got, and refuses a timestamp that is minutes old. */
+/** The receiver computes the same and refuses a timestamp that is minutes old. */
 export function signatureOf(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }

@@ -7,12 +7,12 @@ import { RebuildCourier } from './rebuild.courier.js';
 
 const OPTIONS: DrainOptions = {
   concurrency: 5,
-  // A hook only starts a build: one that has not answered by then does something else.
+  // A hook only starts a build; one that takes longer does something else.
   deadlineMs: 10_000,
   leaseMs: 20_000,
 };
 
-/** Tells sites to build themselves anew. */
+/** Triggers rebuilds of sites. */
 @Processor('rebuilds')
 export class RebuildsService implements OnModuleDestroy {
   private readonly relay: Relay;

@@ -9,7 +9,7 @@ interface Documented {
   required: boolean;
 }
 
-/** Leaves a field's JSON Schema on its class. */
+/** Stores a field's JSON Schema on its class. */
 export const BodySchema =
   (schema: Schema, required: boolean): PropertyDecorator =>
   (target, name) => {
@@ -17,7 +17,7 @@ export const BodySchema =
     Reflect.defineMetadata(FIELDS, [...inherited, { name: String(name), schema, required }], target);
   };
 
-/** One kind of a request class: which of its fields it does not have, and which it needs. */
+/** A variant of a request class: the fields it lacks and those it requires. */
 export interface Variant {
   name: string;
   without: string[];
@@ -29,17 +29,17 @@ interface Variants {
   byTag: Record<string, Variant>;
 }
 
-/** The class has several kinds, told apart by the field `tag`: the document shows each by itself. */
+/** The class has several variants, distinguished by the field `tag`; the OpenAPI document shows each of them. */
 export const VariantsBy =
   (tag: string, byTag: Record<string, Variant>): ClassDecorator =>
   (target) => {
     Reflect.defineMetadata(VARIANTS, { tag, byTag }, target);
   };
 
-/** Which class a schema is of: in the document it stands under the name of that class. */
+/** The class of a schema: in the OpenAPI document it has that class's name. */
 const names = new WeakMap<Schema, string>();
 
-/** The JSON Schema of a request class, from its fields: what it does not name is refused. */
+/** The JSON Schema of a request class, from its fields: unknown ones are refused. */
 export function schemaOf(shape: new () => object): Schema {
   const fields = (Reflect.getMetadata(FIELDS, shape.prototype as object) ?? []) as Documented[];
   const required = fields.filter((field) => field.required).map(({ name }) => name);
@@ -53,7 +53,7 @@ export function schemaOf(shape: new () => object): Schema {
   return schema;
 }
 
-/** One of several schemas, told apart by a field whose values are the keys. */
+/** One of several schemas, distinguished by a field whose values are the keys. */
 export function oneOfBy(tag: string, schemas: Record<string, Schema>): Schema {
   const mapping = Object.entries(schemas).map(([value, schema]) => [value, reference(names.get(schema)!)]);
   return {
@@ -62,7 +62,7 @@ export function oneOfBy(tag: string, schemas: Record<string, Schema>): Schema {
   };
 }
 
-/** The schema of a request class for the document: a reference; what it refers to is added to `schemas`. */
+/** The schema of a request class for the OpenAPI document: a reference, whose target is added to `schemas`. */
 export function documentedSchema(shape: new () => object, schemas: Record<string, Schema>): Schema {
   const whole = schemaOf(shape);
   const variants = Reflect.getMetadata(VARIANTS, shape) as Variants | undefined;
@@ -86,7 +86,7 @@ function variantsOf(whole: Schema, { tag, byTag }: Variants): Record<string, Sch
 
 const reference = (name: string) => `#/components/schemas/${name}`;
 
-/** Puts schemas of classes, however deep, under their names. */
+/** Moves the schemas of classes, at any depth, under their names. */
 function hoist(part: unknown, schemas: Record<string, Schema>): unknown {
   if (Array.isArray(part)) return part.map((item) => hoist(item, schemas));
   if (typeof part !== 'object' || part === null) return part;

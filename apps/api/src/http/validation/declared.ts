@@ -5,21 +5,20 @@ import { JSON_LIMIT } from './json-body.js';
 
 const BODY = 'body';
 
-/** How a route's body comes: JSON up to so many bytes, or a file that a guard of the route's own reads. */
+/** The body of a route: JSON up to this size, or an upload that a guard of the route reads. */
 export type BodyKind = { json: number } | 'upload';
 
-/** The route's JSON body may be longer than usual. */
+/** The route accepts a longer JSON body than usual. */
 export const JsonUpTo = (bytes: number) => SetMetadata<string, BodyKind>(BODY, { json: bytes });
 
-/** The route's body is not JSON: a guard of its own reads it, after this one. */
+/** The route's body is not JSON: a guard of the route reads it. */
 export const Upload = () => SetMetadata<string, BodyKind>(BODY, 'upload');
 
-/** How the handler's body comes. */
 export function bodyKindOf(handler: object): BodyKind {
   return (Reflect.getMetadata(BODY, handler) as BodyKind | undefined) ?? { json: JSON_LIMIT };
 }
 
-/** The class of a handler's argument of this kind, from what Nest keeps of the parameter decorators. */
+/** The class of a handler's argument of this kind, from the metadata of Nest's parameter decorators. */
 export function declaredType(controller: Type, name: string, kind: RouteParamtypes): Type<object> | undefined {
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number }>;
   const found = Object.entries(args).find(([key]) => key.startsWith(`${kind}:`));

@@ -1,7 +1,7 @@
 import type { Env } from '@app/config';
 import { MOST_FAULTS, ValidationFailed } from '../errors/api-error.js';
 
-/** The kinds of fault that clients of pydantic know. */
+/** Fault types, in pydantic's vocabulary. */
 export type FaultType =
   | 'missing'
   | 'extra_forbidden'
@@ -29,16 +29,16 @@ export type FaultType =
   | 'json_invalid'
   | 'value_error';
 
-/** A name that only the caller knows is repeated up to this length (code points): it may be the whole body. */
+/** Unknown names are repeated up to this length (code points): a name may be the whole body. */
 const LONGEST_NAME = 100;
 
-/** What is wrong with one value. A parser returns it in the value's place. */
+/** A fault in one value. A parser returns it in the value's place. */
 export class Fault {
   constructor(
     readonly type: FaultType,
     /** A plain sentence that tells the caller what to change. */
     readonly msg: string,
-    /** Where, seen from the value that was read. */
+    /** Where, relative to the value that was read. */
     readonly at: readonly (string | number)[] = [],
   ) {}
 
@@ -47,15 +47,14 @@ export class Fault {
     return new Fault('extra_forbidden', 'This is not known here. Check its spelling.', [shortened(name)]);
   }
 
-  /** The same fault, seen from the object or list around it. */
+  /** The same fault, relative to the object or list around it. */
   under(place: string | number): Fault {
     return new Fault(this.type, this.msg, [place, ...this.at]);
   }
 }
 
 /**
- * What is wrong inside one value: a list's items, an object's fields. The first faults, as many as an answer lists, and
- * the number of all of them.
+ * The faults inside one value (a list's items, an object's fields): as many as a response lists, and the number of all.
  */
 export class Faults {
   private readonly first: Fault[] = [];
@@ -79,7 +78,6 @@ export class Faults {
     }
   }
 
-  /** The answer that tells them. */
   toError(): ValidationFailed {
     const details = this.first.map(({ at, msg, type }) => ({ loc: [...at], msg, type }));
     return new ValidationFailed(details, this.all);
@@ -90,11 +88,11 @@ export function isFault(value: unknown): value is Fault | Faults {
   return value instanceof Fault || value instanceof Faults;
 }
 
-/** Reads a raw value: the value itself, or what is wrong with it. Some values depend on the configuration. */
+/** Reads a raw value: returns the value, or its faults. Some values depend on the configuration. */
 export type Parser<T> = (raw: unknown, env: Env) => T | Fault | Faults;
 
 function shortened(name: string): string {
-  // A code point has at most two units: the rest of a long name is not even looked at.
+  // A code point has at most two units: the rest of a long name need not be examined.
   const points = Array.from(name.slice(0, 2 * (LONGEST_NAME + 1)));
   return points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME).join('')}…` : name;
 }

@@ -78,7 +78,7 @@ export function bodyField({ parse, schema }: Kind, presence: Presence): Property
   };
   return applyDecorators(
     readBy(nullable ? (raw, env) => (raw === null ? fallback : parse(raw, env)) : parse),
-    // null has been read already: what is left out here is only what may be missing.
+    // The parser handles null; this skips only a missing field.
     ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
     BodySchema(documented, required),
   );

@@ -3,12 +3,12 @@ import { ApiError } from '../errors/api-error.js';
 import { sendContinue } from '../request/continue.js';
 import { parseJson } from './parse-json.js';
 
-/** What a JSON body may hold where a route does not say otherwise. */
+/** The default limit of a JSON body (bytes). */
 export const JSON_LIMIT = 1_048_576;
 
 /**
- * Reads a request's JSON body; undefined when there is none. Only UTF-8 and no content encoding: a second way to say the
- * same is a second way to smuggle something by.
+ * Reads a request's JSON body; undefined when there is none. Only UTF-8 without content encoding is accepted: every
+ * alternative encoding is a way to get something past a filter.
  *
  * @param declared names of the request class
  * @param admit is told how long the body may be, before anything of it is read, and may throw
@@ -45,7 +45,7 @@ function isPlainJson(contentType: string | undefined): boolean {
 }
 
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  // Nothing would ever tell that it ended.
+  // No further event would follow.
   if (request.destroyed) return Promise.reject(endedEarly());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -66,6 +66,6 @@ function endedEarly(): ApiError {
 }
 
 function tooLarge(limit: number): ApiError {
-  // The rest of the body is not worth reading: the connection ends with the answer.
+  // The rest of the body isn't read: the connection closes with the response.
   return new ApiError('payload_too_large', `The body is over ${limit} bytes.`, { limit }, { Connection: 'close' });
 }

@@ -38,7 +38,7 @@ export interface TextRule {
   trim?: boolean;
 }
 
-/** Something that a reader sees: no whitespace, and none of the characters that are invisible by design. */
+/** A visible character: no whitespace, and none that is invisible by design. */
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 /** Text without control characters, measured in code points. Required text is not blank. */
@@ -52,7 +52,7 @@ export function text({ min = 0, max, pattern, trim = false }: TextRule): Kind<st
       );
     }
     const value = trim ? raw.trim() : raw;
-    // A code point has at most two units: what is far too long is not counted.
+    // A code point has at most two units: a text that is far too long need not be counted.
     const length = value.length > 2 * max ? value.length : codePoints(value);
     if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
     if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
@@ -92,7 +92,7 @@ export const instant = fromString(
     new Fault('datetime_parsing', 'Give an ISO 8601 date-time, for example 2026-05-01T09:30:00Z.'),
 );
 
-/** A day, `YYYY-MM-DD`; of a date-time, the day that the caller wrote, whatever its offset. */
+/** A day, `YYYY-MM-DD`; for a date-time, the day as written, whatever the offset. */
 export const day = fromString('an ISO 8601 date as text', { format: 'date' }, (text) =>
   parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Give an ISO 8601 date, for example 2026-05-01.'),
 );

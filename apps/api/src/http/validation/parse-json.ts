@@ -2,20 +2,20 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { ValidationFailed } from '../errors/api-error.js';
 import { Fault, Faults } from './fault.js';
 
-/** Deeper nesting than any request has; much deeper overflows the stack of whoever walks it. */
+/** More than any valid request needs; much deeper nesting would overflow the stack of recursive readers. */
 const MOST_DEPTH = 32;
 
 /**
- * Members of objects and items of lists, in all. The longest request there is, 100 students with their parents, has 1,200.
- * JSON.parse takes up to 1.6 µs for each, and nobody else is served meanwhile: a megabyte of them would take 0.2 s.
+ * Members and items in total. The largest valid request, 100 students with their parents, has 1,200. JSON.parse takes
+ * up to 1.6 µs for each and blocks the event loop: a megabyte of them would take 0.2 s.
  */
 const MOST_MEMBERS = 10_000;
 
-/** Characters that are looked at before others have their turn. */
+/** Characters to examine before yielding to the event loop. */
 const STRETCH = 65_536;
 
 /**
- * Parses a JSON body. A large one is done in stretches, so that other requests are served in between.
+ * Parses a JSON body. A large one is examined in chunks, so that other requests are served in between.
  *
  * @param declared names of the request class: of a body with too many members the others are told
  * @throws ValidationFailed when it is not valid UTF-8 or JSON, or nested or numbered beyond what any request has
@@ -42,13 +42,13 @@ export async function parseJson(bytes: Buffer, declared: ReadonlySet<string>): P
 interface Survey {
   depth: number;
   members: number;
-  /** The outermost name, as it is written, whose value holds the first member too many; empty in a list. */
+  /** The outermost name, as written, whose value contains the first excess member; empty in a list. */
   fullest: string;
 }
 
 /**
- * How deep brackets nest outside of strings, and how much they hold; never recursive. Each bracket that opens and each
- * comma begins a member or an item.
+ * Counts nesting and members outside of strings, without recursion. Each opening bracket and each comma begins a member
+ * or an item.
  *
  * @param onName is given each name of the outermost object as it is written, quotes included
  */
@@ -81,7 +81,7 @@ async function survey(text: string, onName?: (written: string) => void): Promise
   return { depth: deepest, members, fullest };
 }
 
-/** The names that the request class does not declare; if there are none, what holds too much. */
+/** The undeclared names; if there are none, the name whose value has too many members. */
 async function tooMany(text: string, { fullest }: Survey, declared: ReadonlySet<string>): Promise<ValidationFailed> {
   const unknown = new Faults();
   await survey(text, (written) => {

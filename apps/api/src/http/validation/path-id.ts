@@ -4,7 +4,7 @@ import { canonicalUuid } from '@app/database';
 /** Belongs to no record. */
 const NO_RECORD = '00000000-0000-0000-0000-000000000000';
 
-/** A malformed id is a record that does not exist: it takes the same way to the same 404. */
+/** A malformed id is treated as the id of no record: the same path to the same 404. */
 const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUuid(text) ?? NO_RECORD };
 
 /** The id in a path, as a canonical UUID. */

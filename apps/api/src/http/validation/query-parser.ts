@@ -1,7 +1,6 @@
 /**
- * Reads a query string: `key=value` pairs and nothing clever (no brackets, no arrays by index). A key given twice becomes
- * an array, which every field refuses. Bytes that are not UTF-8 become a lone surrogate, which every field refuses too,
- * where the standard parser would replace them silently.
+ * Reads a query string: only `key=value` pairs, no brackets or indexes. A repeated key becomes an array and invalid
+ * UTF-8 a lone surrogate; every field refuses both. The standard parser would replace invalid bytes silently.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;

@@ -3,15 +3,15 @@ import { getMetadataStorage, validateSync, ValidationTypes } from 'class-validat
 import type { Env } from '@app/config';
 import { Fault, Faults, isFault } from './fault.js';
 
-/** What class-validator calls the check of a field of the house's vocabulary (fields.ts). */
+/** The name of our check in class-validator. */
 export const FIELD_CHECK = 'field';
 
-/** What class-transformer is handed besides its own options. */
+/** Options passed through class-transformer besides its own. */
 export interface ReadOptions {
   env: Env;
 }
 
-/** A request class whose fields depend on each other tells here what is wrong with them together. */
+/** The method in which a request class checks fields that depend on each other. */
 export const TOGETHER = Symbol('what is wrong with the fields together');
 
 export interface Interdependent {
@@ -20,10 +20,9 @@ export interface Interdependent {
 }
 
 /**
- * Reads a raw object into a request class: the instance, and all that is wrong with it, in the caller's own order.
- *
- * The libraries see declared names only. class-transformer's time is quadratic in the number of names, and it passes over
- * some of them in silence: __proto__, constructor, those of Object's own methods.
+ * Reads a raw object into a request class: returns the instance and its faults, in the caller's order. The libraries
+ * only see declared names: class-transformer's time is quadratic in the number of names, and it silently skips some of
+ * them (__proto__, constructor, methods of Object).
  */
 export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Faults } {
   const { names } = fieldsOf(shape);
@@ -36,7 +35,7 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
     const own = found.get(name);
     if (own) faults.add(own);
   }
-  // What is missing comes last.
+  // Missing fields come last.
   for (const [name, own] of found) if (!Object.hasOwn(raw, name)) faults.add(own);
   return { value, faults };
 }
@@ -45,7 +44,7 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
 interface Fields {
   names: ReadonlySet<string>;
   required: string[];
-  /** It has other checks than the house's. */
+  /** It has checks other than ours. */
   foreign: boolean;
 }
 
@@ -64,7 +63,7 @@ function fieldsOf(shape: new () => object): Fields {
   return fields;
 }
 
-/** Whether a request of this class has to say anything at all. */
+/** Whether every field of the class is optional. */
 export function mayBeEmpty(shape: new () => object): boolean {
   return fieldsOf(shape).required.length === 0;
 }
@@ -74,15 +73,15 @@ export function namesOf(shape: new () => object): ReadonlySet<string> {
   return fieldsOf(shape).names;
 }
 
-/** IsOptional or ValidateIf: in the house's vocabulary both mean that the field may be left out. */
+/** IsOptional or ValidateIf: with our decorators both mean that the field is optional. */
 function isCondition({ type }: { type: string }): boolean {
   return type === ValidationTypes.CONDITIONAL_VALIDATION;
 }
 
 /**
- * What of the raw object is declared. What is nested goes to its parser untouched, as a function: class-transformer passes
- * those by. Anything else it would walk by itself, drop some names on the way and take a `constructor` in it for a class
- * to call.
+ * The declared part of the raw object. Nested values are wrapped in functions, which class-transformer skips, so that
+ * they reach their parser untouched. It would walk anything else, drop some names, and call a `constructor` in it as a
+ * class.
  */
 function declared(names: ReadonlySet<string>, raw: Record<string, unknown>): object {
   const known: Record<string, unknown> = {};
@@ -99,7 +98,7 @@ export function unwrapped(value: unknown): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
-/** What is wrong with each field; nothing, with most requests. */
+/** The faults of each field; most requests have none. */
 function faultsByField(shape: new () => object, value: object): Map<string, Faults> {
   const { names, required, foreign } = fieldsOf(shape);
   const fields = value as Record<string, unknown>;
@@ -108,7 +107,7 @@ function faultsByField(shape: new () => object, value: object): Map<string, Faul
     const field = fields[name];
     if (isFault(field)) faultsAt(found, name).add(field, name);
   }
-  // class-validator would build a report of every field to say that nothing is wrong.
+  // Without faults this is skipped: class-validator would build a report of every field.
   if (foreign || required.some((name) => fields[name] === undefined)) {
     for (const { property } of validateSync(value, CHECKS)) {
       if (!found.has(property)) faultsAt(found, property).add(new Fault('missing', 'This is required.', [property]));

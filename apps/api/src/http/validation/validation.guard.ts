@@ -12,7 +12,7 @@ import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
 import { mayBeEmpty, namesOf, readObject } from './read-object.js';
 
-/** The request of a route that declares no parameters: whatever is given is too much. */
+/** The request class of a route without parameters: anything given is unknown. */
 class Nothing {}
 
 const NONE = new Faults();
@@ -23,11 +23,9 @@ interface Shapes {
 }
 
 /**
- * Validates the request after the caller is known and admitted, so that 401, 429 and 403 come first; the body is not even
- * read before. A guard rather than pipes: pipes see one argument each and the first one to fail answers alone, while a
- * caller wants all the faults of a request together.
- *
- * The handler's `@Query()` and `@Body()` classes are the declaration; the handler receives instances of them.
+ * Validates the request after 401, 429 and 403 have been decided; the body isn't read earlier. A guard rather than
+ * pipes: a pipe sees one argument, and the first to fail would report only its own faults. The handler's `@Query()` and
+ * `@Body()` classes are the declaration; the handler receives instances of them.
  */
 @Injectable()
 export class ValidationGuard implements CanActivate {
@@ -50,12 +48,16 @@ export class ValidationGuard implements CanActivate {
     faults.add(query.faults, 'query');
     if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler, shapes.body), 'body');
     if (faults.count > 0) throw faults.toError();
-    // Express' own property is a getter that would parse the text again.
+    // Express's own property is a getter that would parse the text again.
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
     return true;
   }
 
-  /** Leaves the body on the request, and its hash if it is valid. @throws ApiError 403 for what only the content tells */
+  /**
+   * Sets the body on the request, and the content hash if it is valid.
+   *
+   * @throws ApiError 403 for what only the content tells
+   */
   private async readBody(
     request: Request,
     response: Response,
@@ -73,7 +75,7 @@ export class ValidationGuard implements CanActivate {
     }
     const read = () => readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
     const sent = await whileClientSends(request, read);
-    // A change may be empty: it changes nothing.
+    // An empty PATCH changes nothing.
     const raw = sent === undefined && shape && mayBeEmpty(shape) ? {} : sent;
     requirePlatformBlog(handler, request.caller, { query: request.query, body: raw });
     if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');

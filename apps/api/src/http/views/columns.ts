@@ -1,20 +1,20 @@
 import { BOOLEAN, enumOf, INSTANT, orNull, type Schema, textLike, UUID, withExample } from './schemas.js';
 
-/** One field of a public shape: the SQL that yields it and the schema of what goes over the wire. */
+/** One field of a public shape: its SQL and its JSON Schema. */
 export interface Column {
-  /** An SQL expression whose JSON form is the wire's. Never holds input. */
+  /** An SQL expression whose JSON form goes over the wire. Never contains input. */
   sql: string;
   schema: Schema;
   /**
-   * SQL for the bytes of a value that has no fixed size, given the name of its field. A list whose page would be large is
-   * sent in parts (see lists/statements.ts); this is how it knows.
+   * SQL for the size in bytes of a variable-size value, given the name of its field. Large pages are sent in parts (see
+   * lists/statements.ts).
    */
   size?: (field: string) => string;
 }
 
 const of = (sql: string, schema: Schema, size?: Column['size']): Column => ({ sql, schema, size });
 
-/** PostgreSQL knows it without reading a value that is stored out of line. */
+/** PostgreSQL knows this without reading out-of-line (TOAST) values. */
 const bytesOfText = (field: string) => `octet_length(${field})`;
 const bytesAsText = (field: string) => `octet_length(${field}::text)`;
 
@@ -45,10 +45,10 @@ export const flag = (sql: string) => of(sql, BOOLEAN);
 export const texts = (sql: string, items: Schema = { type: 'string' }) =>
   of(`coalesce(${sql}, '{}')`, { type: 'array', items }, bytesAsText);
 
-/** What is JSON in the database already, with the schema of it. */
+/** A column that is JSON already, with its schema. */
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
 
-/** The same column with an example that goes with those beside it. */
+/** The same column with an example that fits the others. */
 export const like = ({ sql, schema, size }: Column, example: unknown) => of(sql, withExample(schema, example), size);
 
 /** The field is always present, and null where there is no value. */

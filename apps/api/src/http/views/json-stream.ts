@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 import { onceClosed } from '../request/once-closed.js';
 
-/** JSON that is written piece by piece, each when the client has taken the one before. */
+/** JSON written piece by piece: the next one when the client has taken the previous one. */
 export class JsonStream {
   constructor(private readonly pieces: AsyncIterable<string>) {}
 
@@ -17,7 +17,7 @@ export class JsonStream {
       closed.abort();
     });
     for await (const piece of this.pieces) {
-      // A client that takes nothing for 30 s is cut by the server's timeout, which ends this wait too.
+      // The server's timeout cuts a client that takes nothing for 30 s, which also ends this wait.
       if (!response.write(Buffer.from(piece))) await once(response, 'drain', closed).catch(() => undefined);
       if (closed.signal.aborted) return;
     }

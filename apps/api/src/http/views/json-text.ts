@@ -1,4 +1,4 @@
-/** JSON that PostgreSQL wrote: it goes out as it is. */
+/** JSON from PostgreSQL, sent as it is. */
 export class JsonText {
   /** @param etag of a record whose versions are told apart */
   constructor(

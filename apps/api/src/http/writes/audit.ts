@@ -5,13 +5,16 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, Deadline } from '@app/database';
 import type { Attempt } from '../request/attempt.js';
 
-/** Ids and codes of what a write touched. Never names, addresses or texts. */
+/** Ids and codes of the records that a write touched. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
-/** What the row of a refusal may take (ms). Where the database cannot keep it in time, the log does. */
+/** How long recording a refusal may take (ms). If the database is too slow, it is only logged. */
 const REFUSAL_PATIENCE = 2_000;
 
-/** One append-only row for each write, in the write's own transaction; refused writes too, in one of theirs. */
+/**
+ * One append-only row per write, in the write's own transaction. Refused writes are recorded too, in a separate
+ * transaction.
+ */
 @Injectable()
 export class Audit {
   /** By transaction. */
@@ -19,7 +22,7 @@ export class Audit {
 
   constructor(private readonly db: Database) {}
 
-  /** Adds to the row of the write that runs. */
+  /** Adds to the current write's row. */
   note(details: AuditDetails): void {
     const noted = this.noted.get(this.db.manager);
     if (!noted) throw new Error('Nothing is being written: details are noted inside a write');
@@ -27,7 +30,7 @@ export class Audit {
   }
 
   /**
-   * Runs a write inside the ambient transaction and leaves its row there.
+   * Runs a write inside the ambient transaction and adds its row.
    *
    * @param keep what else is kept of it, in the same round trip
    */
@@ -44,11 +47,7 @@ export class Audit {
     return result;
   }
 
-  /**
-   * A refusal that waits to be answered until it is recorded has no more time than its request.
-   *
-   * @param code why it was refused
-   */
+  /** Limited by the request's deadline if the response waits for it. @param code why it was refused */
   async recordRefusal(attempt: Attempt, status: number, code: string): Promise<void> {
     const left = status < 500 ? (attempt.caller.deadline?.left ?? Infinity) : Infinity;
     const deadline = new Deadline(Math.min(REFUSAL_PATIENCE, left));

@@ -10,7 +10,7 @@ export type Expected = string[] | '*' | null;
 /** `"…"`, or `W/"…"`, separated by commas: RFC 9110, section 8.8.3. */
 const TAGS = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*|$))+$/;
 
-/** The version that the caller means to change, from `If-Match`. @throws ApiError 400 for what cannot be one */
+/** The version that the caller wants to change, from `If-Match`. @throws ApiError 400 for what cannot be one */
 export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext): Expected => {
   const header = context.switchToHttp().getRequest<Request>().headers['if-match'];
   if (header === undefined) return null;

@@ -4,11 +4,11 @@ import { Env, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 
-/** What a first request was answered with. */
+/** The stored response of the first request. */
 export interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Byte for byte; empty for none. */
+  /** Byte for byte; empty without a body. */
   body: string;
 }
 
@@ -18,13 +18,13 @@ export interface KeyUse {
   /** Method and actual path. */
   operation: string;
   key: string;
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the request's content. */
   requestHash: Buffer;
   /** Of the request. */
   deadline?: Deadline;
 }
 
-/** Idempotency keys in the database, claimed and answered in the transaction of the effect. */
+/** Idempotency keys, claimed and answered in the transaction of the effect. */
 @Injectable()
 export class IdempotencyStore {
   constructor(
@@ -34,8 +34,8 @@ export class IdempotencyStore {
   ) {}
 
   /**
-   * What the key was used for before: the answer when it was the same request, `mismatch` when it was another one; null
-   * while nobody has committed one. One that is past its time counts as gone, whether it was purged already or not.
+   * The earlier use of a key: the response if it was the same request, `mismatch` if it was another one, null if none
+   * has committed. Expired uses count as gone, whether they are purged yet or not.
    */
   async find({
     organizationId,
@@ -54,8 +54,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Claims the key inside the ambient transaction, without waiting: false while another transaction has it, or when one
-   * has used it. Who waits would do so with a connection in hand, and a few retries would have them all.
+   * Claims the key inside the ambient transaction without waiting; false if another transaction holds it or has used
+   * it. Waiting here would hold a connection, and a few retries would exhaust the pool.
    */
   async claim(use: KeyUse): Promise<boolean> {
     const { organizationId, operation, key, requestHash } = use;
@@ -72,7 +72,7 @@ export class IdempotencyStore {
     return claimed.length > 0;
   }
 
-  /** Keeps the answer to a claim of ours, for as long as the transaction's commit. */
+  /** Stores the response of a claimed key, in the same transaction. */
   async answer({ organizationId, operation, key }: KeyUse, answer: StoredAnswer): Promise<void> {
     await this.db.query(sql`
       UPDATE idempotency_keys SET status = ${answer.status},
@@ -85,7 +85,7 @@ export class IdempotencyStore {
     try {
       text = this.vault.open('idempotent answers', sealed);
     } catch {
-      // The ENCRYPTION_KEY was changed. What was done must not be done again.
+      // ENCRYPTION_KEY was changed. The request must not be carried out again.
       throw new ApiError(
         'invalid_state',
         'The first request with this Idempotency-Key was carried out, but its answer can no longer be read.',

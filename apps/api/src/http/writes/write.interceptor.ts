@@ -10,31 +10,31 @@ import { Audit } from './audit.js';
 import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
 
-/** How long a duplicate waits for the first request's answer (ms); then it is told to come back. */
+/** How long a duplicate waits for the first request (ms) before it gets 409. */
 const DUPLICATE_PATIENCE_MS = 2_000;
 
-/** How often it looks whether another process has that answer (ms). */
+/** How often it polls for another process's response (ms). */
 const POLL_MS = 40;
 
-/** Longer paths have no place in an index; whatever they name, it is no record. */
+/** Longer paths don't fit an index; no record has such a path. */
 const LONGEST_PATH = 255;
 
-/** Headers of an answer that are part of it, and are replayed with it. */
+/** Response headers that are stored and replayed. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location'];
 
-/** A request with a key that runs in this process, and its answer; null when it had no effect. */
+/** A request with a key in progress in this process, and its response; null if it had no effect. */
 interface Running {
   requestHash: Buffer;
   ended: Promise<StoredAnswer | null>;
 }
 
 /**
- * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row and
- * its stored answer, as it goes out, commit together or not at all. Reads pass by.
+ * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row
+ * and its stored response commit together or not at all. Reads pass through.
  */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
-  /** By use of a key: duplicates wait here for each other, without a connection of their own. */
+  /** By use of a key: duplicates wait for each other here, without holding a connection. */
   private readonly running = new Map<string, Running>();
 
   constructor(
@@ -73,7 +73,7 @@ export class WriteInterceptor implements NestInterceptor {
       if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
       if (answer) return replay(response, answer);
     }
-    // Nothing is awaited since the look: of many that waited for one that failed, one goes on and the others wait for it.
+    // No await since the check: of several that waited for a failed one, one continues and the others wait for it.
     const result = this.claimAndPerform(use, attempt, response, work, deadline);
     const ended = result.then(({ answer }) => answer, nothing);
     this.running.set(name, { requestHash: use.requestHash, ended });
@@ -82,7 +82,7 @@ export class WriteInterceptor implements NestInterceptor {
     return replayed ? replay(response, answer) : send(response, answer);
   }
 
-  /** While another process has the key, this looks again and again, without a connection in between. */
+  /** Polls while another process holds the key, without holding a connection in between. */
   private async claimAndPerform(
     use: KeyUse,
     attempt: Attempt,
@@ -134,7 +134,7 @@ function shortened(path: string): string {
   return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
 }
 
-/** Puts an answer on the response, stored or fresh: both take this way, so both are the same bytes. */
+/** Sends a stored or fresh response: the same code, hence the same bytes. */
 function send(response: Response, answer: StoredAnswer): string | undefined {
   response.status(answer.status).set(answer.headers);
   return answer.body === '' ? undefined : answer.body;
@@ -153,7 +153,7 @@ function toText(body: unknown): string {
 function keptHeaders(response: Response, body: unknown): Record<string, string> {
   const headers = KEPT_HEADERS.map((name) => [name, response.getHeader(name)] as const);
   const kept = headers.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  // An object would have become JSON on its way out.
+  // Express would have sent an object as JSON.
   const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
   return { ...type, ...Object.fromEntries(kept) };
 }

@@ -10,7 +10,7 @@ import { reencode } from './reencode.js';
 
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 try {
-  // Where the machine runs out of memory, Linux ends this process and not the API.
+  // When memory runs out, Linux kills this process rather than the API.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
   // Another system.
@@ -18,7 +18,7 @@ try {
 
 // Ctrl-C reaches every process of a terminal; this one lives as long as the API does.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-// process.exit would wait for the picture that is being worked on.
+// process.exit would wait for the current image.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 process.on('message', ({ size }: Job) => void work(size));

@@ -5,7 +5,7 @@ interface Format {
   contentType: string;
   /** Of all frames together. */
   maxPixels: number;
-  /** Images that take more memory a pixel than others of their format: what each of their frames may have. */
+  /** Limits per frame for variants that need more memory per pixel. */
   demanding: { name: string; maxPixels: number };
 }
 
@@ -52,7 +52,7 @@ export const FORMATS: Record<ImageFormat, Format> = {
   },
 };
 
-/** No reader waits for more. */
+/** More than any reader waits for. */
 export const MAX_FRAMES = 200;
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';

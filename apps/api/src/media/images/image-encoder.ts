@@ -7,18 +7,18 @@ import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
 
 /**
- * Six at a time for an organization: as many connections as a browser opens to one host. Nothing waits longer than the
- * longest picture takes.
+ * Six per organization: the connections that a browser opens to one host. Nothing waits longer than the longest image
+ * takes.
  */
 const QUEUE = { permits: 1, share: 1, perOwner: 6, waiting: 30, wait: 20_000 };
 
-/** Starting the process takes about 0.2 s: it stays for a while (ms). */
+/** Starting the process takes about 0.2 s, so it is kept for a while (ms). */
 const IDLE = 60_000;
 
-/** It begins with about 72 MB. One that kept more than this from earlier images would reach its limit too early. */
+/** It starts at about 72 MB. Above this, the memory kept from earlier images would bring it to its limit too early. */
 const MAX_RESTING_BYTES = 96 * 1_048_576;
 
-/** What to tell a caller whose picture is gone when the fault is ours or nobody's. */
+/** The response when the failure is ours or nobody's. */
 const RETRY_AFTER = 5;
 
 export interface EncodedImage {
@@ -27,7 +27,7 @@ export interface EncodedImage {
   file: TemporaryFile;
 }
 
-/** Encodes uploaded images anew: one at a time in a process of its own, the organizations in turns. */
+/** Re-encodes uploaded images: one at a time in a separate process, taking organizations in turn. */
 @Injectable()
 export class ImageEncoder implements OnApplicationShutdown {
   private readonly queue = new FairSemaphore(QUEUE);
@@ -62,7 +62,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     }
   }
 
-  /** A process that crashes may be to blame itself: the image is tried once more, in a new one. */
+  /** The crash may be the process's own fault: try once more in a new one. */
   private async encodeTwice(file: TemporaryFile): Promise<EncodedImage> {
     try {
       return await this.encodeOnce(file);

@@ -31,10 +31,10 @@ export class ImageProcessEnded extends Error {
   }
 }
 
-/** So often its memory is looked at (ms): a decoder fills about 100 MB meanwhile. */
+/** How often its memory is checked (ms): a decoder allocates about 100 MB in between. */
 const SAMPLE_EVERY = 50;
 
-/** What its last words may take in the log. */
+/** How much of its stderr is logged. */
 const MAX_STDERR = 1_000;
 
 /** For V8, in MB; the pictures are not on its heap. */
@@ -47,13 +47,13 @@ const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '4g' };
 
 /**
- * A process that decodes and encodes images, so that neither a bomb nor a fault of a decoder reaches this one. It gets
- * and gives files through pipes, and is killed at the limits.
+ * A process that decodes and encodes images, which isolates this one from decompression bombs and decoder bugs. It
+ * receives and returns files through pipes, and is killed at its limits.
  */
 export class ImageProcess {
   /** The built program; tests, which run from the sources, name it. */
   static program = fileURLToPath(new URL('./child.js', import.meta.url));
-  /** Who is stopped at `ms` without so much CPU time was held up by the machine, not by the image. */
+  /** A process stopped at `ms` with less CPU time than this was delayed by the machine, not by the image. */
   static readonly limits = { ms: 19_000, cpuMs: 10_000, bytes: 512 * 1_048_576 };
 
   private reason: EndCause | null = null;
@@ -65,7 +65,7 @@ export class ImageProcess {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-MAX_STDERR);
     });
-    // A broken pipe means that the process has ended, which is told otherwise.
+    // A broken pipe means that the process has ended, which is reported elsewhere.
     child.stdin!.on('error', () => undefined);
     child.stdout!.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
@@ -107,7 +107,7 @@ export class ImageProcess {
       return await this.exchange(input, output);
     } catch (error) {
       if (!(error instanceof TemporaryFileError)) throw await this.ended;
-      // The rest of an answer would be taken for the next one.
+      // Leftover output would be read as the next image.
       this.kill('killed');
       throw error;
     } finally {
@@ -196,7 +196,7 @@ async function residentBytes(pid: number): Promise<number> {
   }
 }
 
-/** How long the process has computed so far (ms). Only Linux says; elsewhere it counts as busy. */
+/** CPU time of the process so far (ms). Only Linux reports it; elsewhere it counts as busy. */
 async function cpuTime(pid: number): Promise<number> {
   try {
     // proc(5): after the name in parentheses follow the state and, as the 12th and 13th field, the user and system time in

@@ -41,13 +41,13 @@ export async function reencode(file: Buffer): Promise<{ format: ImageFormat; dat
     const options: SharpOptions = {
       // Every frame of a GIF or WebP; of an AVIF the one that its file calls the primary one.
       animated: format === 'gif' || format === 'webp',
-      // A photograph whose lower half is missing is no photograph; harmless irregularities are let through.
+      // Truncated images are refused; minor irregularities are tolerated.
       failOn: 'error',
     };
     // Read without sharp's own limit, whose error cannot be told from that of a damaged file.
     const metadata = await sharp(file, { ...options, limitInputPixels: false }).metadata();
     if (format === 'avif' && metadata.compression !== 'av1') return { refusal: 'unsupported' };
-    // Told from the header, before a pixel is decoded. The height of an animation is that of all frames.
+    // From the header, before any pixel is decoded. The height of an animation is that of all frames.
     if ((metadata.pages ?? 1) > MAX_FRAMES && format !== 'avif') return { refusal: 'too_many_frames' };
     const refusal = tooManyPixels(format, metadata, file);
     if (refusal) return refusal;
@@ -111,7 +111,7 @@ async function formatOf(file: Buffer): Promise<ImageFormat | undefined> {
  */
 function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buffer): Promise<Buffer> {
   const { icc, space, width, height, chromaSubsampling, pages = 1 } = metadata;
-  // An animation has no orientation that a viewer would heed.
+  // Viewers ignore the orientation of an animation.
   if (pages === 1) image.autoOrient();
   if (icc && icc.length <= MAX_PROFILE_BYTES) image.keepIccProfile();
   // Otherwise grey becomes three channels, and 16 bits become 8.

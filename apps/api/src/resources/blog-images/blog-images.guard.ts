@@ -4,7 +4,7 @@ import { ImageUploads } from '../../media/image-uploads.js';
 import type { PlaceImage } from './blog-images.dto.js';
 import { BlogImagesService } from './blog-images.service.js';
 
-/** Reads the body once everything else is found in order: after the key, the rate, the scope, the query, the place. */
+/** Reads the body after the key, rate limit, scopes and query were checked. */
 @Injectable()
 export class BlogImagesGuard implements CanActivate {
   constructor(

@@ -15,7 +15,7 @@ export class BlogImagesService {
 
   create(image: UploadedImage): { url: string; path: string; size_bytes: number } {
     image.take();
-    // The path holds the client's name for the file: the id alone says which one it is.
+    // Only the id: the path contains the client's file name.
     this.audit.note({ image_id: image.id, size_bytes: image.size });
     return { url: image.url, path: image.path, size_bytes: image.size };
   }

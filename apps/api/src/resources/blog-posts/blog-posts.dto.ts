@@ -39,7 +39,7 @@ const PLATFORM_BRAND_MISSING = new Fault('missing', 'Posts of the platform need 
 const TAG = { min: 1, max: 100 };
 const MOST_TAGS = { max: 50 };
 
-/** What a caller may write of a post and may leave empty. */
+/** Fields of a post that may be empty. */
 class WritablePost {
   @Text({ max: 2000 }, { nullable: true })
   excerpt?: string | null;

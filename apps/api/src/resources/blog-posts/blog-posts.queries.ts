@@ -22,7 +22,7 @@ export function postList(caller: Caller, { target, brand, status }: ListPosts): 
   return { view: blogPostView, source: POSTS, order: ORDER, filters, ...(merged && { ids }) };
 }
 
-/** Both kinds of posts: each is a walk of the same index as far as the page reaches, and the two are merged. */
+/** Both kinds of posts: an index scan each, as far as the page reaches, and the two are merged. */
 function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: { limit: number; offset: number }): Sql {
   const walks = [OWN(caller), PLATFORM].map((kind) => {
     const conditions = [kind, ...filters.filter((filter) => filter !== null)];
@@ -32,24 +32,24 @@ function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: {
   return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** Whether the post `b` is the caller's to see and to change. */
+/** Whether the caller may see and change the post `b`. */
 export function inSight(caller: Caller): Sql {
   return caller.platformBlog ? sql`(${OWN(caller)} OR ${PLATFORM})` : OWN(caller);
 }
 
-/** The post as its view has it, locked until the transaction ends: of two changes the later one sees the earlier. */
+/** The post's view, locked until the end of the transaction: a later change sees the earlier one. */
 export function lockedPost(caller: Caller, id: string): Sql {
   return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${inSight(caller)} AND b.id = ${id} FOR UPDATE`;
 }
 
-/** A new post. Columns have the names of their fields. */
+/** Inserts a post. Columns are named like fields. */
 export function insertPost(row: Record<string, unknown>): Sql {
   const columns = Object.entries(row).filter(([, value]) => value !== undefined);
   return sql`INSERT INTO blog_posts (${join(columns.map(([name]) => raw(name)))})
     VALUES (${join(columns.map(([, value]) => sql`${stored(value)}`))})`;
 }
 
-/** The assignments that make the post what is wanted: only of fields that differ. */
+/** Assignments for the fields that differ. */
 export function differences(post: object, wanted: object): Sql[] {
   const current = post as Record<string, unknown>;
   return Object.entries(wanted)
@@ -57,7 +57,7 @@ export function differences(post: object, wanted: object): Sql[] {
     .map(([name, value]) => sql`${raw(name)} = ${stored(value)}`);
 }
 
-/** The driver would write an instant in the zone of this machine, whose early years are odd. */
+/** The driver would format instants in this machine's time zone, which is wrong for early years. */
 function stored(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

@@ -22,7 +22,7 @@ const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platfo
 
 const SLUG_TAKEN = new Fault('value_error', 'Another post has this slug already. Give another one.', ['slug']);
 
-/** What is read of a post's view to change it. */
+/** The parts of a post's view that a change needs. */
 interface LockedPost extends PostState {
   record: JsonText;
   fields: object;
@@ -103,7 +103,7 @@ function faulty({ at, msg, type }: Fault): ValidationFailed {
   return new ValidationFailed([{ loc: ['body', ...at], msg, type }]);
 }
 
-/** What the unique indexes refuse is a fault of the caller's slug. */
+/** A violation of the slug's unique indexes is a fault of the request. */
 async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;

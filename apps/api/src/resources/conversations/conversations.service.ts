@@ -11,7 +11,7 @@ import { conversationView } from './conversations.view.js';
 const CONVERSATIONS = new Source('organization_conversations', 'o', { id: 'conversation_id' });
 
 /**
- * Threads with an active participant who is an accepted member. organization_conversations says which, and has a copy of
+ * Threads with an active participant who is an accepted member: organization_conversations lists them, with a copy of
  * what is shown.
  */
 @Injectable()

@@ -4,7 +4,7 @@ import { View } from '../../http/views/view.js';
 
 export const CONVERSATION_TYPES = ['direct', 'triad', 'group', 'classroom_feed'] as const;
 
-/** PostgreSQL put a line break between two participants; ids and roles have no blank of their own. */
+/** PostgreSQL puts a line break between participants; ids and roles contain no whitespace. */
 const PARTICIPANTS = `replace(o.participants::text, E', \\n ', ',')::json`;
 
 /** Needs organization_conversations as `o`. */

@@ -13,7 +13,7 @@ import { studentGroupView } from './groups.view.js';
 
 const GROUPS = new Source('student_groups', 'g');
 
-/** Groups that the organization owns, and groups that nobody owns of a tutor with this organization only. */
+/** Groups that the organization owns, and groups without an owner whose tutor belongs to this organization only. */
 @Injectable()
 export class GroupsService {
   constructor(

@@ -8,7 +8,7 @@ import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
 export type InviteScope = (typeof INVITE_SCOPES)[number];
 type Field = 'role' | 'tutor_id' | 'subject_id' | 'classroom_id' | 'group_id' | 'student_id';
 
-/** The fields that only some scope has: which one, and whether it must be there. */
+/** Fields of single scopes, and whether they are required there. */
 const OWN_FIELDS: Record<Field, { scope: InviteScope; required: boolean }> = {
   role: { scope: 'organization', required: false },
   tutor_id: { scope: 'tutor_student', required: true },
@@ -25,7 +25,7 @@ const variant = (scope: InviteScope, name: string) => {
   return [scope, { name, without, required }] as const;
 };
 
-/** null says the same as leaving a field out. */
+/** null means the same as leaving a field out. */
 @VariantsBy(
   'scope',
   Object.fromEntries([

@@ -7,7 +7,7 @@ import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
 
-/** Join links and codes. The secret is in the answer, once; what is stored of it is a hash. */
+/** Join links and codes. The response shows the secret this once; only its hash is stored. */
 @Injectable()
 export class InvitesService {
   constructor(
@@ -84,7 +84,6 @@ export class InvitesService {
   }
 }
 
-/** Whom the invite lets in, as what. */
 function roleOf({ scope, role }: CreateInvite): MintedInvite['role'] {
   if (scope === 'organization') return role ?? 'tutor';
   return scope === 'parent' ? 'parent' : 'student';

@@ -6,7 +6,6 @@ import { Source } from '../../http/lists/source.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { meView, pingView } from './me.view.js';
 
-/** Who the caller is: the two lines of every quick start. */
 @Injectable()
 export class MeService {
   constructor(private readonly records: Records) {}

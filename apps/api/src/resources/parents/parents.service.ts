@@ -18,7 +18,7 @@ const PARENTS = new Source('parents', 'p', { id: 'user_id', joins: sql`LEFT JOIN
 const LINKS = new Source('parent_students', 'l');
 const LINKED = sql`p.enrolled_at IS NOT NULL`;
 
-/** What is open or paid of the invoices of a parent's children in the organization. */
+/** Open and paid amounts of the invoices of a parent's children. */
 const BALANCES = new Source('parents', 'p', {
   joins: sql`CROSS JOIN LATERAL (
   SELECT coalesce(sum(i.amount_due_cents), 0)::bigint AS invoiced, coalesce(sum(i.amount_paid_cents), 0)::bigint AS paid,

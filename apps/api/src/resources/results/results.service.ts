@@ -10,7 +10,7 @@ import { resultView } from './results.view.js';
 const RESULTS = new Source('organization_results', 'o', { id: 'result_id' });
 
 /**
- * Results of students who have a session in the organization. organization_results says which, and has a copy of what is
+ * Results of students who have a session in the organization: organization_results lists them, with a copy of what is
  * shown.
  */
 @Injectable()

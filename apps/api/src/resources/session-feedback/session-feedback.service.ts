@@ -8,14 +8,14 @@ import { Source } from '../../http/lists/source.js';
 import type { ListFeedback, ListReviews } from './session-feedback.dto.js';
 import { feedbackView, reviewView } from './session-feedback.view.js';
 
-/** Reviewers are people of the organization, and named as in its other lists. */
+/** Reviewers are people of the organization, named as in its other lists. */
 const FEEDBACK = new Source('session_feedback', 'f', {
   joins: sql`LEFT JOIN members m ON m.organization_id = f.organization_id AND m.user_id = f.reviewer_id
     LEFT JOIN parents p ON p.organization_id = f.organization_id AND p.user_id = f.reviewer_id
     LEFT JOIN users u ON u.id = f.reviewer_id AND (m.accepted_at IS NOT NULL OR p.accepted_at IS NOT NULL)`,
 });
 
-/** Lesson feedback. Rows carry the organization of their submission; legacy rows have none and are nobody's. */
+/** Lesson feedback. Rows belong to the organization of their submission; legacy rows have none and are never shown. */
 @Injectable()
 export class SessionFeedbackService {
   constructor(private readonly lists: Lists) {}
@@ -32,7 +32,7 @@ export class SessionFeedbackService {
     );
   }
 
-  /** Public feedback with words in it, on one of the organization's tutors. */
+  /** Public feedback with a comment, about one of the organization's tutors. */
   listReviews(caller: Caller, tutorId: string, query: ListReviews): Promise<Page> {
     return this.lists.page(
       caller,

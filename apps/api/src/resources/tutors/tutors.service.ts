@@ -23,7 +23,7 @@ const STAFF = new Source('members', 'm', {
 const COUNTED: Counter[] = ['members:owner', 'members:admin', 'members:tutor'];
 const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 
-/** The organization's staff: owners, admins and tutors. Who has no tutor profile counts as not published. */
+/** The organization's staff: owners, admins and tutors. Without a tutor profile they count as unpublished. */
 @Injectable()
 export class TutorsService {
   constructor(

@@ -20,7 +20,7 @@ export class ParentRow extends ParentFields {
   type: 'parent';
 }
 
-/** A row with a text that is too long: an `error` of its own, while the other rows are provisioned. */
+/** A row with a text that is too long becomes an `error`, while the other rows are provisioned. */
 export class RefusedRow {
   constructor(
     readonly type: 'student' | 'tutor' | 'parent',

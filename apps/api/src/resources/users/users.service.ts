@@ -24,7 +24,7 @@ export class UsersService {
   }
 }
 
-/** All or nothing: every kind of row that is there needs its scope. */
+/** Every kind of row in the request requires its scope. */
 export function scopesOfRows({ users }: BulkInvite): Scope[] {
   const needed = users.map(({ type }) => (type === 'tutor' ? 'tutors:write' : 'students:write'));
   return [...new Set(needed)].sort();

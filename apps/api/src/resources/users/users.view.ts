@@ -1,6 +1,6 @@
 import { objectOf, orNull, type Schema, type Shape, UUID } from '../../http/views/schemas.js';
 
-/** What became of one row. */
+/** The result for one row. */
 export interface ResultItem {
   index: number;
   type: string;
