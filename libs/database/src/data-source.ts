@@ -3,17 +3,17 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseFault } from './database-fault.js';
 import { migrations } from './migrations/index.js';
 
-/** What one statement may take, and how much of that it may wait for locks (ms). A deadline cuts both. */
+/** The limit of a statement, and of its waits for locks (ms). A deadline shortens both. */
 export const STATEMENT_TIMEOUT = 5_000;
 export const LOCK_TIMEOUT = 4_000;
 
-/** What a new connection may take to come up, and once more to be told its settings (ms). */
+/** Timeout for a new connection, and again for its settings (ms). */
 const CONNECT_TIMEOUT = 2_000;
 
 /**
- * What PostgreSQL may spend on one statement, on waiting for a lock, idling inside a transaction and on a transaction
- * in all. A request that waits longer has lost its client anyway; without these, one stuck query holds a connection
- * for ever. A statement whose connection was cut ends at the next check.
+ * PostgreSQL's limits for a statement, lock waits, idling inside a transaction, and a transaction in total. A client
+ * that waits longer has given up; without limits a stuck query would hold its connection for ever. A statement whose
+ * connection was cut ends at the next check.
  */
 const TIMEOUTS = {
   statement_timeout: `${STATEMENT_TIMEOUT}ms`,
@@ -31,7 +31,7 @@ const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
   FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name
   WHERE wanted.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'`;
 
-/** Proxies and firewalls forget connections that are silent for minutes (ms). */
+/** Proxies and firewalls drop idle connections after minutes (ms). */
 const KEEP_ALIVE_MS = 60_000;
 
 export interface ConnectionOptions {
@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   timeouts?: boolean;
 }
 
-/** How every process connects. Never `synchronize`: the migrations are the schema. */
+/** The connection of every process. Never `synchronize`: the migrations are the schema. */
 export function dataSourceOptions({ url, poolSize, applicationName, timeouts = true }: ConnectionOptions) {
   return {
     type: 'postgres',
@@ -56,18 +56,18 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
     connectTimeoutMS: CONNECT_TIMEOUT,
     poolErrorHandler: () => undefined,
     extra: {
-      // Statements of one transaction leave together instead of one round trip each.
+      // Pipelines the statements of a transaction.
       pipeline: true,
       keepAlive: true,
-      // Kept, with the statements that are prepared on them; whatever stands between is shown that they are in use.
+      // Idle connections are kept with their prepared statements; keep-alive shows middleboxes that they are in use.
       idleTimeoutMillis: 0,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: async (client: ClientBase) => {
-        // A connection that breaks while it is in use fails its queries and is dropped; as an event that nobody listens to
-        // it would end the process too.
+        // A broken connection fails its queries and is dropped; without a listener its `error` event would also end the
+        // process.
         client.on('error', () => undefined);
         if (!timeouts) return;
-        // A server that hangs from now on would be waited for without end.
+        // A server that hangs would otherwise be waited for indefinitely.
         const settings = { text: SET_TIMEOUTS, values: [JSON.stringify(TIMEOUTS)], query_timeout: CONNECT_TIMEOUT };
         await client.query(settings);
       },

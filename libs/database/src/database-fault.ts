@@ -1,6 +1,6 @@
 import { type Env, loadEnv } from '@app/config';
 
-/** PostgreSQL's codes and the system's, by what an operator has to do about them. */
+/** Codes of PostgreSQL and the system, grouped by their remedy. */
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE']);
 const NAME_UNKNOWN = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']);
 const BUSY = new Set(['57P01', '57P02', '57P03', '53300']);
@@ -13,9 +13,9 @@ const TLS = /does not support SSL|certificate|no encryption/;
 /** The oldest server whose defaults are safe: before 15 every role may create tables in the schema public. */
 export const OLDEST_SERVER = 15;
 
-/** Why a database cannot be used, in one line for the operator: what is wrong, and what to do. */
+/** Why a database cannot be used, in one line for the operator: the problem and the remedy. */
 export class DatabaseFault extends Error {
-  /** Private for the runtime too: an address has a password, and libraries print the fields of errors. */
+  /** Private at run time too: a URL contains a password, and libraries print the fields of errors. */
   readonly #parts: { url: string; reason: string; remedy: string };
 
   /**
@@ -32,17 +32,17 @@ export class DatabaseFault extends Error {
     this.#parts = { url, reason, remedy };
   }
 
-  /** The same, naming the variable that the address comes from; the embedded server's comes from none. */
+  /** The message with the name of the URL's variable; the embedded server's comes from none. */
   naming(env: Env): string {
     const { url, reason, remedy } = this.#parts;
     return `${env.nameOf(url) ?? 'Embedded PostgreSQL'}: the database ${reason}: ${remedy}`;
   }
 
-  /** The fault that an error of a connection stands for; null for an error that says nothing of the connection. */
+  /** The fault behind a connection error; null for errors that don't concern the connection. */
   static of(error: unknown, url: string): DatabaseFault | null {
     if (error instanceof DatabaseFault) return error;
     const { code = '', message = '' } = error as { code?: string; message?: string };
-    // Errors of other kinds than pg's own may say anything.
+    // Only pg's own errors have no code; others may say anything.
     if (code === '' && Object.getPrototypeOf(error) !== Error.prototype) return null;
     const { hostname, port, username, pathname } = new URL(url);
     const host = `${hostname}:${port || 5432}`;
@@ -84,7 +84,7 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** What a program says of an error that ended it: its message, with the name of the variable where that is the matter. */
+/** The message of an error that ended a program, with the name of the variable at fault. */
 export function inWords(error: unknown): string {
   if (error instanceof DatabaseFault) return error.naming(loadEnv());
   return error instanceof Error ? error.message : String(error);

@@ -9,10 +9,10 @@ import { dataSourceOptions, initialize } from './data-source.js';
 import type { ProcessRole } from './grants.js';
 import { StartCheck } from './start-check.js';
 
-/** What the worker waits for a database that may be gone (ms): longer than PostgreSQL lets any of its transactions take. */
+/** How long the worker waits for a database that may be gone (ms): longer than any of its transactions may take. */
 const WORKER_PATIENCE = 30_000;
 
-/** Many organizations wait for API and portal at once; the worker does one thing after the other, for all of them. */
+/** API and portal serve many organizations at once; the worker processes one thing after another. */
 function sharingOf(role: ProcessRole, env: Env): Sharing {
   return role === 'worker'
     ? { permits: null, patience: WORKER_PATIENCE }
@@ -36,10 +36,10 @@ export class DatabaseModule {
               poolSize: env.get('DATABASE_POOL_SIZE'),
               applicationName: `tutoring ${role}`,
             }),
-            // A database that is just starting is waited for; the module tree comes up once it answers.
+            // Waits for a database that is starting; the module tree is initialized once it responds.
             retryAttempts: env.production ? 20 : 3,
             retryDelay: 500,
-            // What does not pass by itself, a wrong password say, is said at once.
+            // A permanent failure, such as a wrong password, is reported at once.
             toRetry: (error: unknown) => !(error instanceof DatabaseFault) || error.passing,
             manualInitialization: !connected,
           }),

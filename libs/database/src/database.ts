@@ -10,18 +10,18 @@ import type { Lease } from './lease.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { SQLSTATE, sqlStateOf } from './sql-state.js';
 
-/** On whose behalf a transaction runs. Row-level security shows it the rows of this organization only. */
+/** The organization of a transaction. Row-level security shows only its rows. */
 export interface Tenant {
   organizationId: string;
-  /** Whether the platform's own blog posts are in sight too. */
+  /** Whether the platform's own blog posts are visible too. */
   platformBlog?: boolean;
-  /** Of the request; without one, each access has the usual time of its own. */
+  /** The request's; without one, each access has the default timeout. */
   deadline?: Deadline;
-  /** Where it is not the usual one. */
+  /** If not the default. */
   priority?: Priority;
 }
 
-/** What is ambient: the transaction, and how to undo what it did elsewhere. */
+/** The ambient transaction, and how to undo its effects outside the database. */
 interface UnitOfWork {
   manager: EntityManager;
   undo: (() => Promise<void>)[];
@@ -31,13 +31,13 @@ const SET_TENANT = `SELECT set_config('app.organization_id', $1, true), set_conf
 
 const SET_TIMEOUTS = `set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)`;
 
-/** First in the transaction of a read: what is set for a transaction ends with it, and read only is not taken back. */
+/** The first statement of a read. The settings end with the transaction, and read only cannot be revoked. */
 const READ_AS_TENANT = {
   name: 'read_as_tenant',
   text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
 };
 
-/** The same with less time than a connection's settings give: what is left until the deadline. */
+/** The same with timeouts up to the deadline, where they are shorter than the connection's. */
 const READ_IN_TIME = {
   name: 'read_in_time',
   text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
@@ -45,12 +45,12 @@ const READ_IN_TIME = {
 
 /** The transaction did nothing and may simply run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
-/** Each writer of the same rows can make another run again once: batches of ten organizations may overlap. */
+/** Each concurrent writer of the same rows can cause one retry: batches of ten organizations may overlap. */
 const ATTEMPTS = 10;
 
 /**
- * All access to PostgreSQL. A read is one pipelined READ ONLY transaction; a write is a unit of work whose transaction
- * is ambient, so that no function has to hand it on and none can forget it.
+ * All access to PostgreSQL. A read is one pipelined READ ONLY transaction. A write is a unit of work whose transaction
+ * is ambient, so that no function needs to pass it on or can forget it.
  */
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
@@ -86,7 +86,7 @@ export class Database {
     return rows as never;
   }
 
-  /** One of the look-ups that come before any organization is known (SECURITY DEFINER functions of the schema). */
+  /** A lookup before the organization is known (SECURITY DEFINER functions of the schema). */
   async lookUp<Row extends QueryResultRow>(statement: Sql, lane: Lane = 'rest', deadline?: Deadline): Promise<Row[]> {
     const prepared = this.prepare(statement);
     const lease = await this.connections.lease(this.connections.ofLane(lane), deadline);
@@ -134,7 +134,7 @@ export class Database {
     try {
       return await this.ambient.run({ manager, undo }, work);
     } catch (error) {
-      // Not after a failed COMMIT: when its connection is lost nobody knows what became of it.
+      // Not after a failed COMMIT: if the connection is lost, its result is unknown.
       await Promise.allSettled(undo.map((step) => step()));
       throw error;
     }
@@ -145,7 +145,7 @@ export class Database {
     return this.unit.manager;
   }
 
-  /** What the ambient unit of work did outside the database is undone by `step` when it fails before its commit. */
+  /** Registers a step that undoes an effect outside the database if the unit of work fails before its commit. */
   onRollback(step: () => Promise<void>): void {
     this.unit.undo.push(step);
   }
@@ -161,7 +161,7 @@ export class Database {
     return this.manager.query<Row[]>(statement.text, statement.values);
   }
 
-  /** Connections in all, idle, and accesses that wait for one. */
+  /** Connections in total, idle ones, and waiting accesses. */
   get poolState(): { total: number; idle: number; waiting: number } {
     const waiting = this.pool.waitingCount + this.connections.waiting;
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting };
@@ -171,7 +171,7 @@ export class Database {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
 
-  /** A named statement is parsed once per connection. The texts are those of the code: few, whatever the filters. */
+  /** A named statement is parsed once per connection. The texts come from code: there are few, whatever the filters. */
   private prepare({ text, values }: Sql): BoundStatement {
     let statement = this.statements.get(text);
     if (!statement) {

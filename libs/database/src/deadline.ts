@@ -1,11 +1,11 @@
-/** The time is over. What was under way may have happened or not, as after a lost connection. */
+/** The deadline has passed. Whether the work took effect is unknown, as after a lost connection. */
 export class DeadlineExceeded extends Error {
   constructor() {
     super('The deadline has passed');
   }
 }
 
-/** When the time of a piece of work is over: one for a whole request, from which each of its waits is cut. */
+/** The deadline of a request or another piece of work. Every wait is limited by it. */
 export class Deadline {
   private end: number;
 
@@ -18,7 +18,7 @@ export class Deadline {
     return this.end - performance.now();
   }
 
-  /** Time that is not ours to save: a client that sends its body slowly. */
+  /** Excludes time that we cannot save, such as a client that sends its body slowly. */
   extend(milliseconds: number): void {
     this.end += milliseconds;
   }

@@ -1,7 +1,7 @@
 /** Processes with a database role of their own. One more role is the owner's: it migrates, and runs the command line. */
 export type ProcessRole = 'api' | 'worker' | 'portal';
 
-/** Which variable holds the address of each role. */
+/** The variable with each role's URL. */
 export const ROLE_SETTINGS = {
   api: 'DATABASE_URL',
   worker: 'WORKER_DATABASE_URL',
@@ -61,19 +61,19 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   mileage_trips: { api: 'SELECT' },
   expense_claims: { api: 'SELECT' },
 
-  // Triggers keep these.
+  // Maintained by triggers.
   session_students: {},
   organization_results: { api: 'SELECT' },
   organization_conversations: { api: 'SELECT' },
   list_counts: { api: 'SELECT' },
 
-  // Published by the worker's clock too.
+  // The worker publishes scheduled posts.
   blog_posts: {
     api: 'SELECT, INSERT, UPDATE, DELETE',
     worker: 'SELECT, UPDATE (status, published_at, scheduled_at, updated_at)',
   },
 
-  // Keys are looked up by their hash (api_key_by_hash). No process can make one, or widen what one may do.
+  // Keys are looked up by hash (api_key_by_hash). No process may create one or extend its rights.
   api_keys: { api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)' },
   idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
   // Append-only.
@@ -84,7 +84,8 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
     worker: 'SELECT (id), INSERT',
     portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
   },
-  // Whoever queues a message cannot read its payload again. The worker queues rebuilds; it claims through claim_outbox.
+  // A process that queues a message cannot read its payload again. The worker queues rebuilds; it claims through
+  // claim_outbox.
   outbox: {
     api: 'SELECT (organization_id, topic, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
     worker: 'SELECT (organization_id, topic, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
@@ -146,7 +147,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   forgive_attempts: ['portal'],
   give_back_attempt: ['portal'],
 
-  // Of the addresses asked about; the list itself is nobody's.
+  // Only for given addresses; no process may read the list.
   suppressed_addresses: ['api', 'worker', 'portal'],
   // Six numbers, for /metrics.
   outbox_backlog: ['api'],

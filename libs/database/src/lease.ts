@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
 
-/** What the driver's type leaves out. */
+/** Not in the driver's types. */
 type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
 
-/** The right to use a connection until a deadline. Its holder calls {@link end} once the work has really ended. */
+/** The right to use a connection until a deadline. The holder calls {@link end} when its work has really ended. */
 export class Lease {
   private client: Connected | undefined;
   private isOver = false;
@@ -12,7 +12,7 @@ export class Lease {
 
   constructor(
     readonly deadline: Deadline,
-    /** Gives the connection back to whoever waits for one. */
+    /** Returns the connection. */
     readonly end: () => void,
   ) {}
 
@@ -20,7 +20,7 @@ export class Lease {
     return this.deadline.left;
   }
 
-  /** Sets what to call at the deadline. The caller gets its error then, even if the work ends later. */
+  /** Sets the callback for the deadline. The caller gets its error then, even if the work ends later. */
   onExpiry(giveUp: (error: Error) => void): void {
     this.giveUp = giveUp;
   }
@@ -31,14 +31,14 @@ export class Lease {
     return !this.isOver;
   }
 
-  /** Nobody waits for the work any longer. Its connection is cut: nothing else ends the wait for a server that hangs. */
+  /** Cuts the connection: nothing else would end the wait for a server that hangs. */
   expire(): void {
     this.isOver = true;
     this.giveUp?.(new DeadlineExceeded());
     this.client?.connection.stream.destroy();
   }
 
-  /** Does the work, and ends the lease with it. @throws DeadlineExceeded at the deadline */
+  /** Does the work and ends the lease. @throws DeadlineExceeded at the deadline */
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.onExpiry(reject);

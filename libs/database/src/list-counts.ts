@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { asOwner } from './migrate.js';
 
-/** What the database keeps count of (list_counts): rows of a table, by what they are. */
+/** The counters of the database (list_counts): rows of a table by category. */
 export type Counter =
   | `members:${'owner' | 'admin' | 'tutor' | 'student'}`
   | `tutor_profiles:${'published' | 'unpublished'}`
   | 'parents:enrolled';
 
-/** A counter that differs from a count of its rows. */
+/** A counter that differs from its rows. */
 export interface WrongCount {
   organization_id: string;
   list: Counter;
@@ -20,7 +20,7 @@ export function wrongListCounts(owner: DataSource, most: number): Promise<WrongC
   return owner.query('SELECT * FROM wrong_list_counts($1)', [most]);
 }
 
-/** Counts anew where counters are wrong. @returns the organizations concerned */
+/** Corrects wrong counters. @returns the organizations concerned */
 export function recountLists(ownerUrl: string): Promise<string[]> {
   return asOwner(ownerUrl, async (owner) => {
     const rows = await owner.query<{ id: string }[]>(`SELECT w.id, recount_lists(w.id)

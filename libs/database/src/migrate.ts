@@ -21,13 +21,13 @@ export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<stri
   });
 }
 
-/** Takes the last migration back. Returns its name, or null when there is none. */
+/** Reverts the last migration. */
 export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<string | null> {
   return asOwner(ownerUrl, async (owner) => {
     const [last] = await owner.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
     if (!last) return null;
     await owner.undoLastMigration();
-    // What it brought back has PostgreSQL's default rights.
+    // What it restored has PostgreSQL's default privileges.
     await grantRoles(owner, urls);
     return last.name;
   });
@@ -37,12 +37,12 @@ interface Queryable {
   query<Rows>(text: string): Promise<Rows>;
 }
 
-/** Names of migrations that this build has and the database has not. */
+/** Names of this build's migrations that the database lacks. */
 export async function pendingMigrations(database: Queryable): Promise<string[]> {
   const [table] = await database.query<{ readable: boolean | null }[]>(
     `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
   );
-  // A role without any rights cannot tell; roleFaults says what it lacks.
+  // A role without any rights cannot see them; roleFaults reports what it lacks.
   if (table?.readable === false) return [];
   const done = table?.readable ? await database.query<{ name: string }[]>('SELECT name FROM migrations') : [];
   const names = new Set(done.map((row) => row.name));

@@ -5,21 +5,21 @@ import { FUNCTION_GRANTS, type ProcessRole, type Right, rightsOf, ROLE_SETTINGS,
 
 const { escapeIdentifier } = pg;
 
-/** The addresses with which the processes connect. */
+/** The URLs of the processes' connections. */
 export type ProcessUrls = Record<ProcessRole, string>;
 
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Gives the roles of the processes the rights of grants.ts, and takes all others away. One transaction, so that running
- * processes never miss a right. Run by the owner after the migrations.
+ * Grants the processes' roles the rights of grants.ts and revokes all others. In one transaction, so that running
+ * processes never lack a right. Run by the owner after the migrations.
  *
  * @throws Error when a role does not exist, or two processes have the same one
  */
 export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<void> {
   const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
   const names = { api: userOf(urls.api), worker: userOf(urls.worker), portal: userOf(urls.portal) };
-  // On a laptop the owner may do everything itself; in production the processes refuse to start as the owner.
+  // In development everything may run as the owner; in production the processes refuse to.
   const granted = ROLES.filter((role) => names[role] !== current?.name);
   if (granted.length === 0) return;
   for (const [index, role] of ROLES.entries()) {
@@ -96,7 +96,7 @@ interface ReachedRole {
   creates_schemas: boolean;
 }
 
-/** What each role may not be, in words, and how to end it (for the connection's own role). */
+/** Attributes that no role may have, and how to remove them. */
 const POWERS: [keyof ReachedRole, string, (name: string, database: string) => string][] = [
   ['bypasses', 'has BYPASSRLS: row-level security does not hold it', (name) => `ALTER ROLE ${name} NOBYPASSRLS`],
   ['makes_roles', 'has CREATEROLE: it can grant itself other roles', (name) => `ALTER ROLE ${name} NOCREATEROLE`],
@@ -114,7 +114,7 @@ const POWERS: [keyof ReachedRole, string, (name: string, database: string) => st
 ];
 
 /**
- * What the role of this connection can do and should not, each with the remedy; empty when it is safe.
+ * What this connection's role can do but should not, each with the remedy; empty if it is safe.
  *
  * @param role whose connection it is
  */
@@ -123,7 +123,7 @@ export async function roleFaults(connection: DataSource, role: ProcessRole): Pro
   return faults.length > 0 ? faults : rightFaults(connection, role);
 }
 
-/** The same without the rights on tables: what can be said of a role before there are any. */
+/** The same without table privileges: what can be said before there are any. */
 export async function rolePowers(connection: DataSource, role: ProcessRole): Promise<string[]> {
   const reached = await connection.query<(ReachedRole & { database: string })[]>(`${REACHED}
     SELECT path, rolsuper AS superuser, rolbypassrls AS bypasses, rolcreaterole AS makes_roles,
@@ -202,7 +202,7 @@ async function rightFaults(connection: DataSource, role: ProcessRole): Promise<s
     .map((fault) => `${fault} (run "npm run cli -- migrate", and see that each process has its own role)`);
 }
 
-/** During an upgrade the schema, and its rights, may be a newer build's already. */
+/** During an upgrade, the schema and its rights may already be those of a newer build. */
 async function isNewer(connection: DataSource): Promise<boolean> {
   const [table] = await connection.query<{ readable: boolean | null }[]>(
     `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,

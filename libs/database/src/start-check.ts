@@ -6,8 +6,8 @@ import type { ProcessRole } from './grants.js';
 import { roleFaults } from './roles.js';
 
 /**
- * Looks at the database before the process serves anybody. In production it refuses to start with a role that can do more
- * than it should, or on a schema that lacks migrations; elsewhere it warns.
+ * Checks the database at start. In production the process refuses to start with a role that can do more than it should,
+ * or on a schema that lacks migrations; elsewhere it warns.
  */
 export class StartCheck implements OnApplicationBootstrap {
   private readonly log = new Logger(StartCheck.name);
@@ -20,7 +20,7 @@ export class StartCheck implements OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     const pending = await pendingMigrations(this.dataSource);
-    // A schema of another build has other rights: what is missing is said first.
+    // Missing migrations are reported first, because another schema has other rights.
     const faults =
       pending.length > 0
         ? [`${pending.length} migrations are pending: run "npm run cli -- migrate" first`]

@@ -9,7 +9,7 @@ import { driverErrorOf, sqlStateOf } from './sql-state.js';
  */
 const NOT_NOW = ['08', '53', '57', '55P03', '25P03', '25P04', '40001', '40P01'];
 
-/** Network faults of the driver, which have a Node code or only a message. */
+/** The driver's network errors, which have a Node code or only a message. */
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES = [
   'timeout exceeded when trying to connect',
@@ -17,12 +17,12 @@ const CONNECTION_MESSAGES = [
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
   'Query read timeout',
-  // TypeORM's words for a transaction whose connection broke between two of its statements.
+  // TypeORM's messages for a transaction whose connection broke between two statements.
   'Database connection provided by a query runner was already released',
   'Query runner already released',
 ];
 
-/** Whether the database cannot be used now, and the same may work later. */
+/** Whether the database is temporarily unavailable: the same may work later. */
 export function isUnavailable(error: unknown): boolean {
   if ([QueueFull, DeadlineExceeded, RetryTransaction].some((kind) => error instanceof kind)) return true;
   const cause = driverErrorOf(error);

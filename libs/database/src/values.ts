@@ -2,8 +2,8 @@
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
 /**
- * Whether columns take this text. PostgreSQL has no NUL and no half of a surrogate pair; the other control characters
- * mean nothing in a text, and each takes six bytes in every JSON answer.
+ * Whether the text can be stored. PostgreSQL rejects NUL and lone surrogates; other control characters have no meaning
+ * in a text, and take six bytes each in JSON.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
@@ -11,7 +11,7 @@ export function isStorable(text: string): boolean {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The canonical form of a UUID, null for anything else; PostgreSQL itself would take braces and missing dashes. */
+/** The canonical form of a UUID; null for anything else. PostgreSQL itself would accept braces and missing dashes. */
 export function canonicalUuid(text: string): string | null {
   return UUID.test(text) ? text.toLowerCase() : null;
 }

@@ -1,4 +1,4 @@
-/** Every kind of mail; each has a template in the worker. */
+/** All kinds of mail; each has a template in the worker. */
 export const EMAIL_KINDS = [
   'organization_invite',
   'tutor_invite',
@@ -14,21 +14,21 @@ export const EMAIL_KINDS = [
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
 
-/** What a template needs. No mail says more of a person than the caller supplied. */
+/** The input of a template. No mail says more about a person than the caller supplied. */
 export interface EmailPayload {
   organizationName: string;
-  /** The person's first name, when the caller told it. */
+  /** The person's first name, if the caller gave it. */
   firstName: string | null;
   role: 'tutor' | 'admin' | 'student' | 'parent';
-  /** null in a mail that only tells something. */
+  /** null in a notice without a link. */
   joinUrl: string | null;
   /**
-   * The second secret of the link. It is only ever mailed, so whoever has it reads the mail of this address. Nothing but
-   * the mail itself may show it.
+   * The link's second secret. It is only sent by mail and shown nowhere else, so whoever has it reads the mail of this
+   * address.
    */
   proof: string | null;
   /** ISO 8601. */
   expiresAt: string | null;
-  /** The organization's, for times that people read. */
+  /** The organization's, for times in the text. */
   timeZone: string;
 }

@@ -5,7 +5,7 @@ import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import type { EmailKind, EmailPayload } from './emails.js';
 
-/** Workers listen here: a message is due. */
+/** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
 
 /** A mail to one person. */
@@ -13,26 +13,27 @@ export interface Email {
   kind: EmailKind;
   /** As it was given; compared in lower case. */
   to: string;
-  /** Of the invite that it carries: once that is closed, the mail is not sent any more. */
+  /** The invite in the mail: once it is closed, the mail is no longer sent. */
   inviteId: string | null;
   payload: EmailPayload;
 }
 
-/** What is rebuilt: the site of an organization, or of a brand of the platform. */
+/** The site to rebuild: an organization's, or a brand's of the platform. */
 export type RebuildTarget = `organization:${string}` | `brand:${string}`;
 
-/**
- * Changes within this time become one rebuild (ms): the first one is due after it, the later ones find it waiting.
- */
+/** Changes within this time share a rebuild (ms): the first one is due after it, and later ones join it. */
 const REBUILD_PAUSE_MS = 3_000;
 
-/** An organization mails the same address once within this time: the link is in the answer, and can be handed over. */
+/**
+ * The minimum interval between an organization's mails to an address: the response has the link, which can be shared
+ * instead.
+ */
 const PAUSE = '10 minutes';
 
-/** Those of the mails that may be queued. */
+/** Filters the mails that may be queued. */
 export type Admission = <Mail extends { to: string }>(mails: Mail[]) => Mail[];
 
-/** Promises work inside the ambient transaction: it is done if, and only if, the transaction commits. */
+/** Queues work inside the ambient transaction: it is done if and only if the transaction commits. */
 @Injectable()
 export class Outbox {
   constructor(
@@ -41,16 +42,16 @@ export class Outbox {
     private readonly env: Env,
   ) {}
 
-  /** Whether this service sends mail at all; without, nothing is queued. */
+  /** Whether this service sends mail; otherwise nothing is queued. */
   get sendsMail(): boolean {
     return this.env.get('SMTP_URL') !== null;
   }
 
   /**
-   * Tells which mails to these addresses may go out, inside the ambient transaction: none without SMTP_URL; none to an
-   * address that a server refused for good, or that this organization mailed within ten minutes; and no more than its day's
-   * allowance. From here to the end of the transaction nobody else queues mail for the organization, so that what is
-   * counted stays right.
+   * Decides inside the ambient transaction which mails to these addresses may be sent: none without SMTP_URL; none to
+   * an address that a server rejected permanently or that this organization mailed within ten minutes; and no more than
+   * the day's allowance. Until the end of the transaction nobody else queues mail for the organization, so that the
+   * counts stay correct.
    *
    * @param notices whether they carry no link. An invite just sent does not hold back a notice, nor a notice an invite.
    */
@@ -60,7 +61,7 @@ export class Outbox {
     const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
       this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail of ${organizationId}`}, 0))`),
-      // lower() of the database may know ASCII only: addresses with other letters are compared here.
+      // The database's lower() may only handle ASCII: other addresses are compared here.
       this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT recipient FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
@@ -94,7 +95,7 @@ export class Outbox {
     return new Set(admitted.map(({ to }) => normalizeEmail(to)));
   }
 
-  /** Queues mails in one statement: those that their {@link admission} let through. */
+  /** Queues mails that passed {@link admission}, in one statement. */
   async addAdmitted(organizationId: string, queued: Email[]): Promise<void> {
     if (queued.length === 0) return;
     await this.db.query(sql`
@@ -109,8 +110,8 @@ export class Outbox {
   }
 
   /**
-   * Asks for one rebuild; a change that finds one waiting joins it. The waiting row is locked until this transaction
-   * commits, so that no worker takes it before the change is there to be seen.
+   * Requests a rebuild, or joins one that is waiting. The waiting row is locked until this transaction commits, so that
+   * no worker takes it before the change is visible.
    */
   async addRebuild(organizationId: string | null, target: RebuildTarget): Promise<void> {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${target}, 0))`);

@@ -1,6 +1,6 @@
 /**
- * Why a message of the outbox did not go out, or went nowhere. Only these codes are stored and logged: what a server says
- * may repeat an address, and what a library says may quote a URL with its password. docs/outbox.md has the same table.
+ * Why an outbox message was not sent. Only these codes are stored and logged: a server's reply may repeat an address,
+ * and a library's message may quote a URL with its password. docs/outbox.md has the same table.
  */
 export const PROBLEMS = {
   'smtp_<reply>':
@@ -27,7 +27,7 @@ export const PROBLEMS = {
   unknown: 'Anything else, or stored by an earlier version.',
 } as const;
 
-/** A code as it is stored: with a number in place of `<reply>` or `<status>`. */
+/** A stored code: with a number in place of `<reply>` or `<status>`. */
 export type Problem = Exclude<keyof typeof PROBLEMS, `${string}<${string}`> | `smtp_${number}` | `http_${number}`;
 
 /** A code in words. */
@@ -59,9 +59,9 @@ interface Carried {
   responseCode?: unknown;
 }
 
-/** The code for what was thrown; nothing of its text. */
+/** The code for an error; none of its text. */
 export function problemOf(thrown: unknown): Problem {
-  // fetch hides what happened in the cause.
+  // fetch has the reason in `cause`.
   const error = (thrown instanceof Error ? (thrown.cause ?? thrown) : {}) as Carried;
   const { code, originalCode, timeoutType, responseCode } = error;
   const known = (name: unknown) => CODES.find(([pattern]) => typeof name === 'string' && pattern.test(name))?.[1];

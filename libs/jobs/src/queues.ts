@@ -1,4 +1,4 @@
-/** Work that comes round by itself: how often, in milliseconds. */
+/** Recurring work and its interval in milliseconds. */
 export interface Recurring {
   job: string;
   everyMs: number;
@@ -8,13 +8,13 @@ export interface Recurring {
  * Every queue, by name, with its recurring job. The worker refuses to start when one of them has no processor, or two.
  */
 export const QUEUES = {
-  /** A commit that queues a mail nudges the worker; this finds what became due otherwise, such as a killed worker's mails. */
+  /** The worker is notified of new mails; this finds those that become due otherwise, such as a killed worker's. */
   email: { job: 'drain', everyMs: 5_000 },
-  /** Short: a rebuild waits a few seconds for others to join it, and nobody nudges when its time has come. */
+  /** Short, because a rebuild waits a few seconds for others to join it, without a notification when it is due. */
   rebuilds: { job: 'drain', everyMs: 2_000 },
-  /** A post goes out within five seconds of its time. */
+  /** Posts are published within five seconds of their time. */
   publishing: { job: 'publish-due', everyMs: 2_000 },
-  /** Often enough that readiness (which waits for three missed rounds) notices a dead worker within a minute. */
+  /** Short enough for readiness, which allows three missed rounds, to notice a dead worker within a minute. */
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 
@@ -22,5 +22,5 @@ export type QueueName = keyof typeof QUEUES;
 
 export const queueNames = Object.keys(QUEUES) as QueueName[];
 
-/** A worker that was not seen for this long is taken for dead (ms). */
+/** A worker without a heartbeat for this long counts as dead (ms). */
 export const WORKER_SILENCE_MS = 3 * QUEUES.housekeeping.everyMs;

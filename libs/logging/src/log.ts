@@ -3,20 +3,20 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import type { Env } from '@app/config';
 
 /**
- * What must never be written down, wherever it stands in a logged object. Only whitelisted fields are logged to begin
- * with; this is the second lock.
+ * Keys that must never be logged, at any depth. Only whitelisted fields are logged to begin with; this is the second
+ * lock.
  */
 const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email', 'phone', 'first_name', 'last_name'];
 
 /**
- * Lines are written in blocks of so many bytes, or after so many milliseconds: one call into the system for each line
- * would be a visible part of every request. The rest is written at exit; kill -9 may take the last moment's lines along,
- * but writes are in the audit log, in their own transaction.
+ * Lines are written in blocks of this size, or after this time (ms): a system call per line would be a noticeable part
+ * of every request. The rest is written at exit. A kill -9 may lose the last moment's lines, but writes are audited in
+ * their own transaction.
  */
 const BUFFER = 4_096;
 const FLUSH_EVERY = 100;
 
-/** One request, as it is logged: ids, and words of ours. Nothing that a person wrote. */
+/** A logged request: ids and our own words, nothing that a person wrote. */
 export interface AccessLine {
   /** A client may choose it, of letters, digits and a few signs. */
   request_id: string;
@@ -29,7 +29,7 @@ export interface AccessLine {
   ms: number;
 }
 
-/** JSON lines on standard output: ids and codes, never keys, tokens, names, addresses or message texts. */
+/** JSON lines on standard output: ids and codes, never keys, tokens, names, addresses or texts of messages. */
 export class Log implements LoggerService {
   readonly pino: Logger;
   private readonly accesses: Logger;
@@ -47,12 +47,12 @@ export class Log implements LoggerService {
     this.accesses = pino(options, out);
   }
 
-  /** Every request has one: its fields are few and known, and nothing is searched for what cannot be there. */
+  /** One line per request, with few and known fields: no redaction needed. */
   access(line: AccessLine): void {
     this.accesses.info(line, 'request');
   }
 
-  /** A failure of ours. Values of queries stay out: they are people's data. */
+  /** A failure on our side. Query values are omitted: they are personal data. */
   failure(error: unknown, requestId: string | null, code: string): void {
     this.pino.error({ request_id: requestId, code, err: describe(error) }, 'failure');
   }
@@ -78,17 +78,17 @@ export class Log implements LoggerService {
   }
 }
 
-/** What is kept of the log while it cannot be written (bytes); later lines are dropped. */
+/** The log buffer while it cannot be written (bytes); later lines are dropped. */
 const KEPT_WHILE_FULL = 1_048_576;
 
-/** Nobody is worse served because a disk is full: what cannot be written is tried again with the next lines. */
+/** A full disk must not affect requests: failed lines are retried with the next ones. */
 function standardOutput(): DestinationStream {
   const options = { minLength: BUFFER, periodicFlush: FLUSH_EVERY, maxLength: KEPT_WHILE_FULL };
   const out = pino.destination({ fd: 1, sync: false, ...options });
   let failing = false;
   out.on('error', () => (failing = true));
   out.on('write', () => (failing = false));
-  // At exit pino writes what is left, and would try for ever on a full disk.
+  // At exit pino flushes, and would retry for ever on a full disk.
   const flushSync = out.flushSync.bind(out);
   out.flushSync = () => {
     if (!failing) flushSync();
@@ -96,20 +96,20 @@ function standardOutput(): DestinationStream {
   return out;
 }
 
-/** PostgreSQL's codes, which Node's (EPIPE) could be taken for: theirs have no digit. */
+/** PostgreSQL's codes have a digit; Node's (EPIPE) don't. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /**
- * SQLSTATE classes whose messages tell of connections, resources and statements. All others may quote values: data
- * exceptions and constraint violations do, and whatever a function raises by itself.
+ * SQLSTATE classes whose messages concern connections, resources and statements. Others may quote values: data
+ * exceptions, constraint violations, and whatever a function raises.
  * https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 const PLAIN = /^(?:08|25|28|3D|40|42|53|54|55|57|58)/;
 
-/** What PostgreSQL tells of an error besides its message: names of ours, never values. `detail` and `hint` may quote. */
+/** Fields of a PostgreSQL error with our own names, never values. `detail` and `hint` may quote. */
 const NAMES = ['routine', 'schema', 'table', 'column', 'constraint'] as const;
 
-/** Name, code and where; the message only where it cannot quote what a person wrote. */
+/** Name, code and location; the message only if it cannot quote what a person wrote. */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: 'unknown', thrown: typeof error };
   const fields = error as Error & { code?: unknown } & Partial<Record<(typeof NAMES)[number], unknown>>;
@@ -121,7 +121,7 @@ function describe(error: unknown): object {
   return { ...described, ...names, message: PLAIN.test(code) && !raised ? error.message : undefined };
 }
 
-/** Where it was thrown. The stack begins with the message, and a message can hold lines that look like frames. */
+/** The stack frames. The stack begins with the message, which may contain lines that look like frames. */
 function framesOf({ stack = '', message }: Error): string {
   const start = stack.indexOf(message);
   if (start < 0) return '';

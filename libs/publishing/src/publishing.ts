@@ -5,7 +5,7 @@ import { Outbox } from '@app/jobs';
 
 export type PostStatus = 'draft' | 'published';
 
-/** What the rules ask of a post whose row is locked. */
+/** The state of a locked post. */
 export interface PostState {
   id: string;
   /** Null: the platform's own. */
@@ -14,15 +14,15 @@ export interface PostState {
   status: PostStatus;
 }
 
-/** No organization has it: the platform's posts are seen through the capability alone. */
+/** No organization has this id: the platform's posts are only visible through the capability. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/** Two versions of a post never carry the same time, however fast they follow each other. */
+/** Versions of a post always have different times, even in quick succession. */
 const TOUCHED = sql`updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')`;
 
 /**
- * How a blog post changes, whoever changes it: a caller's PATCH, or the worker when its time has come. Everything runs
- * inside the ambient transaction, on a row that is locked there.
+ * Changes blog posts, for a caller's PATCH and for the worker's schedule. Everything runs inside the ambient
+ * transaction on a locked row.
  */
 @Injectable()
 export class Publishing {
@@ -31,15 +31,12 @@ export class Publishing {
     private readonly outbox: Outbox,
   ) {}
 
-  /** On whose behalf the worker touches a post. */
+  /** The tenant for which the worker changes a post. */
   static tenantOf(organizationId: string | null): Tenant {
     return { organizationId: organizationId ?? NO_ORGANIZATION, platformBlog: organizationId === null };
   }
 
-  /**
-   * Writes the columns, moves the post to the status, and asks for one rebuild when the post was, is or comes to be
-   * published.
-   */
+  /** Writes the columns, changes the status, and requests a rebuild if the post was or becomes published. */
   async change(post: PostState, status: PostStatus, columns: Sql[] = []): Promise<void> {
     await this.db.query(sql`
       UPDATE blog_posts SET ${join([...columns, ...statusColumns(post.status, status), TOUCHED])}
@@ -47,7 +44,7 @@ export class Publishing {
     if (post.status === 'published' || status === 'published') await this.rebuild(post);
   }
 
-  /** Publishes a post whose time has come. @returns false when it is gone, not due any more, or in another's hands */
+  /** Publishes a scheduled post. @returns false when it is gone, not due any more, or in another's hands */
   async publishDue({ id, organizationId }: Pick<PostState, 'id' | 'organizationId'>): Promise<boolean> {
     const [post] = await this.db.query<{ brand: string }>(sql`
       SELECT brand FROM blog_posts
@@ -58,7 +55,7 @@ export class Publishing {
     return true;
   }
 
-  /** The site that shows the post has to be built anew: its organization's, or its brand's. */
+  /** Rebuilds the site that shows the post: its organization's or its brand's. */
   async rebuild({ organizationId, brand }: Pick<PostState, 'organizationId' | 'brand'>): Promise<void> {
     await this.outbox.addRebuild(
       organizationId,
@@ -67,7 +64,7 @@ export class Publishing {
   }
 }
 
-/** What a change of status brings with it. */
+/** Columns that change with the status. */
 function statusColumns(from: PostStatus, to: PostStatus): Sql[] {
   if (from === to) return [];
   if (to === 'draft') return [sql`status = 'draft'`, sql`published_at = NULL`];

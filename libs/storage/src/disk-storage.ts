@@ -5,15 +5,15 @@ import { pipeline } from 'node:stream/promises';
 import type { Env } from '@app/config';
 import { Storage, type StoredObject } from './storage.js';
 
-/** Where STORAGE=disk keeps what the API serves under /media. */
+/** The folder of STORAGE=disk, which the API serves under /media. */
 export function mediaFolder(env: Env): string {
   return resolve(env.get('DATA_DIR'), 'media');
 }
 
-/** Half-written files lie here, and are never served. */
+/** Incomplete files, which are never served. */
 const UNFINISHED = '.unfinished';
 
-/** Files below DATA_DIR/media. They appear whole or not at all: written beside, flushed, then renamed. */
+/** Files below DATA_DIR/media. They appear atomically: written elsewhere, flushed, then renamed. */
 export class DiskStorage extends Storage {
   private readonly folder: string;
 
@@ -28,7 +28,7 @@ export class DiskStorage extends Storage {
     await makeFolder(dirname(unfinished));
     try {
       const file = await open(unfinished, 'wx', 0o600);
-      // The stream flushes to the disk and closes the file when it ends, whichever way.
+      // The stream flushes and closes the file when it ends, in either case.
       await pipeline(object.open(), file.createWriteStream({ flush: true }));
       await makeFolder(dirname(target));
       await rename(unfinished, target);
@@ -57,12 +57,12 @@ export class DiskStorage extends Storage {
   }
 }
 
-/** Only the API reads it: everybody else gets images from there. */
+/** Only the API reads this folder; others get images from the API. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** A renamed file is safe from a power cut once its folder is on the disk too. */
+/** A rename survives a power failure once the folder is flushed too. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -2,13 +2,13 @@ import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, S3Client } fr
 import type { Env } from '@app/config';
 import { Storage, type StoredObject } from './storage.js';
 
-/** Objects never change under their address. */
+/** Objects are immutable. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
 
-/** Longer than anything of ours takes at a healthy service (ms): a request must not hang on a sick one. */
+/** Longer than any request to a healthy service takes (ms), so that ours don't hang on a sick one. */
 const PATIENCE = 20_000;
 
-/** Objects in an S3 bucket that everybody may read. */
+/** Objects in a publicly readable S3 bucket. */
 export class S3Storage extends Storage {
   private readonly client: S3Client;
   private readonly bucket: string;
@@ -28,7 +28,7 @@ export class S3Storage extends Storage {
       region,
       ...(endpoint && { endpoint, forcePathStyle: true }),
       ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey } }),
-      // Services that only look like S3 refuse the newer checksums.
+      // S3-compatible services reject the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: 2_000 },
