@@ -10,7 +10,7 @@ import { launcherOf } from './start/data-lock.js';
 import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
 import { refuseUnsafe } from './start/safety.js';
 
-/** What a command works with. */
+/** The context of a command. */
 export interface CommandContext {
   env: Env;
   db: Database;
@@ -23,15 +23,15 @@ export interface CommandContext {
 /** The configuration with a database in it. */
 export interface OpenDatabase {
   env: Env;
-  /** Where the embedded database lies; null for the one of DATABASE_URL. */
+  /** The embedded database's folder; null for DATABASE_URL. */
   where: string | null;
   stop: () => Promise<void>;
 }
 
 /**
- * Opens the database of DATABASE_URL, else an embedded PostgreSQL in DATA_DIR, started when it does not run and brought up
- * to date. Whoever runs the service here (`launch`) brings any database up to date, takes charge of an embedded server that
- * a killed launcher left, and gets an encryption key where there is none.
+ * Opens the database of DATABASE_URL, otherwise an embedded PostgreSQL in DATA_DIR, started if needed and migrated. A
+ * launcher (`launch`) migrates any database, adopts an embedded server that a killed launcher left, and creates a
+ * missing encryption key.
  *
  * @throws Failure when the database is not safe, or its encryption key is gone; nothing is changed then, or left running
  */
@@ -44,7 +44,7 @@ export async function openDatabase(launch?: { signal: AbortSignal }): Promise<Op
     (await startEmbeddedPostgres({
       dataDir,
       adopt: true,
-      // A command that passes by says only what it was asked for.
+      // A single command prints only its own output.
       ...(launch && { signal: launch.signal, log: (line: string) => process.stderr.write(`${line}\n`) }),
     }));
   const stop = async () => {
@@ -74,7 +74,7 @@ export function usesEmbedded(env: Env): boolean {
   return (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) === null;
 }
 
-/** Runs a command on a database, as its owner, and leaves everything as it was found. */
+/** Runs a command as the owner of the database. Stops a server that it started. */
 export async function withContext<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
@@ -107,10 +107,10 @@ export function organizationsOf(db: Database, env: Env): Organizations {
   return new Organizations(db, new Invites(db, env, new Vault(env)));
 }
 
-/** A connection that was just closed takes PostgreSQL a moment to end (ms). */
+/** PostgreSQL takes a moment to end a closed connection (ms). */
 const CLOSING_PATIENCE = 1_000;
 
-/** Whether a server serves others than this command by now: a running service, or another command, which then stops it. */
+/** Whether the server is in use by others: a running service, or another command, which stops it later. */
 async function isUsed(adminUrl: string, dataDir: string): Promise<boolean> {
   if (launcherOf(dataDir)) return true;
   const client = new pg.Client({ connectionString: adminUrl });

@@ -27,7 +27,7 @@ export interface Finding {
   message: string;
 }
 
-/** Looks at everything that the service leans on. Never throws: what cannot be looked at is a finding. */
+/** Checks everything that the service depends on. Never throws: what cannot be checked is a finding. */
 export async function examine(env: Env): Promise<Finding[]> {
   const services = [await examineRedis(env), await examineMail(env), await examineStorage(env)];
   return [...(await examineDatabase(env)), ...services, await examineKey(env), ...examineSettings(env)];
@@ -57,7 +57,7 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
   }
 }
 
-/** The other roles, as far as this machine knows their addresses, and what only the owner can look at. */
+/** The other roles whose URLs are configured here, and checks that only the owner can make. */
 async function examineOthers(env: Env): Promise<Finding[]> {
   const worker = env.get('WORKER_DATABASE_URL');
   const portal = env.get('PORTAL_DATABASE_URL');
@@ -79,7 +79,7 @@ async function examineRole(connection: DataSource, role: ProcessRole): Promise<F
     : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has exactly the rights that it needs` };
 }
 
-/** Looks as another role, on a connection of its own, for as long as it takes. */
+/** Runs a check as another role, on a separate connection. */
 async function examineAs(url: string, check: string, look: (as: DataSource) => Promise<Finding>): Promise<Finding> {
   try {
     const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', timeouts: false });
@@ -170,7 +170,7 @@ const GREETING_TIMEOUT_MS = 5_000;
 
 async function examineMail(env: Env): Promise<Finding> {
   const url = env.get('SMTP_URL');
-  // Without a mail server `npm start` writes mails down, and on the embedded database there is no other start.
+  // Without a mail server, `npm start` writes mails to files, and the embedded database is only used by it.
   if (!url && (usesEmbedded(loadEnv()) || launcherOf(env.get('DATA_DIR')))) {
     return { check: 'mail', status: 'ok', message: `mails are written to ${mailFolder(env)}` };
   }

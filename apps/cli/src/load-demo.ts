@@ -10,7 +10,7 @@ export interface LoadedOrganization {
   report: ImportReport;
 }
 
-/** The rows of another seed have other ids and the same addresses: they cannot be added. */
+/** Rows of another seed have different ids but the same addresses, so they cannot be added. */
 export class OtherDemo extends Failure {
   constructor(slug: string, seed: number) {
     super(
@@ -21,8 +21,7 @@ export class OtherDemo extends Failure {
 }
 
 /**
- * Writes the demo organizations' folders and imports them, as `import` would an organization's own. Organizations that
- * are there already take the rows that they lack.
+ * Writes and imports the demo organizations' folders. Existing organizations get the rows that they lack.
  *
  * @throws OtherDemo when they are there already, made from another seed
  */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 
-/** A command that could not do what it was asked; each line is for the operator. */
+/** A command failed; each line is for the operator. */
 export class Failure extends Error {
   readonly lines: string[];
 
@@ -11,12 +11,12 @@ export class Failure extends Error {
   }
 }
 
-/** What writing to a reader ends with who has had enough (`head`), or to a terminal that was closed. */
+/** Errors of writing to a reader that has gone (`head`, a closed terminal). */
 const NOBODY_READS = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
 /**
- * A command does not end in the middle because nobody reads what it prints: it leaves nothing half done. What could not
- * be printed on a full disk is an error at its end.
+ * A command finishes even if nobody reads its output, and leaves nothing half done. Output that could not be written to
+ * a full disk is an error at its end.
  */
 export function tolerateClosedOutput(): void {
   process.stderr.on('error', () => undefined);
@@ -28,15 +28,14 @@ export function tolerateClosedOutput(): void {
 }
 
 /**
- * Asks whoever sits at the terminal.
+ * Asks the user at the terminal.
  *
  * @throws Failure unless they agree; where nobody can be asked, `--yes` is how to agree
  */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Without an answer the question fails (Ctrl-C, Ctrl-D) or never ends (the input does). That is a no.
-  // Later than an answer that arrives with the end of the input.
+  // Ctrl-C, Ctrl-D or the end of the input means no, but after an answer that arrives with it.
   const closed = new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, '')));
   try {
     const asked = terminal.question(`${question} Continue? [y/N] `).catch(() => '');
@@ -47,7 +46,7 @@ export async function confirm(question: string): Promise<void> {
   }
 }
 
-/** One result: as a JSON object on a line of its own with `--json`, else in words. */
+/** One result: a line of JSON with `--json`, otherwise text. */
 export function print(command: Command, result: object, words: string): void {
   process.stdout.write(`${wantsJson(command) ? JSON.stringify(result) : words}\n`);
 }
@@ -56,7 +55,7 @@ export function print(command: Command, result: object, words: string): void {
 export interface Listing<Row> {
   json: (row: Row) => object;
   columns: Record<string, (row: Row) => string>;
-  /** Said instead of an empty table. */
+  /** Printed instead of an empty table. */
   empty: string;
 }
 
@@ -87,7 +86,7 @@ function wantsJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean }>().json ?? false;
 }
 
-/** A line that tells how far the work is; only for people who watch. */
+/** A progress line, only on a terminal. */
 export class ProgressLine {
   private shown = false;
 

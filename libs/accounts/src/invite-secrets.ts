@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import type { Vault } from '@app/config';
 
-/** Without 0 O 1 I L: a code is read aloud and typed. */
+/** Without 0 O 1 I L, because codes are read aloud and typed. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 10;
 const CODE = new RegExp(`^[${CODE_ALPHABET}]{${CODE_LENGTH}}$`);
@@ -17,7 +17,7 @@ export function newCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join('');
 }
 
-/** A token as it is; a code however it was typed: case, blanks, and dashes of all kinds do not matter. */
+/** A token as it is; a code regardless of case, whitespace and dashes. */
 export function readSecret(text: string): string {
   const code = text.replaceAll(/[\s\p{Dash_Punctuation}\p{Format}]/gu, '').toUpperCase();
   return CODE.test(code) ? code : text.trim();
@@ -34,8 +34,8 @@ export function isToken(secret: string): boolean {
 }
 
 /**
- * How secrets are stored. A code has 49 bits: whoever reads the table could try them all, so its hash needs a key that is
- * not in the database. Of the 256 bits of a token a plain hash gives nothing away.
+ * How secrets are stored. A code has 49 bits, which could be brute-forced from a leaked table, so its hash is keyed
+ * with a secret outside the database. A plain hash is enough for the 256 bits of a token.
  */
 export function hashOfSecret(secret: string, vault: Vault): Buffer {
   const hash = isCode(secret) ? createHmac('sha256', vault.derive('join code hashes')) : createHash('sha256');

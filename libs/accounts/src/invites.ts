@@ -12,27 +12,27 @@ export interface NewInvite {
   role: Tables['invites']['role'];
   targetId: string;
   subjectId?: string | null;
-  /** The one person that it is for; without, it is shareable. */
+  /** The only recipient; shareable without one. */
   email?: string | null;
-  /** A short code to be typed, instead of a token in a link. */
+  /** A short code to type instead of a token in a link. */
   code?: boolean;
-  /** The address gets a link by mail, with a second secret that proves it. */
+  /** The link is mailed, with a second secret that proves the address. */
   mailed?: boolean;
   apiKeyId?: string | null;
 }
 
-/** An invite whose secret is shown this once. */
+/** An invite with its secret, which is shown this once. */
 export interface MintedInvite extends NewInvite {
   id: string;
   /** Token or code. */
   secret: string;
-  /** Goes into the mail and nowhere else. */
+  /** Only for the mail. */
   proof: string | null;
   expiresAt: Date;
   createdAt: Date;
 }
 
-/** Whom the two standing join codes of an organization let in. */
+/** The roles of an organization's two standing join codes. */
 const STANDING_ROLES = ['student', 'tutor'] as const;
 export type StandingRole = (typeof STANDING_ROLES)[number];
 
@@ -47,14 +47,14 @@ export class Invites {
     private readonly vault: Vault,
   ) {}
 
-  /** Makes invites inside the ambient transaction, in one statement however many. */
+  /** Creates invites inside the ambient transaction, in one statement. */
   async mint(organizationId: string, wanted: NewInvite[]): Promise<MintedInvite[]> {
     const minted = this.prepare(wanted);
     await this.store(organizationId, minted);
     return minted;
   }
 
-  /** Invites with their secrets, which open nothing before they are stored. */
+  /** Prepares invites with their secrets, which are valid once stored. */
   prepare(wanted: NewInvite[]): MintedInvite[] {
     const createdAt = new Date();
     return wanted.map((invite) => ({
@@ -95,9 +95,8 @@ export class Invites {
   }
 
   /**
-   * Makes the codes that always let students and tutors in, as far as they are not there yet, inside the ambient
-   * transaction. Without an ENCRYPTION_KEY nothing is made: a command on a machine that does not hold the key leaves it
-   * to the worker, which does.
+   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY
+   * nothing is created: the worker, which has the key, does it later.
    *
    * @returns whether one was made
    */
@@ -117,8 +116,8 @@ export class Invites {
   }
 
   /**
-   * The organization's standing codes; null for one that is not there (yet), or that was sealed with an ENCRYPTION_KEY of
-   * before: it lets people in as ever, but cannot be shown. Reads only.
+   * The organization's standing codes; null for one that does not exist yet, or that was encrypted with an earlier
+   * ENCRYPTION_KEY: it still works but cannot be shown.
    */
   async standingCodes(tenant: Tenant): Promise<Record<StandingRole, string | null>> {
     const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
@@ -138,17 +137,17 @@ export class Invites {
     return { student: open('student'), tutor: open('tutor') };
   }
 
-  /** What is stored of a secret. */
+  /** The stored hash of a secret. */
   hashOf(secret: string): Buffer {
     return hashOfSecret(secret, this.vault);
   }
 
-  /** What a mail says of an invite that was made to be mailed. */
+  /** The link of an invite in its mail. */
   linkOf({ secret, proof, expiresAt }: MintedInvite): Pick<EmailPayload, 'joinUrl' | 'proof' | 'expiresAt'> {
     return { joinUrl: this.joinUrl(secret), proof, expiresAt: expiresAt.toISOString() };
   }
 
-  /** Where a person opens a token or code. */
+  /** The URL at which a person opens a token or code. */
   joinUrl(secret: string): string {
     return `${this.env.portalUrl}/join/${secret}`;
   }

@@ -22,7 +22,7 @@ const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 /** A request that the rules of accounts refuse. The message is for whoever made it. */
 export class AccountError extends Error {}
 
-/** Organizations and their owners, as an operator makes them. */
+/** Organizations and their owners, managed by the operator. */
 @Injectable()
 export class Organizations {
   constructor(
@@ -70,7 +70,7 @@ export class Organizations {
   }
 
   /**
-   * Makes a person an owner of the organization; whoever is one already stays one.
+   * Makes a person an owner of the organization, if they aren't one already.
    *
    * @throws AccountError when that person is a member with another role
    */
@@ -81,12 +81,12 @@ export class Organizations {
       throw new AccountError(`"${email}" is not an email address`);
     }
     return this.db.transaction({ organizationId }, async () => {
-      // Without a conflict target: with one, row-level security would want to see the new row.
+      // Without a conflict target: row-level security would require the new row to be visible.
       await this.db.query(sql`
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
         ON CONFLICT DO NOTHING`);
-      // The login may be another organization's so far: its row is not in sight, its id can be asked for.
+      // The login may be invisible as another organization's, but its id can be looked up.
       const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
       const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
@@ -98,7 +98,7 @@ export class Organizations {
         await this.db.query(sql`
           INSERT INTO members (id, organization_id, user_id, role, status)
           VALUES (${uuidv7()}, ${organizationId}, ${userId}, 'owner', 'pending')`);
-        // By the operator's word: the login may be tied to others.
+        // The operator vouches for it: the login may have other memberships.
         await this.db.query(sql`SELECT accept_ties(${userId}, false, true)`);
       }
       return { userId, created: !member };

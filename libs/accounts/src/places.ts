@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 
 /**
- * Gives accepted members their places, inside the ambient transaction. One place for each person: a stale one, from
- * before a change of role, is taken over.
+ * Adds accepted members to classrooms and groups inside the ambient transaction. One place per person: a stale one from
+ * before a change of role is reused.
  */
 @Injectable()
 export class Places {
@@ -45,7 +45,7 @@ export class Places {
     return row!.id;
   }
 
-  /** A student learns with a tutor; once for each subject, and once without one. */
+  /** Assigns a student to a tutor, once per subject and once without one. */
   async withTutor(organizationId: string, tutorId: string, studentId: string, subjectId: string | null): Promise<void> {
     await this.db.query(sql`
       INSERT INTO tutor_students AS t (id, organization_id, tutor_id, student_id, subject_id)

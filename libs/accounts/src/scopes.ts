@@ -1,4 +1,4 @@
-/** Every scope and what it opens, in the order of the reference. The database's check constraint holds the same set. */
+/** All scopes and what they allow, in the order of the reference. The database's check constraint has the same set. */
 export const SCOPES = {
   read: 'Read-only access to all of the organization’s data',
   'payments:write': 'Record manual or external payments',
@@ -14,7 +14,7 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** What the umbrella covers. The others open accounts or speak in public: each is granted by name. */
+/** What the umbrella scope covers. The others create accounts or publish, so each must be granted explicitly. */
 const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'payments:write',
   'tutors:write',
@@ -22,7 +22,7 @@ const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'coursework:write',
 ]);
 
-/** Whether a key that holds these scopes may do what needs `needed`. */
+/** Whether a key with these scopes has the scope `needed`. */
 export function grants(held: ReadonlySet<string>, needed: Scope): boolean {
   return held.has(needed) || (held.has('write') && UMBRELLA.has(needed));
 }

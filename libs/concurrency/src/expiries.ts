@@ -1,7 +1,7 @@
 /** How often the items are checked (ms). */
 const SWEEP = 100;
 
-/** Items that expire unless they are deleted first. One timer serves all of them, which costs less than a timer each. */
+/** Items that expire unless deleted first. One timer for all costs less than a timer each. */
 export class Expiries<T extends { readonly left: number }> {
   private readonly open = new Set<T>();
   private sweep: NodeJS.Timeout | undefined;

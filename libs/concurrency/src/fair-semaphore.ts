@@ -1,11 +1,11 @@
 import { Expiries } from './expiries.js';
 
-/** There is no place left in the queue, or the wait was too long. */
+/** The queue is full, or the wait was too long. */
 export class QueueFull extends Error {}
 
 export interface SemaphoreLimits {
   permits: number;
-  /** Permits that one owner may hold, even while others are free: whoever comes next must find one. */
+  /** The most permits of one owner, even while others are free, so that the next owner finds one. */
   share: number;
   /** Permits held and waits of one owner. */
   perOwner: number;
@@ -15,7 +15,7 @@ export interface SemaphoreLimits {
   wait: number;
 }
 
-/** Who wants a permit, and where that differs from the limits of all. */
+/** A request for a permit, with deviations from the general limits. */
 export interface Claim {
   owner: string;
   share?: number;
@@ -49,8 +49,8 @@ class Waiter {
 }
 
 /**
- * A counting semaphore that several owners share. Nobody holds more than its share; those who wait are served round-robin,
- * so that an owner who brings many tasks waits for itself; the tasks of one owner keep their order. Queues are bounded.
+ * A counting semaphore shared by owners. No owner holds more than its share. Waiting owners are served round-robin, so
+ * that one with many tasks waits for itself; each owner's tasks keep their order. Queues are bounded.
  */
 export class FairSemaphore {
   private free: number;
@@ -101,7 +101,7 @@ export class FairSemaphore {
   /** @returns what to wait for; null when the permit is granted. Each grant is ended by {@link release}. */
   acquire({ owner, share = this.limits.share, perOwner, reserve = 0, wait, signal }: Claim): Promise<void> | null {
     signal?.throwIfAborted();
-    // Whoever waits already could not be served, so this claim passes nobody but its own owner's.
+    // Waiting claims could not be served, so this one only overtakes its own owner's.
     if (!this.queues.has(owner) && this.fits(owner, share, reserve)) {
       this.take(owner);
       return null;
@@ -143,7 +143,7 @@ export class FairSemaphore {
 
   private leave(waiter: Waiter, reason: Error): void {
     this.remove(waiter);
-    // It may have kept those behind it from being served.
+    // It may have blocked those behind it.
     this.dispatch();
     waiter.refuse(reason);
   }
@@ -154,7 +154,7 @@ export class FairSemaphore {
       if (this.free === 0) return;
       if (!this.fits(owner, first!.share, first!.reserve)) continue;
       this.remove(first!);
-      // Behind all others: a loop over a Map comes to what is added while it runs.
+      // Moves to the end: iterating a Map includes entries added meanwhile.
       const rest = this.queues.get(owner);
       if (rest) {
         this.queues.delete(owner);

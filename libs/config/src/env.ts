@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { databaseUrl, flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
 
-/** Every variable that the service reads. `.env.example` says what each is for; a test keeps the two equal. */
+/** All variables that the service reads. `.env.example` documents them; a test keeps the two equal. */
 const settings = {
   NODE_ENV: oneOf('development', ['development', 'test', 'production']),
   HOST: text(null),
@@ -66,7 +66,7 @@ export class Env {
     return this.values[name];
   }
 
-  /** A variable without which this process cannot work, with a plain error when it is not set. */
+  /** A required variable. Throws a plain error if it is not set. */
   need<Name extends keyof Values>(name: Name): NonNullable<Values[Name]> {
     const value = this.values[name];
     if (value === null)
@@ -75,8 +75,8 @@ export class Env {
   }
 
   /**
-   * The environment that this one was read from, with `changes` (null unsets), for a process that is started from here.
-   * What is unset stays in it as an empty variable, or the process would take it from `.env`.
+   * The original environment with `changes` (null unsets), for child processes. Unset variables stay as empty ones, or
+   * the child would read them from `.env`.
    */
   forChildren(changes: Record<string, string | null>): Record<string, string> {
     const inherited = Object.entries(this.source).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -87,7 +87,7 @@ export class Env {
     return Object.fromEntries([...inherited, ...wanted]) as Record<string, string>;
   }
 
-  /** The variable that an address comes from, for messages; null when it comes from none. */
+  /** The variable that a URL comes from, for messages; null if none. */
   nameOf(address: string): string | null {
     return settingNames.find((name) => this.values[name] === address) ?? null;
   }
@@ -124,13 +124,13 @@ export class Env {
   }
 }
 
-/** What to do about a variable that is missing, where it is more than to set it. */
+/** The remedy for a missing variable, where it is more than setting it. */
 const REMEDIES: Partial<Record<keyof Values, string>> = {
   DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which brings its own database',
   ENCRYPTION_KEY: 'make one with "openssl rand -hex 32" and give the same to every process',
 };
 
-/** All faults of the configuration at once, one line each. */
+/** All configuration errors, one per line. */
 export class EnvError extends Error {
   constructor(readonly faults: string[]) {
     const text = faults.length === 1 ? ` ${faults[0]}` : faults.map((fault) => `\n  - ${fault}`).join('');
@@ -139,8 +139,8 @@ export class EnvError extends Error {
 }
 
 /**
- * Adds the variables of the file `.env` in the working folder to the environment; each program calls it first. What the
- * environment has already wins, under either of its names (`NAME`, `NAME_FILE`).
+ * Adds the variables of `.env` in the working directory to the environment; every program calls it first. Existing
+ * variables win, under either name (`NAME`, `NAME_FILE`).
  *
  * @throws EnvError when the file is there and cannot be read
  */
@@ -176,7 +176,7 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
     try {
       values[name] = setting.parse(given);
     } catch (error) {
-      // The value itself stays out of the message: it may be a secret.
+      // The message omits the value, which may be a secret.
       faults.push(`${name} must be ${(error as Error).message}`);
     }
   }

@@ -16,7 +16,6 @@ export function text(fallback: string | null, pattern?: RegExp, expected?: strin
   };
 }
 
-/** A text that must match, with a fallback that does. */
 export function pattern(fallback: string, shape: RegExp, expected: string): Setting<string> {
   return {
     fallback,
@@ -78,8 +77,8 @@ export function url(schemes: string[]): Setting<string | null> {
 }
 
 /**
- * An address of PostgreSQL. The driver takes `prefer`, `require` and `verify-ca` for `verify-full`, the strictest mode, and
- * warns that this will change: it is told what it does.
+ * A PostgreSQL URL. The driver treats `prefer`, `require` and `verify-ca` as `verify-full`, the strictest mode, and
+ * warns that this will change; this makes it explicit.
  */
 export function databaseUrl(): Setting<string | null> {
   const address = url(['postgres', 'postgresql']);

@@ -33,7 +33,7 @@ export function addDatabaseCommands(program: Command): void {
     .option('--yes', 'revert without asking')
     .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {
       if (revert && !yes) await confirm('This undoes the last migration and deletes the data that it made room for.');
-      // The embedded server's opening migrates already; what was done then is not told again.
+      // Opening the embedded server has migrated already.
       const { env, stop } = await openDatabase();
       try {
         if (revert) {

@@ -17,11 +17,11 @@ interface SetOptions extends TargetOptions {
   url: string;
   secretFile?: string;
   secretStdin?: boolean;
-  /** Refused: everybody on the machine can read the arguments of a process. */
+  /** Refused: everybody on the machine can see a process's arguments. */
   secret?: string;
 }
 
-/** What the hook of a site is kept under, and on whose behalf. */
+/** The target of a site's hook, and its tenant. */
 interface Target {
   target: string;
   organizationId: string | null;
@@ -34,7 +34,7 @@ interface HookRow {
   created_at: Date;
 }
 
-/** No organization has it: a brand's hook is seen through the platform's capability alone. */
+/** No organization has this id: a brand's hook is only visible through the platform capability. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
 const SHORTEST_SECRET = 16;
@@ -139,13 +139,13 @@ async function targetOf({ env, organizationId }: CommandContext, { org, brand }:
   return { target: `brand:${brand!}`, organizationId: null, tenant };
 }
 
-/** Of hosting services the path itself is the secret: whoever knows it can start builds. */
+/** The path of a hosting service's hook is itself a secret: whoever knows it can start builds. */
 function withoutPath(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** The messages leave the address out: it may hold a password. */
+/** Messages omit the URL, which may contain a password. */
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('Give an http(s) address.');

@@ -101,7 +101,7 @@ function parseScopes(text: string): Scope[] {
 
 function parseExpiry(text: string): Date {
   const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-  // A time without an offset is UTC, as everywhere in the interface; Date would take it for local time.
+  // A time without an offset is UTC, as in the API; Date would take it for local time.
   const date = new Date(text.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text);
   if (!iso.test(text) || Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('Give an ISO 8601 date or date-time.');
@@ -109,7 +109,7 @@ function parseExpiry(text: string): Date {
   return date;
 }
 
-/** Where the service answers: as it is configured, as it runs here, else as it would start. */
+/** The service's URL: as configured, as running here, or as it would start. */
 function addressOf(env: Env): string {
   const running = launcherOf(env.get('DATA_DIR'))?.url;
   return env.get('PUBLIC_URL') ?? running ?? `http://localhost:${env.get('PORT')}`;

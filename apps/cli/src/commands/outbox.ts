@@ -115,7 +115,7 @@ function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
   });
 }
 
-/** What may stand in a terminal, a ticket or a log: no address, and never a link. */
+/** Safe for a terminal, ticket or log: no full address, and never a link. */
 function presented({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs) {
   const { id, status, kind, attempts, due_at, last_error, organization_id, created_at, finished_at } = row;
   const shown = topic === 'email' ? masked(recipient) : recipient;
@@ -140,7 +140,7 @@ async function revealed({ topic, recipient, payload }: Row): Promise<Record<stri
   const { joinUrl, expiresAt } = await withContext(({ env }) =>
     Promise.resolve(JSON.parse(new Vault(env).open('outbox payloads', payload)) as EmailPayload),
   );
-  // Without the proof: that is for the reader of the mail alone.
+  // Without the proof, which is only for the mail's reader.
   return { recipient, ...(joinUrl && expiresAt && { join_url: joinUrl, expires_at: expiresAt }) };
 }
 

@@ -44,7 +44,7 @@ async function start(watch: boolean): Promise<void> {
     await service.showBanner();
     await service.untilStopped();
   } catch (error) {
-    // Whatever fails because it was told to stop is no failure.
+    // A failure caused by the stop itself is ignored.
     if (!stopping.signal.aborted) throw error;
   } finally {
     await service.stop();
@@ -101,7 +101,7 @@ class Service {
     return api.port;
   }
 
-  /** Shows the first key too, so that it is made when it is of use, and never lost. */
+  /** Also shows the first key, which is created here so that it cannot get lost. */
   async showBanner(): Promise<void> {
     const { env, where } = this.database!;
     const show = (key: string | null, owner: DemoOwner | null) =>
@@ -142,24 +142,24 @@ class Service {
   }
 }
 
-/** Whether it could be printed: the service goes on where nobody reads. */
+/** Whether it could be printed: the service continues without a reader. */
 function printed(text: string): Promise<boolean> {
   return new Promise((done) => process.stdout.write(text, (error) => done(!error)));
 }
 
-/** Root's database may lie elsewhere than the rest. */
+/** Root's database may be in another folder. */
 function whereIs(database: string | null, env: Env): string {
   const folder = resolve(env.get('DATA_DIR'));
   if (!database) return 'the database of DATABASE_URL';
   return dirname(database) === folder ? folder : `${database} (database), ${folder} (keys, images)`;
 }
 
-/** A database of one's own gets demo data only when that is said. */
+/** An external database only gets demo data on request. */
 function wantsDemo(env: Env): boolean {
   return env.get('DEMO') ?? usesEmbedded(loadEnv());
 }
 
-/** A bucket that does not take images is better known now than at the first upload. */
+/** Report a misconfigured bucket now rather than at the first upload. */
 async function checkStorage(env: Env): Promise<void> {
   if (env.get('STORAGE') !== 's3') return;
   try {
@@ -174,8 +174,8 @@ async function checkStorage(env: Env): Promise<void> {
 }
 
 /**
- * The children read the same environment, with what was made here in place of what is not set. Each gets the address of its
- * own role, and none the owner's.
+ * The children get the same environment, with generated values for what is not set. Each gets its own role's URL, and
+ * none the owner's.
  */
 function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
@@ -187,9 +187,9 @@ function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
     ADMIN_DATABASE_URL: null,
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     HOST: hostOf(env),
-    // No load balancer has to notice that the one process ends.
+    // No load balancer needs time to notice the shutdown of a single process.
     SHUTDOWN_DELAY_SECONDS: '0',
-    // Mails can be looked at without a mail server; The processes agree that they go somewhere.
+    // Without a mail server mails are written to files; all three programs agree on that.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });
 }

@@ -19,7 +19,7 @@ interface Conversation {
   classroomId: string | null;
   seats: Seat[];
   createdAt: number;
-  /** Whether what was said last was not for everyone. */
+  /** Whether the last message was private. */
   endsInPrivate: boolean;
 }
 

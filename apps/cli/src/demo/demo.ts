@@ -49,7 +49,7 @@ export interface DemoProgress {
 }
 
 export interface DemoOptions {
-  /** What an earlier demonstration wrote there is replaced. */
+  /** Replaces the files of earlier runs. */
   folder: string;
   /** Over all organizations, at least 10. */
   students: number;
@@ -75,11 +75,7 @@ type Profile = Omit<SchoolProfile, 'brands'>;
 const LEAST = 10;
 const MOST = 1_000_000;
 
-/**
- * What a size asks for: `small`, `large` or a number of students.
- *
- * @throws RangeError for anything else
- */
+/** Parses a size: `small`, `large` or a number of students. @throws RangeError for anything else */
 export function sizeOf(text: string): DemoSize {
   if (text === 'small') return { students: 60, homework: 600 };
   if (text === 'large') return { students: 100_000, homework: 1_000_000 };
@@ -149,8 +145,8 @@ const CHUNK_CHARACTERS = 1_000_000;
 const PROGRESS_EVERY_MS = 200;
 
 /**
- * Writes the data of the demonstration's organizations, in the format of the importer, one folder each, and
- * `organizations.json` with what is returned. They are to be imported in this order: one tutor works in both.
+ * Writes the demo organizations' data in the importer's format, a folder each, and `organizations.json` with the
+ * result. Import them in this order: one tutor works in both.
  */
 export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[]> {
   const { folder, students, homework: tasks = students * 10, seed, onProgress } = options;
@@ -176,7 +172,7 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
     const { email: ownerEmail, id: ownerId } = school.staff[0]!;
     organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail, ownerId });
   }
-  // Without the folders: the file is the same wherever it lies.
+  // Without folder paths, so that the file is the same anywhere.
   const listed = organizations.map(({ folder: _, ...organization }) => ({
     ...organization,
     folder: organization.slug,

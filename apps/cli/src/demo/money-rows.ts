@@ -66,11 +66,11 @@ function invoiceCount(school: School): number {
   return Math.max(20, Math.ceil((students * 4) / 3));
 }
 
-/** How many lines it has depends on the index alone: who runs the demonstration again adds none to invoices that are there. */
+/** The number of lines depends only on the index, so that another run adds none to existing invoices. */
 function invoice(school: School, index: number): Invoice {
   const createdAt = school.spread('invoice', index, invoiceCount(school), 60, 2);
   const other = index % 4 === 3;
-  // The newest students first: theirs are the first parents that a caller of the API sees.
+  // The newest students first: their parents come first in lists.
   const place = other ? index : index - Math.floor((index + 1) / 4);
   const student = school.students - 1 - (place % school.students);
   const status = other

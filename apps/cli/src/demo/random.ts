@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, everywhere. Not for secrets. */
+/** Pseudorandom numbers from a seed, the same everywhere. Not for secrets. */
 export class Random {
   constructor(private state: number) {}
 
@@ -24,14 +24,14 @@ export class Random {
   }
 }
 
-/** A number that stands for a text, for use as a seed. */
+/** A text's hash, for use as a seed. */
 export function hash(text: string, seed: number): number {
   let value = mix(seed ^ 0x9e3779b9);
   for (let place = 0; place < text.length; place++) value = mix(value ^ text.charCodeAt(place));
   return value;
 }
 
-/** Scatters 32 bits; no two numbers end as the same. */
+/** A bijective hash of 32 bits. */
 export function mix(value: number): number {
   let mixed = value | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -39,7 +39,7 @@ export function mix(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** Four hexadecimal digits of every 16 bits: a million ids are a matter of looking up. */
+/** A lookup table of four hexadecimal digits, for the speed of a million ids. */
 const HEX = Array.from({ length: 0x10000 }, (_, value) => value.toString(16).padStart(4, '0'));
 
 /** A UUID of version 7: its time, and otherwise made of the salt and the index. Different for each index of a salt. */

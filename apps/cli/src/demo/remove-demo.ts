@@ -3,7 +3,7 @@ import { DEMO_ORGANIZATIONS } from './demo.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
-/** A table as far as it says whose its rows are. */
+/** A table, with what determines the owner of its rows. */
 interface Table {
   name: string;
   owned: boolean;
@@ -34,7 +34,7 @@ const temporary = (ids: string) => `
   CREATE TEMPORARY TABLE demo_conversations ON COMMIT DROP AS
   SELECT DISTINCT conversation_id AS id FROM conversation_participants WHERE user_id IN (SELECT id FROM demo_users);`;
 
-/** Removes the demo organizations with everything that is theirs: all of it, or nothing. */
+/** Removes the demo organizations with all their data, in one transaction. */
 export async function removeDemo(ownerUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, options: '-c app.maintenance=on' });
   client.on('error', () => undefined);
@@ -61,7 +61,7 @@ async function remove(client: pg.Client, ids: string): Promise<void> {
   const { rows: tables } = await client.query<Table>(TABLES);
   const byName = new Map(tables.map((table) => [table.name, table]));
   const ordered = childrenFirst(tables);
-  // Twice: triggers count what goes, and write that down in a table that has had its turn.
+  // Twice: triggers count deletions in a table that has been emptied already.
   for (const name of [...ordered.filter((table) => table !== 'organizations'), ...ordered]) {
     const condition = conditionOf(name, byName, ids);
     if (condition) await client.query(`DELETE FROM ${escapeIdentifier(name)} t WHERE ${condition}`);
@@ -82,7 +82,7 @@ function childrenFirst(tables: Table[]): string[] {
   return ordered;
 }
 
-/** Which rows of a table are the demo's; empty for a table that is nobody's. */
+/** The demo's rows of a table; empty for a table without an owner. */
 function conditionOf(name: string, tables: Map<string, Table>, ids: string): string {
   if (name === 'organizations') return `t.id = ANY (${ids})`;
   if (name === 'users' || name === 'conversations') return `t.id IN (SELECT id FROM demo_${name})`;

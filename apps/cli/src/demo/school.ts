@@ -53,8 +53,8 @@ const IDS_EVERY_MS = 20_000;
 const CROWD = 5_000;
 
 /**
- * One organization of the demonstration. Nothing of it is stored: whatever is asked for (the 4711th student, the
- * time of the 12th session) is worked out from the seed, so that any table can be written alone and in bounded memory.
+ * A demo organization. Nothing is stored: whatever is asked for (the 4711th student, the time of the 12th session) is
+ * computed from the seed, so that any table can be written alone and in bounded memory.
  */
 export class School {
   readonly clock: Clock;
@@ -89,7 +89,7 @@ export class School {
     return new Random(mix(this.salt(kind) + Math.imul(index, 0x9e3779b1)));
   }
 
-  /** The same at any time and at any size: who runs the demonstration again finds its rows there already. */
+  /** The same at any time and size, so that another run finds its rows. */
   id(kind: string, index: number): string {
     return uuidFrom(this.salt(kind), index, IDS_FROM + index * IDS_EVERY_MS);
   }
@@ -215,7 +215,7 @@ export class School {
     ];
   }
 
-  /** One person with one login; pending in the second organization, since no import accepts for anybody. */
+  /** One person with one login; pending in the second organization, because an import cannot accept for anybody. */
   private sharedTutor(): Person {
     const createdAt = this.now - 401 * DAY;
     const email = 'sam.whitlock@example.org';

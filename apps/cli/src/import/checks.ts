@@ -7,14 +7,14 @@ import type { Staged } from './staging.js';
 /** How many faults of one rule are fetched; the others are only counted. */
 const FETCHED = 1_000;
 
-/** Somebody whom this organization has no tie to: the logins of those who have not accepted are out of sight. */
+/** A person without a membership here: logins of people who have not accepted are invisible. */
 const STRANGER = ['users t WHERE t.id', 'members t WHERE t.user_id', 'parents t WHERE t.user_id']
   .map((tied) => `NOT EXISTS (SELECT FROM ${tied} = wanted)`)
   .join(' AND ');
 
 /**
- * What only shows when lines are compared with each other and with the database. Each check is one statement over all
- * staged rows, so that every fault is found with its line and not just the first.
+ * Checks that compare lines with each other and with the database. Each is one statement over all staged rows, which
+ * finds every fault with its line.
  */
 export class Checks {
   private readonly stagedByTable: Map<string, Staged>;
@@ -97,7 +97,7 @@ export class Checks {
     this.report(staged, rows, () => ({ columns: [column], message }));
   }
 
-  /** A conversation in which nobody of this organization takes part, or ever did, would be somebody else's. */
+  /** A conversation without a past or present participant of this organization would belong to another one. */
   private async strangersConversations(): Promise<void> {
     const conversations = this.stagedByTable.get('conversations');
     if (!conversations) return;
@@ -139,7 +139,7 @@ export function fieldsOf(table: string, columns: string[]): string {
     .join(', ');
 }
 
-/** Row-level security says the same; a query names its organization nevertheless. */
+/** Row-level security implies this; queries name their organization nevertheless. */
 export function mine({ table }: Staged): string {
   return table.owned ? 'AND t.organization_id = current_organization_id()' : '';
 }

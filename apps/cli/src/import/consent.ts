@@ -7,9 +7,9 @@ import type { Staged } from './staging.js';
 const TIES = new Set(['members', 'parents']);
 
 /**
- * Nobody can accept for somebody else, and no file can: a login that was there before becomes pending, with what the
- * files say of the person, whatever status they give. It is told by the address, which is compared again once the rows
- * are written: from then on the address cannot change.
+ * Nobody can accept for another person, nor can a file: an existing login becomes pending, with what the files say of
+ * the person, whatever status they give. Logins are recognized by address, which is compared again after writing: from
+ * then on it cannot change.
  */
 export class Consent {
   private constructor(

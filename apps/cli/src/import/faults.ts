@@ -11,7 +11,7 @@ export interface ImportFault {
 const KEPT = 1_000;
 const SHOWN = 20;
 
-/** Collects what is wrong. Keeps the first thousand and counts the rest: a file of a million bad lines is one mistake. */
+/** Collects faults. Keeps the first thousand and counts the rest: a file of a million bad lines is one mistake. */
 export class Faults {
   private readonly kept: ImportFault[] = [];
   private counted = 0;
@@ -25,7 +25,7 @@ export class Faults {
     if (this.kept.length < KEPT) this.kept.push({ file, line, field, message });
   }
 
-  /** Counts faults that are not looked at one by one. */
+  /** Counts faults without details. */
   addMore(count: number): void {
     this.counted += count;
   }

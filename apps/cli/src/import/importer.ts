@@ -11,7 +11,7 @@ import { dropKnown, Writer } from './writing.js';
 
 export { ImportError, type ImportFault } from './faults.js';
 
-/** How far a table is: its file is read first, its rows are written once all files are checked. */
+/** The progress of a table: first its file is read; rows are written once all files are checked. */
 export interface ImportProgress {
   table: string;
   phase: 'reading' | 'writing';
@@ -25,7 +25,7 @@ export interface ImportReport {
 }
 
 export interface ImportOptions {
-  /** The owner's: row-level security, which is forced, holds it during an import too. */
+  /** The owner's: forced row-level security applies to it during an import too. */
   url: string;
   organizationId: string;
   /** With `<table>.ndjson` files. */
@@ -36,7 +36,7 @@ export interface ImportOptions {
 
 const PROGRESS_EVERY_MS = 200;
 
-/** Work of hours is not what these are for; transaction_timeout is unknown before PostgreSQL 17. */
+/** These limits are not for work that takes hours; transaction_timeout is unknown before PostgreSQL 17. */
 const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
@@ -116,8 +116,8 @@ async function writeAll(
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
   const consent = await Consent.of(client, all);
-  // The plans of triggers and foreign keys are made while the tables are nearly empty, and kept for the connection: left
-  // to itself, the planner would have each row to come pass over a whole table.
+  // Plans of triggers and foreign keys are cached while tables are nearly empty: by itself, the planner would choose
+  // sequential scans for all following rows.
   await client.query('SET LOCAL enable_seqscan = off');
   for (const staged of all) {
     const { table, read, lastLine } = staged;

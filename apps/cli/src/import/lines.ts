@@ -41,7 +41,7 @@ export async function* readLines(path: string): AsyncGenerator<Block> {
   if (begun.size > 0) yield { first, lines: [first === 1 ? withoutMark(begun.take()) : begun.take()] };
 }
 
-/** The start of a line whose end is in a later chunk. One that grows too long is not kept. */
+/** The start of a line that ends in a later chunk; an overlong one is dropped. */
 class BegunLine {
   size = 0;
   private parts: Buffer[] = [];
@@ -62,7 +62,7 @@ class BegunLine {
 
 function decode(bytes: Buffer): (string | BadLine)[] {
   if (isUtf8(bytes)) return bytes.toString('utf8').split('\n');
-  // Rare, so only now is it worth finding out which of the lines it is.
+  // Rare, so the faulty line is only located now.
   const lines: (string | BadLine)[] = [];
   for (let start = 0; start <= bytes.length;) {
     const found = bytes.indexOf(NEWLINE, start);

@@ -109,8 +109,8 @@ function names(numbers: string, relation: string): string {
 }
 
 /**
- * The importable tables, in the order of import, as the database itself describes them: its columns, defaults, closed
- * sets, lengths and references are checked without being written down a second time.
+ * The importable tables in import order, as the database describes them: columns, defaults, enumerations, lengths and
+ * references are checked without a second description.
  */
 export async function readSchema(client: Client): Promise<Table[]> {
   const { rows: columns } = await client.query<ColumnRow>(COLUMNS, [TABLES]);
@@ -134,7 +134,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
   const references: Reference[] = [];
   const checks: Check[] = [];
   for (const { name: constraint, columns: used, expression, foreign_table: table, foreign_columns } of constraints) {
-    // What a column is derived from has a rule of its own.
+    // Sources of derived columns have their own rule.
     const ofDerived = used.length === 1 && derivedNames.includes(used[0]!);
     if (expression !== null && !ofDerived && used.every((column) => staged.has(column))) {
       checks.push({ constraint, columns: used, expression, message: describeRule(expression) });

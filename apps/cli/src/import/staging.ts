@@ -4,7 +4,7 @@ import { BadLine, readLines } from './lines.js';
 import { RowReader, type StagedRow } from './row-reader.js';
 import type { Table } from './schema.js';
 
-/** Where one file's rows wait until all files are checked: a temporary table of this connection. */
+/** The rows of a file until all files are checked: a temporary table of this connection. */
 export interface Staged {
   table: Table;
   /** Its name. */
@@ -15,7 +15,7 @@ export interface Staged {
   lastLine: number;
 }
 
-/** Rows of one statement, and at most this much text of them: lines can be long. */
+/** Rows per statement, and the most text per statement: lines can be long. */
 const BATCH_ROWS = 2_000;
 const BATCH_CHARACTERS = 2_000_000;
 
@@ -30,7 +30,7 @@ interface StageOptions {
   onLines: (lines: number) => void;
 }
 
-/** Reads a file into its staging table, as far as its lines are sound; the others become faults. */
+/** Reads the valid lines of a file into its staging table; the others become faults. */
 export async function stage({ client, table, path, organizationId, faults, onLines }: StageOptions): Promise<Staged> {
   const relation = `import_${table.name}`;
   const definition = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
@@ -63,7 +63,7 @@ export async function stage({ client, table, path, organizationId, faults, onLin
   return staged;
 }
 
-/** Sends rows in batches. While the server takes one, the next is read: both processors are busy. */
+/** Sends rows in batches, reading the next one while the server processes one. */
 class Loader {
   private rows: StagedRow[] = [];
   private characters = 0;
@@ -88,7 +88,7 @@ class Loader {
     this.characters = 0;
     await this.sent;
     if (rows.length > 0) this.sent = this.client.query(this.insert, [JSON.stringify(rows)]);
-    // Whoever awaits it next hears of a failure; until then it is not an unhandled one.
+    // The next await reports a failure; until then it must not be an unhandled rejection.
     this.sent.catch(() => undefined);
   }
 

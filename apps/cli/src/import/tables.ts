@@ -32,7 +32,7 @@ export const TABLES = [
   'blog_posts',
 ];
 
-/** Columns that no file names: the organization is the target of the import, the others are derived. */
+/** Columns that files cannot set: the organization is the import's target, the others are derived. */
 export const KEPT_COLUMNS = new Set([
   'organization_id',
   'owner_organization_id',
@@ -49,7 +49,7 @@ export const KEPT_COLUMNS = new Set([
 /** Columns that hold an organization. A reference that names one besides another column is within the organization. */
 export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id']);
 
-/** How a table differs from what the schema tells of it. */
+/** Rules of a table that its schema does not express. */
 export interface TableRules {
   /** Fields of the file that are no columns, by the type of their values. */
   extraFields?: Record<string, string>;
@@ -58,14 +58,14 @@ export interface TableRules {
   derived?: Record<string, (row: Record<string, unknown>, organizationId: string) => unknown>;
   /** The field that a fault of a derived column belongs to. */
   fieldOf?: Record<string, string>;
-  /** Must be one of this organization, although the schema itself would take anybody. */
+  /** Must belong to this organization, although the schema would accept any. */
   references?: { column: string; table: string; key: string }[];
   /**
-   * A table whose rows are not all seen by the organization that wrote them. A line `s` whose id exists, and is not seen,
-   * is such a row, imported before, unless this SQL says that somebody else has it.
+   * A table with rows that are invisible to the organization that wrote them. A line `s` whose id exists and is
+   * invisible counts as imported before, unless this SQL says that it belongs to another organization.
    */
   taken?: string;
-  /** SQL of the field that is at fault then; the id unless told otherwise. */
+  /** SQL of the field at fault; `id` by default. */
   takenField?: string;
   /** The field that decides whose the row is. */
   ownedThrough?: string;
@@ -77,7 +77,7 @@ const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversatio
 const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
-/** Everything that the importer knows of single tables, besides their order. */
+/** The importer's knowledge of single tables, besides their order. */
 export const TABLE_RULES: Record<string, TableRules> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
@@ -98,7 +98,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
     taken: 'EXISTS (SELECT FROM student_groups v WHERE v.id = s.group_id)',
     ownedThrough: 'group_id',
   },
-  // Only the database can derive whose a homework row is: see hidden.ts.
+  // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },
   session_feedback: { taken: 's.legacy IS NOT TRUE', ownedThrough: 'session_id' },
   results: {

@@ -1,4 +1,4 @@
-/** What the rules of CHECK constraints look like once they are simplified, and what they say. */
+/** Simplified CHECK constraints, and their messages. */
 const SHAPES: [RegExp, (found: string[]) => string][] = [
   [/^\w+ = ANY ARRAY\[(.+)\]$/, ([, set]) => `must be one of ${set!.replaceAll("'", '')}`],
   [/^char_length<\w+> >= 1 AND char_length<\w+> <= (\d+)$/, ([, most]) => `must have 1 to ${most} characters`],
@@ -11,7 +11,7 @@ const SHAPES: [RegExp, (found: string[]) => string][] = [
   [/^\w+ ~ '(\S+)'$/, ([, pattern]) => `must match ${pattern}`],
 ];
 
-/** The rule of a CHECK constraint for people; completes "<field>: …". */
+/** The message of a CHECK constraint; completes "<field>: …". */
 export function describeRule(expression: string): string {
   const plain = simplify(expression);
   return (

@@ -6,7 +6,7 @@ import { takenLines } from './hidden.js';
 import { nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
-/** Lines of one statement: triggers keep its rows in memory, and progress is reported after each. */
+/** Lines per statement: triggers keep its rows in memory, and progress is reported after each. */
 const BATCH_LINES = 5_000;
 
 /** Looking for a faulty line costs a dozen statements. */
@@ -17,7 +17,7 @@ function isHideable(table: string): boolean {
   return TABLE_RULES[table]?.taken !== undefined;
 }
 
-/** Rows that exist already stay as they are: they leave the staging table. */
+/** Existing rows stay as they are: they are removed from the staging table. */
 export async function dropKnown(client: Client, staged: Staged): Promise<void> {
   const same = staged.table.key.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
   await client.query(`DELETE FROM ${staged.relation} s USING ${staged.table.name} t WHERE ${same} ${mine(staged)}`);
@@ -61,7 +61,7 @@ export class Writer {
     return written;
   }
 
-  /** Lines after `from`, up to `to`. When the database refuses them, halves are tried until the line is found. */
+  /** Writes the lines after `from` up to `to`. If the database refuses them, it bisects to find the faulty line. */
   private async range(from: number, to: number): Promise<number> {
     const written = await this.attempt(from, to);
     if (typeof written === 'number') {

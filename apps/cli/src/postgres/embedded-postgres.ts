@@ -22,9 +22,9 @@ export interface EmbeddedPostgres {
   workerUrl: string;
   /** The portal's role `tutoring_portal`, likewise. */
   portalUrl: string;
-  /** Where the data really is: `<dataDir>/postgres`, or a folder in /var/lib (see `startEmbeddedPostgres`). */
+  /** The actual data folder: `<dataDir>/postgres`, or one in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
-  /** False when the server ran already and is only used: then `stop` leaves it alone. */
+  /** False if the server was running already: then `stop` leaves it alone. */
   startedHere: boolean;
   /** Shuts the server down if it was started here. May be called any number of times. */
   stop(): Promise<void>;
@@ -91,7 +91,7 @@ async function createData(cluster: Cluster): Promise<void> {
     if (account) await chown(temporary, account.uid, account.gid);
     await initialize(cluster, temporary, settings.fsync === 'off' ? ['--no-sync'] : []);
     await rename(temporary, dataDirectory).catch((error: NodeJS.ErrnoException) => {
-      // Another process was faster: its data is used.
+      // Another process was faster: use its data.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
@@ -162,7 +162,7 @@ function serverState({ dataDirectory, passwords }: Cluster): ReturnType<typeof r
 }
 
 async function stopServer(cluster: Cluster, pid: number): Promise<void> {
-  // The server may be gone and another one, which is not ours, may serve the folder by now.
+  // The server may have been replaced by another one, which is not ours.
   const isRunning = async (): Promise<boolean> => {
     const state = await serverState(cluster);
     return state.kind !== 'none' && state.pid === pid;

@@ -8,7 +8,7 @@ import { runCommand, type ServerAccount, temporaryName } from './server-process.
 
 const SUPERUSER = 'postgres';
 
-/** The passwords of one embedded server, all derived from one secret: whoever can read that owns the data anyway. */
+/** The passwords of an embedded server, derived from one secret: whoever can read that owns the data anyway. */
 export class Passwords {
   constructor(private readonly secret: string) {}
 
@@ -17,7 +17,7 @@ export class Passwords {
   }
 
   adminUrl(port: number): string {
-    // Whatever PGSSLMODE the caller has: this server speaks no TLS.
+    // Overrides PGSSLMODE: this server does not support TLS.
     return `${this.url(SUPERUSER, port, 'postgres')}?sslmode=disable`;
   }
 

@@ -5,7 +5,7 @@ import { chmod, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:
 import { basename, join } from 'node:path';
 import pg from 'pg';
 
-/** The system account that a server process runs as when this process is root. */
+/** The system account of the server process if this process is root. */
 export interface ServerAccount {
   uid: number;
   gid: number;
@@ -85,7 +85,7 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   await mkdir(dataDir, { recursive: true, mode });
   const folder = await realpath(dataDir);
-  // Left alone when it is somebody else's.
+  // Unchanged if it belongs to another account.
   await chmod(folder, (await stat(folder)).mode & mode).catch(() => undefined);
   return folder;
 }
@@ -153,7 +153,7 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
   if (procStat !== undefined) {
     const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(procStat) ?? [];
     if (state === 'Z' || state === 'X') return false;
-    // Compared by inode: the same folder may be known under several paths.
+    // Compared by inode: a folder may have several paths.
     const [cwd, own] = await Promise.all(
       [`/proc/${pid}/cwd`, dataDirectory].map((path) => stat(path).catch(() => undefined)),
     );

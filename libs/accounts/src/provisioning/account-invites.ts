@@ -21,7 +21,7 @@ const NO_ADDRESS = 'This account has no email address yet: give it one first.';
 const ARCHIVED = 'This person is archived: provision them again first.';
 const WAITS = 'This person waits for approval: approve or decline instead.';
 
-/** Mails somebody who is there already the way into their account, whenever the organization asks for it. */
+/** Mails existing people a link into their account, whenever the organization asks for it. */
 @Injectable()
 export class AccountInvites {
   constructor(
@@ -51,7 +51,7 @@ export class AccountInvites {
     return invite;
   }
 
-  /** A parent who is linked to no child is not there. */
+  /** A parent without a linked child does not exist for the organization. */
   async sendToParent(by: Provisioner, id: string): Promise<AccountInvite> {
     const [parent] = await this.db.query<Recipient>(sql`
       SELECT p.status, CASE WHEN p.accepted_at IS NULL THEN p.supplied_first_name ELSE u.first_name END AS first_name,

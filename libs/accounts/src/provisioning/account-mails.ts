@@ -4,7 +4,7 @@ import { type Admission, type EmailKind, type EmailPayload, Outbox } from '@app/
 import { Invites, type MintedInvite } from '../invites.js';
 import type { Provisioner } from './people.js';
 
-/** A mail with a link into an organization, to somebody whom it provisioned. */
+/** A mail with a link for somebody whom the organization provisioned. */
 export interface AccountMail {
   kind: EmailKind;
   role: MintedInvite['role'];
@@ -14,7 +14,7 @@ export interface AccountMail {
   firstName: string | null;
 }
 
-/** Mails with which people learn of their accounts. */
+/** Mails that inform people of their accounts. */
 @Injectable()
 export class AccountMails {
   constructor(
@@ -38,7 +38,7 @@ export class AccountMails {
   /** Queues mails that their {@link admission} let through. */
   async queueAdmitted(by: Provisioner, mails: AccountMail[]): Promise<void> {
     if (mails.length === 0) return;
-    // What was asked of the database before leaves first, and is carried out while secrets are made and sealed.
+    // Lets earlier queries leave first, so that the database processes them while secrets are created and encrypted.
     await setImmediate();
     const minted = this.invites.prepare(
       mails.map(({ role, id, to }) => ({
@@ -62,7 +62,7 @@ export class AccountMails {
     ]);
   }
 
-  /** Queues mails that only tell something, as far as their {@link admission} goes. */
+  /** Queues notices without a link, as far as their {@link admission} goes. */
   async notify(
     by: Provisioner,
     kind: EmailKind,

@@ -7,7 +7,7 @@ import { Database } from '@app/database';
 export class Families {
   constructor(private readonly db: Database) {}
 
-  /** Links inside the ambient transaction; nothing when one of the two is not there, or the link is. */
+  /** Links inside the ambient transaction; no effect if one of the two is missing or the link exists. */
   async link(organizationId: string, parentId: string, studentId: string): Promise<void> {
     await this.db.query(sql`
       INSERT INTO parent_students (organization_id, parent_id, student_id)

@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { placeholderOf, type Person } from './people.js';
 
-/** What an organization knows of a login that is there already: only what ties that login to itself. */
+/** What an organization may know of an existing login: only its own memberships. */
 export interface Login {
   id: string;
   member: {
@@ -11,7 +11,7 @@ export interface Login {
     status: Tables['members']['status'];
     /** Whether a mail went out within a day. */
     mailedLately: boolean;
-    /** Whether that person has accepted here once, or was made here. */
+    /** Whether the person has accepted here before, or was created here. */
     consented: boolean;
   } | null;
   parent: { status: Tables['parents']['status']; consented: boolean } | null;
@@ -36,14 +36,14 @@ interface LoginRow {
 /** A pending person is not mailed again within this time. */
 const PAUSE_BETWEEN_MAILS = '24 hours';
 
-/** Logins of the platform, as far as an organization may know of them. */
+/** Logins of the platform, as far as an organization may know them. */
 @Injectable()
 export class Logins {
   constructor(private readonly db: Database) {}
 
   /**
-   * From here to the end of the ambient transaction nobody else provisions people in this organization: what is
-   * decided on what is known then stays right. Whoever waits here holds nothing that others wait for.
+   * Locks provisioning in this organization until the end of the ambient transaction, so that decisions stay valid. A
+   * waiting transaction holds nothing that others wait for.
    */
   async holdOrganization(organizationId: string): Promise<void> {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`provisioning of ${organizationId}`}, 0))`);
@@ -62,8 +62,8 @@ export class Logins {
   }
 
   /**
-   * Whether these logins still have these (normalized) addresses. Asked once they are tied to the organization, from when
-   * on nobody else changes them.
+   * Whether these logins still have these (normalized) addresses. Asked after their memberships are written, from when
+   * on addresses cannot change.
    */
   async have(addresses: { id: string; address: string }[]): Promise<boolean> {
     if (addresses.length === 0) return true;
@@ -74,8 +74,8 @@ export class Logins {
   }
 
   /**
-   * Makes logins, in the order of their addresses: of two transactions that make the same ones, in whatever
-   * organization, the later waits for the earlier at the first address they share, and neither for the other in turn.
+   * Creates logins in the order of their addresses, in all organizations alike: of two transactions with common
+   * addresses the later waits at the first one, so they cannot deadlock.
    *
    * @returns whether every one was made; an address that another transaction was faster to take has its login
    */
@@ -96,7 +96,8 @@ export class Logins {
         placeholder boolean, first_name text, last_name text, phone text)
       ORDER BY normalized
       ON CONFLICT DO NOTHING`;
-    // RETURNING would show rows that are nobody's members yet, which row-level security forbids: counted instead.
+    // Counted, because RETURNING would need rows to be visible, which row-level security denies before they are
+    // members.
     const runner = this.db.manager.queryRunner!;
     const { affected } = await runner.query(statement.text, statement.values, true);
     return affected === logins.length;

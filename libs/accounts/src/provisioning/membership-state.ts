@@ -16,7 +16,7 @@ export type MembershipState =
 const PARENT_OF_HERE = 'This address belongs to a parent in this organization, who cannot be a student too.';
 const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
 
-/** As a member with this role; without a login it is to be made. */
+/** As a member with this role; without a login, one is created. */
 export function stateAsMember(role: Tables['members']['role'], login: Login | undefined): MembershipState {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;

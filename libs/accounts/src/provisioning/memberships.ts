@@ -4,14 +4,14 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Plan, PlannedMembership } from './plan.js';
 
-/** Writes what ties people to an organization: memberships, profiles of tutors, parents and their links. */
+/** Writes memberships, tutor profiles, parents and their links. */
 @Injectable()
 export class Memberships {
   constructor(private readonly db: Database) {}
 
   /**
-   * All of a plan but its logins, which are there by now, in one statement. Each table's rows are written in the order
-   * of the people, so that writers of the same rows wait for each other rather than for one another in turn.
+   * Writes all of a plan except its logins, which exist by now, in one statement. Each table's rows are written in the
+   * order of the people, so that concurrent writers of the same rows cannot deadlock.
    *
    * @param mailed ids of those to whom a mail was queued
    * @returns whether all went as planned; not so when a writer that provisions nobody changed the same people meanwhile
@@ -83,7 +83,7 @@ export class Memberships {
   }
 }
 
-/** What an organization says of somebody who is pending stays apart from the login, which is not its to change. */
+/** What an organization says of a pending person is stored apart from the login, which it may not change. */
 function membershipRow({ id, status, person }: PlannedMembership, mailed: ReadonlySet<string>) {
   const supplied = status === 'pending';
   return {

@@ -1,6 +1,6 @@
 import { normalizeEmail } from '@app/database';
 
-/** On whose behalf people are provisioned: a caller of the API is one. */
+/** The organization for which people are provisioned, for example an API caller. */
 export interface Provisioner {
   organizationId: string;
   organization: { name: string; timeZone: string };
@@ -12,7 +12,7 @@ export interface Provisioner {
 export interface Person {
   firstName: string;
   lastName: string;
-  /** As it was given; null makes an account that no mail can reach. */
+  /** As given; null creates an account that no mail can reach. */
   email: string | null;
   phone: string | null;
 }
@@ -32,12 +32,12 @@ export interface NewTutor extends Person {
   isPublished: boolean | null;
 }
 
-/** Never mailed: nobody sees a parent until it is linked to a child. */
+/** Never mailed: parents are invisible until linked to a child. */
 export interface NewParent extends Person {
   type: 'parent';
 }
 
-/** Somebody whose values are refused before anything is looked up; they keep their place in the request. */
+/** A person whose values are refused before any lookup; they keep their place in the request. */
 export interface RefusedPerson {
   type: 'refused';
   refusal: Refusal;
@@ -45,15 +45,15 @@ export interface RefusedPerson {
 
 export type NewPerson = NewStudent | NewTutor | NewParent;
 
-/** Why a value is refused, and at which field of what was asked for. */
+/** Why a value is refused, and the field. */
 export interface Refusal {
   at: string[];
   reason: string;
 }
 
-/** The person is there now; `created` with a new login. `invited` when a mail was queued. */
+/** The person exists now; `created` with a new login, `invited` if a mail was queued. */
 export interface Provisioned {
-  /** `exists`: was there before, and nothing was done. */
+  /** `exists`: existed before, nothing was done. */
   status: 'ok' | 'exists';
   /** Of the login. */
   id: string;
@@ -61,7 +61,7 @@ export interface Provisioned {
   invited: boolean;
 }
 
-/** What became of one person. */
+/** The result for one person. */
 export type ProvisioningResult = Provisioned | { status: 'error'; refusal: Refusal };
 
 /** Addresses that can never receive mail end like this (RFC 2606). */
@@ -72,7 +72,7 @@ export function placeholderOf(id: string): string {
   return `${id}@placeholder${NOWHERE}`;
 }
 
-/** Whether this is an address of nobody, ours or another. */
+/** Whether no mail can reach the address. */
 export function leadsNowhere(email: string): boolean {
   return normalizeEmail(email).endsWith(NOWHERE);
 }

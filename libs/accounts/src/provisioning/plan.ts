@@ -6,14 +6,14 @@ import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal, Refus
 import { refusedByItself, TakenAddresses } from './refusals.js';
 import { type MembershipState, stateAsMember, stateAsParent } from './membership-state.js';
 
-/** A person's tie to the organization as it is to be written. */
+/** A membership to write. */
 export interface PlannedMembership {
   id: string;
   status: 'accepted' | 'pending';
   person: Person;
 }
 
-/** A mail to somebody provisioned; the place is that of the person in the request. */
+/** A mail to a provisioned person, with their index in the request. */
 export interface PlannedMail {
   place: number;
   kind: EmailKind;
@@ -23,13 +23,11 @@ export interface PlannedMail {
   firstName: string;
 }
 
-/** What is decided for one person. */
+/** The decision for one person. */
 export type Decision =
   { status: 'ok' | 'exists'; id: string; created: boolean } | { status: 'error'; refusal: Refusal };
 
-/**
- * Decides what to do for each person, from what the organization knows of their addresses, without doing any of it.
- */
+/** Decides what to do for each person from what the organization knows of their addresses, without side effects. */
 export class Plan {
   readonly decisions: Decision[];
   readonly logins = new Map<string, NewLogin>();
@@ -38,7 +36,7 @@ export class Plan {
   readonly returning: PlannedMembership[] = [];
   /** Pending members who are mailed again. */
   readonly reminded: string[] = [];
-  /** Of all tutors: one that is there stays as it is. */
+  /** Of all tutors; an existing profile stays as it is. */
   readonly profiles: { id: string; tutor: NewTutor }[] = [];
   readonly parents = new Map<string, PlannedMembership>();
   readonly links: { parentId: string; studentId: string }[] = [];
@@ -67,7 +65,7 @@ export class Plan {
     return members.length + returning.length + reminded.length + profiles.length + parents.size + links.length > 0;
   }
 
-  /** What logins of others are tied by: their addresses, normalized. */
+  /** The (normalized) addresses by which existing logins were found. */
   get offers(): { id: string; address: string }[] {
     const ties = [...this.members, ...this.returning, ...this.parents.values()];
     return ties.flatMap(({ id, status, person: { email } }) =>
@@ -85,7 +83,7 @@ export class Plan {
     }
     const parent = person.type === 'student' && state.as !== 'again' ? person.parent : null;
     const parents = parent && stateAsParent(this.loginOf(parent));
-    // Nothing of the student is planned yet: both are provisioned, or neither.
+    // Nothing is planned for the student yet: both are provisioned, or neither.
     if (parents?.as === 'refused') return refused(['parent', 'email'], parents.reason);
     const id = login?.id ?? this.newLogin(person, `${place}`);
     if (state.as === 'new') this.members.push({ id, status: state.status, person, role: person.type });

@@ -8,8 +8,8 @@ import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
 /**
- * Makes accounts for people, or invites those who have one elsewhere: each person for itself, one that cannot be
- * provisioned costs no other. Every statement serves all people at once, so that a hundred take as many as one does.
+ * Creates accounts for people, or invites those who have one elsewhere. Each person is independent: a refused one does
+ * not affect the others. Every statement serves all people, so that a hundred take as many statements as one.
  */
 @Injectable()
 export class Provisioning {
@@ -31,7 +31,7 @@ export class Provisioning {
       this.mails.admission(by, addresses),
     ]);
     const plan = new Plan(people, known);
-    // Another organization was faster to make some of them. What it made is known to the next attempt.
+    // Another organization has just created some of them; the next attempt will know them.
     if (plan.logins.size > 0 && !(await this.logins.add([...plan.logins.values()]))) throw new RetryTransaction();
     const mails = admit(plan.mails);
     const mailed = new Set(mails.map(({ id }) => id));

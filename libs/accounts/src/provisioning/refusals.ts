@@ -2,9 +2,9 @@ import { normalizeEmail } from '@app/database';
 import { isEmail } from '../email.js';
 import { leadsNowhere, type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
-/** What the column holds. */
+/** The limit of the column. */
 const LONGEST_ADDRESS = 254;
-/** The sign for Kelvin: in lower case it is the letter k, of somebody else's address. */
+/** The Kelvin sign: its lower case is the letter k, which would be another address. */
 const KELVIN = '\u212a';
 
 const MALFORMED = 'This is not an address that can receive mail.';
@@ -16,7 +16,7 @@ export function refusedAddress(email: string): string | null {
   return isEmail(email) && fits && !leadsNowhere(email) && !email.includes(KELVIN) ? null : MALFORMED;
 }
 
-/** The addresses that a person comes with, normalized: the own one, and that of a student's parent. */
+/** A person's normalized addresses: their own, and that of a student's parent. */
 export function addressesOf(person: NewPerson): { own: string | null; parent: string | null } {
   const parent = person.type === 'student' ? (person.parent?.email ?? null) : null;
   return {
@@ -25,7 +25,7 @@ export function addressesOf(person: NewPerson): { own: string | null; parent: st
   };
 }
 
-/** What is wrong with a person's values by themselves; null when nothing is. */
+/** Why a person's values are refused regardless of others; null if they are valid. */
 export function refusedByItself(person: NewPerson | RefusedPerson): Refusal | null {
   if (person.type === 'refused') return person.refusal;
   const ofParent = person.type === 'student' ? person.parent?.email : null;
@@ -45,11 +45,11 @@ export class TakenAddresses {
     const first = own === null ? undefined : this.taken.get(own);
     if (first) return { at: ['email'], reason: inRow(first.place) };
     const second = parent === null ? undefined : this.taken.get(parent);
-    // Brothers and sisters name the same parent.
+    // Siblings share a parent.
     return second?.as === 'own' ? { at: ['parent', 'email'], reason: inRow(second.place) } : null;
   }
 
-  /** Only of somebody who is provisioned: one who is refused takes no address from those who come after. */
+  /** Only for provisioned people: a refused one must not block an address for later ones. */
   add(person: NewPerson, place: number): void {
     const { own, parent } = addressesOf(person);
     if (own !== null) this.taken.set(own, { place, as: 'own' });

@@ -5,10 +5,10 @@ import { AccountMails } from './account-mails.js';
 import { type Person, placeholderOf, type Provisioner, type Refusal } from './people.js';
 import { refusedAddress } from './refusals.js';
 
-/** What is to be changed; what is undefined stays. */
+/** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
 
-/** What became of a change. */
+/** The result of a change. */
 export type ProfileChanged =
   | { status: 'absent' | 'done' }
   | {
@@ -29,7 +29,7 @@ const SHARED = 'This login is not this organization’s alone: only the person c
 const INVITED = 'This person is invited at their address and has not answered yet: it cannot be changed meanwhile.';
 const TAKEN = 'A student who is here already cannot get this address.';
 
-/** What an organization may change of its students: what it supplied, or a login that no other one is tied to. */
+/** Changes students as far as the organization may: what it supplied, or a login without other memberships. */
 @Injectable()
 export class StudentProfiles {
   constructor(
@@ -37,10 +37,10 @@ export class StudentProfiles {
     private readonly mails: AccountMails,
   ) {}
 
-  /** Changes inside the ambient transaction. After a refusal that transaction is to be rolled back. */
+  /** Changes inside the ambient transaction, which must be rolled back after a refusal. */
   async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
     const { organizationId } = by;
-    // Held before it is read, so that nobody ties or changes this login in between.
+    // Locked before reading, so that the login and its memberships cannot change in between.
     const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
@@ -88,7 +88,7 @@ export class StudentProfiles {
   private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
     const address = to.email ?? placeholderOf(id);
     try {
-      // A login that another organization has tied meanwhile is out of the policy's sight, or refused by the trigger.
+      // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger.
       const changed = await this.db.query(sql`
         WITH changed AS (
           UPDATE users SET first_name = ${to.first_name}, last_name = ${to.last_name}, phone = ${to.phone},
@@ -104,7 +104,7 @@ export class StudentProfiles {
     }
   }
 
-  /** Asks the new address to confirm, and tells the old one. */
+  /** Asks the new address for confirmation and notifies the old one. */
   private async tell(by: Provisioner, id: string, former: string | null, to: StudentRow): Promise<void> {
     const { email, first_name: firstName } = to;
     if (email !== null) {
@@ -114,7 +114,7 @@ export class StudentProfiles {
   }
 }
 
-/** By SQLSTATE: the address is another login's; another organization has tied the login a moment ago. */
+/** By SQLSTATE: the address belongs to another login; another organization has just added a membership. */
 const HINDRANCES: Record<string, Hindrance> = {
   [SQLSTATE.uniqueViolation]: 'taken',
   [SQLSTATE.insufficientPrivilege]: 'shared',
@@ -134,7 +134,7 @@ function differences(student: StudentRow, change: ProfileChange): Differences {
   return Object.fromEntries(entries.filter(([field, value]) => value !== undefined && value !== student[field]));
 }
 
-/** The membership is the one of the login with that address, whatever is said of it. */
+/** The membership belongs to the login with that address, whatever the change says. */
 function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
   return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
 }
