@@ -52,7 +52,9 @@ describe('row security', () => {
     await world.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
     await world.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
       SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
-    expect(closed).toEqual(expect.arrayContaining(['passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts']));
+    expect(closed).toEqual(
+      expect.arrayContaining(['passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts']),
+    );
     for (const table of closed) expect(await seen(mine, table), table).toEqual([]);
   });
 

@@ -13,6 +13,8 @@ const PARAMETERS: Record<string, string> = { secret: 'x'.repeat(43), code: 'AAAA
 /** Every route that needs nobody to be signed in. Whoever adds one adds it here, and says why. */
 const PUBLIC = [
   'GET /sign-in', 'POST /sign-in', 'POST /sign-out', 'POST /sign-in/passkey', 'POST /sign-in/passkey/options',
+  // Whoever has just joined may have to wait for an approval.
+  'GET /joined',
   // Whoever opens these has forgotten their password.
   'GET /forgot-password', 'POST /forgot-password', 'GET /password/:secret', 'POST /password/:secret',
 ]; // prettier-ignore
@@ -186,9 +188,8 @@ describe('what nobody asked for properly', () => {
     ['a path that does not decode', '/o/%E0%A4%A', 404],
     ['an id that is none', '/account/sessions/abc/end', 404],
   ])('%s has a page', async (_what, path, status) => {
-    const answer = path.startsWith('/account')
-      ? await portal.post(path, {}, owner.cookie)
-      : await portal.get(path, owner.cookie);
+    const { cookie } = await portal.someone('owner');
+    const answer = path.startsWith('/account') ? await portal.post(path, {}, cookie) : await portal.get(path, cookie);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain('Page not found');
   });

@@ -67,7 +67,7 @@ export class PasskeysService {
     const { origin, hostname } = this.site(request);
     const { registrationInfo } = await verified(() =>
       verifyRegistrationResponse({
-        response: credentialOf<RegistrationResponseJSON>(request),
+        response: credentialOf(request) as RegistrationResponseJSON,
         expectedChallenge: challenge,
         expectedOrigin: origin,
         expectedRPID: hostname,
@@ -108,7 +108,7 @@ export class PasskeysService {
   async signIn(request: Request, response: Response): Promise<Onward> {
     await this.limits.take(FROM_NETWORK, networkOf(request.ip));
     const challenge = await this.challenges.take(request, response, 'sign-in');
-    const credential = credentialOf<AuthenticationResponseJSON>(request);
+    const credential = credentialOf(request) as AuthenticationResponseJSON;
     const passkey = await this.store.find(credential.id);
     if (!passkey) throw PageError.badForm();
     const { origin, hostname } = this.site(request);
@@ -140,8 +140,8 @@ async function verified<T>(verify: () => Promise<T>): Promise<T> {
 }
 
 /** The credential of a JSON body, as far as we read it ourselves; the library checks the rest. */
-function credentialOf<T>(request: Request): T {
+function credentialOf(request: Request): unknown {
   const { credential } = (request.body ?? {}) as { credential?: { id?: unknown } };
   if (typeof credential?.id !== 'string') throw PageError.badForm();
-  return credential as T;
+  return credential;
 }

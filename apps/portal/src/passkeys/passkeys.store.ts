@@ -75,7 +75,7 @@ export class PasskeyStore {
     const { id, user_id: userId, public_key: key, sign_count: counter, transports } = row;
     const publicKey = Uint8Array.from(key);
     const credential = { id: credentialId, publicKey, counter: Number(counter), transports };
-    return { id, userId, credential: credential as WebAuthnCredential };
+    return { id, userId, credential: credential };
   }
 
   /** Notes a use. False when another one with this counter came first: the passkey was copied. */

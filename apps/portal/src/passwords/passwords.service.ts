@@ -1,14 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import sql from 'sql-template-tag';
-import {
-  hashPassword,
-  Identities,
-  isEmail,
-  isPassword,
-  PasswordLinks,
-  refusedPassword,
-} from '@app/accounts';
+import { hashPassword, Identities, isEmail, isPassword, PasswordLinks, refusedPassword } from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
