@@ -12,6 +12,7 @@ let make: Factories;
 let office: Office;
 
 const PASSWORD = 'correct horse battery';
+const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
 const NAMES = { firstName: 'Mia', lastName: 'Nguyen' };
 
 beforeAll(async () => {
@@ -304,7 +305,10 @@ describe('a tutor who joins by a code', () => {
     const approve = (by: Office) =>
       portal.app
         .get(Approvals)
-        .approve({ organizationId: by.id }, userId, { userId: admin.id, requestId: 'request-2' });
+        .approve({ organizationId: by.id, organization: NAMED, keyId: null }, userId, {
+          userId: admin.id,
+          requestId: 'request-2',
+        });
     expect(await approve(other)).toBe('absent');
     expect((await Promise.all([approve(office), approve(office)])).sort()).toEqual(['decided', 'done']);
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ status: 'accepted' });

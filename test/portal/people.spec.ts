@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Tables } from '@app/database';
-import { newAddress, type Office, studentRow, tutorRow } from '../support/data/provisioning.js';
+import { newAddress, Office, studentRow, tutorRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { Visitor } from '../support/portal/visitor.js';
 
@@ -16,10 +15,10 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   office = await desk.office();
-  const [organization] = await sql<Tables['organizations']>('SELECT * FROM organizations WHERE id = $1', office.id);
-  const someone = await desk.portal.someone('owner', { organization: organization! });
+  const organization = await desk.portal.make.find('organizations', office.id);
+  const someone = await desk.portal.someone('owner', { organization });
   [owner, ownerId] = [new Visitor(desk.portal, someone.cookie), someone.user.id];
-  base = `/o/${organization!.slug}/people`;
+  base = `/o/${organization.slug}/people`;
 });
 afterAll(() => desk.close());
 
@@ -142,16 +141,15 @@ describe('the list of people', () => {
   });
 
   it('is for owners and admins alone', async () => {
-    const slug = base.split('/')[2]!;
-    const [organization] = await sql<Tables['organizations']>('SELECT * FROM organizations WHERE slug = $1', slug);
+    const organization = await desk.portal.make.find('organizations', office.id);
     for (const role of ['tutor', 'student'] as const) {
-      const { cookie } = await desk.portal.someone(role, { organization: organization! });
+      const { cookie } = await desk.portal.someone(role, { organization });
       for (const path of [base, `${base}/invites`]) {
         const answer = await new Visitor(desk.portal, cookie).get(path);
         expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Only owners and admins')]);
       }
     }
-    const { cookie } = await desk.portal.someone('admin', { organization: organization! });
+    const { cookie } = await desk.portal.someone('admin', { organization });
     expect((await new Visitor(desk.portal, cookie).get(base)).status).toBe(200);
     expect((await desk.visitor().get(base)).status).toBe(303);
     const elsewhere = await desk.portal.someone('owner');
@@ -161,7 +159,11 @@ describe('the list of people', () => {
 
 describe('a tutor who waits', () => {
   it('is let in by an owner, once, and sees the organization then', async () => {
-    const { id, visitor } = await waiting();
+    const { id, email, visitor } = await waiting();
+    const [{ to }] = (await sql<{ to: string }>('SELECT email AS to FROM users WHERE id = $1', ownerId)) as [
+      { to: string },
+    ];
+    expect(await desk.mail(to)).toMatchObject({ kind: 'approval_request', token: 'people?status=waiting' });
     expect((await owner.get(base)).text).toContain('One tutor waits for your approval');
     const answer = await owner.post(`${base}/members/${id}/approve`, { from: '?status=waiting' });
     expect(answer.headers.location).toBe(`${base}?status=waiting`);
@@ -173,6 +175,7 @@ describe('a tutor who waits', () => {
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted' });
     expect(await audited('approve_member')).toEqual([{ user_id: id, by: ownerId }]);
     expect(await audited('decline_member')).toEqual([]);
+    expect(await desk.mail(email)).toMatchObject({ kind: 'approval_given', token: 'sign-in', proof: '' });
   });
 
   it('is declined, and not let in by the code again', async () => {
@@ -267,7 +270,8 @@ describe('open invites', () => {
       'classroom Year 9 Algebra',
       'with tutor Grace Hopper',
       'of Tim Young',
-      'Everybody who has it',
+      'Anybody with the link',
+      'Anybody with the code',
     ]) {
       expect(text).toContain(shown);
     }
@@ -334,13 +338,11 @@ describe('open invites', () => {
     expect(await audited('revoke_invite')).toEqual([{ invite_id: invite!.id, by: ownerId }]);
     const { id } = await desk.api.organizations.create({ name: 'Standing', slug: `standing-${Date.now()}` });
     const standing = await sql<{ id: string }>('SELECT id FROM invites WHERE organization_id = $1 AND standing', id);
-    const { cookie } = await desk.portal.someone('owner', {
-      organization: (await sql<Tables['organizations']>('SELECT * FROM organizations WHERE id = $1', id))[0]!,
-    });
+    const organization = await desk.portal.make.find('organizations', id);
+    const { cookie } = await desk.portal.someone('owner', { organization });
     const keeper = new Visitor(desk.portal, cookie);
-    const slug = (await sql<{ slug: string }>('SELECT slug FROM organizations WHERE id = $1', id))[0]!.slug;
     for (const one of standing) {
-      expect((await keeper.post(`/o/${slug}/people/invites/${one.id}/revoke`)).status).toBe(404);
+      expect((await keeper.post(`/o/${organization.slug}/people/invites/${one.id}/revoke`)).status).toBe(404);
     }
   });
 });

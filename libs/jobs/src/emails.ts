@@ -10,6 +10,7 @@ export const EMAIL_KINDS = [
   'approval_request',
   'password_reset',
   'owner_welcome',
+  'approval_given',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
@@ -20,7 +21,7 @@ export interface EmailPayload {
   /** The person's first name, if the caller gave it. */
   firstName: string | null;
   role: 'tutor' | 'admin' | 'student' | 'parent';
-  /** null in a notice without a link. */
+  /** Where to go on: of an invite, or a page of the portal; null in a mail that only tells something. */
   joinUrl: string | null;
   /**
    * The link's second secret. It is only sent by mail and shown nowhere else, so whoever has it reads the mail of this

@@ -46,8 +46,8 @@ export class TestBrowser {
       javaScriptEnabled: javaScript,
     });
     if (cookie) {
-      const [name = '', value = ''] = cookie.split('=');
-      await context.addCookies([{ name, value, url: portal.url }]);
+      const cookies = cookie.split('; ').map((pair) => pair.split('='));
+      await context.addCookies(cookies.map(([name = '', value = '']) => ({ name, value, url: portal.url })));
     }
     return context.newPage();
   }

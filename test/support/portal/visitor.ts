@@ -30,7 +30,8 @@ export class Visitor {
     return answer.status === 303 ? this.follow(await this.get(answer.headers.location!)) : answer;
   }
 
-  private get header(): string {
+  /** The Cookie header. */
+  get header(): string {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 

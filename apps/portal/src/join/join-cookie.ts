@@ -17,6 +17,8 @@ export type JoinState =
       waits: boolean;
       verified: boolean;
       confirmationMailed: boolean;
+      /** Whether this service sends mail at all. */
+      mails: boolean;
     };
 
 /** Long enough to find a password. */

@@ -85,6 +85,7 @@ export class JoinController {
     const joined = this.cookie.read(request, 'joined');
     if (!joined || !session) return seeOther('/');
     const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
-    return page('join/joined', { ...joined, slug: membership && manages(membership) ? membership.slug : null });
+    const { organization: name, ...rest } = joined;
+    return page('join/joined', { ...rest, name, slug: membership && manages(membership) ? membership.slug : null });
   }
 }

@@ -12,6 +12,7 @@ import {
   refusedPassword,
 } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
+import { Outbox } from '@app/jobs';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
@@ -51,6 +52,7 @@ export class JoinService {
     private readonly limits: AttemptLimits,
     private readonly sessions: Sessions,
     private readonly cookie: JoinCookie,
+    private readonly outbox: Outbox,
   ) {}
 
   /** The page of an invite in whatever state. */
@@ -130,6 +132,7 @@ export class JoinService {
       waits,
       verified,
       confirmationMailed,
+      mails: this.outbox.sendsMail,
     });
     return seeOther('/joined');
   }

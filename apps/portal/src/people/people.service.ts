@@ -63,8 +63,8 @@ export class PeopleService {
     return listed(rows);
   }
 
-  approve({ organizationId }: Membership, userId: string, by: Decider): Promise<Decided> {
-    return this.approvals.approve({ organizationId }, userId, by);
+  approve(tenant: Membership, userId: string, by: Decider): Promise<Decided> {
+    return this.approvals.approve(provisionerOf(tenant), userId, by);
   }
 
   decline({ organizationId }: Membership, userId: string, by: Decider): Promise<Decided> {

@@ -85,6 +85,12 @@ const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = 
     action: 'Set your password',
     otherwise: `If you do not know ${organization}, you can ignore this email. Nobody can use the account without this link.`,
   }),
+  approval_given: (organization) => ({
+    subject: `You can teach at ${organization} now`,
+    reason: `${organization} has approved you as a tutor.`,
+    action: 'Sign in',
+    otherwise: `If you do not know ${organization}, please contact them: somebody has joined with your address.`,
+  }),
 };
 
 const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,

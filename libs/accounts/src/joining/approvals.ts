@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tenant } from '@app/database';
 import { AuditLog } from '../audit-log.js';
+import { AccountMails } from '../provisioning/account-mails.js';
+import type { Provisioner } from '../provisioning/people.js';
 
 /** The owner or admin who decides something, and in which request. */
 export interface Decider {
@@ -18,11 +20,14 @@ export class Approvals {
   constructor(
     private readonly db: Database,
     private readonly audit: AuditLog,
+    private readonly mails: AccountMails,
   ) {}
 
-  approve(tenant: Tenant, userId: string, by: Decider): Promise<Decided> {
-    return this.decide(tenant, userId, by, 'approve_member', async () => {
+  /** The tutor is told by mail. */
+  approve(provisioner: Provisioner, userId: string, by: Decider): Promise<Decided> {
+    return this.decide(provisioner, userId, by, 'approve_member', async () => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
+      if (row!.done) await this.tell(provisioner, userId);
       return row!.done;
     });
   }
@@ -38,6 +43,13 @@ export class Approvals {
         SELECT FROM declined`);
       return declined.length > 0;
     });
+  }
+
+  private async tell(provisioner: Provisioner, userId: string): Promise<void> {
+    const tutor = await this.db.query<{ to: string; firstName: string }>(sql`
+      SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ${provisioner.organizationId} AND m.user_id = ${userId} AND NOT u.placeholder_email`);
+    await this.mails.notify(provisioner, 'approval_given', 'tutor', tutor, '/sign-in');
   }
 
   private decide(

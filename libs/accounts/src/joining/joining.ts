@@ -234,6 +234,9 @@ export class Joining {
       SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${by.organizationId} AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
         AND NOT u.placeholder_email`);
-    await this.mails.notify(by, 'approval_request', 'admin', approvers);
+    const [organization] = await this.db.query<{ slug: string }>(sql`
+      SELECT slug FROM organizations WHERE id = ${by.organizationId}`);
+    const path = `/o/${organization!.slug}/people?status=waiting`;
+    await this.mails.notify(by, 'approval_request', 'admin', approvers, path);
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { Env } from '@app/config';
 import { type Admission, type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
 import { Invites, type MintedInvite } from '../invites.js';
 import type { Provisioner } from './people.js';
@@ -20,6 +21,7 @@ export class AccountMails {
   constructor(
     private readonly invites: Invites,
     private readonly outbox: Outbox,
+    private readonly env: Env,
   ) {}
 
   /** Which mails to these addresses may go out, see {@link Outbox.admission}. */
@@ -62,18 +64,24 @@ export class AccountMails {
     ]);
   }
 
-  /** Queues notices without a link, as far as their {@link admission} goes. */
+  /**
+   * Queues mails that only tell something, as far as their {@link admission} goes.
+   *
+   * @param path of the portal's page to go on with
+   */
   async notify(
     by: Provisioner,
     kind: EmailKind,
     role: MintedInvite['role'],
     people: { to: string; firstName: string | null }[],
+    path: string | null = null,
   ): Promise<void> {
+    const link = path && `${this.env.portalUrl}${path}`;
     const emails = people.map(({ to, firstName }) => ({
       kind,
       to,
       inviteId: null,
-      payload: payloadOf(by, role, firstName),
+      payload: { ...payloadOf(by, role, firstName), joinUrl: link },
     }));
     await this.outbox.addEmails(by.organizationId, emails, true);
   }

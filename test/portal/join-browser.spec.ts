@@ -1,0 +1,155 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newAddress, type Office } from '../support/data/provisioning.js';
+import { axeFaults, TestBrowser } from '../support/portal/browser.js';
+import { JoinDesk } from '../support/portal/join-desk.js';
+import { busyOffice, joinPages } from '../support/portal/join-states.js';
+import { PASSWORD } from '../support/portal/portal.js';
+
+let desk: JoinDesk;
+let browser: TestBrowser;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+  browser = await TestBrowser.start();
+  office = await desk.office();
+});
+afterAll(async () => {
+  await browser.stop();
+  await desk.close();
+});
+
+const STUDENT = { scope: 'organization', role: 'student' };
+const LOOKS = [
+  { width: 320, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+] as const;
+
+const overflow = (page: Page) =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+
+async function fill(page: Page, fields: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
+}
+
+describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) => {
+  it('a new person enters a code, registers and is welcomed', async () => {
+    const code = await desk.invite(office, STUDENT);
+    const page = await browser.visit(desk.portal, { javaScript, width: 320 });
+    await page.goto('/join');
+    await fill(page, { 'Code or link': `${code.slice(0, 5).toLowerCase()} - ${code.slice(5)}` });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL(`**/join/${code}`);
+    const email = newAddress();
+    await fill(page, {
+      'First name': 'Mia',
+      'Last name': 'Nguyen',
+      'Email address': email,
+      'Choose a password': PASSWORD,
+    });
+    await page.getByRole('button', { name: 'Accept and join' }).click();
+    await page.waitForURL('**/joined');
+    expect(await heading(page)).toBe('Welcome to Demo Tutoring');
+    const people = await office.list('/v1/students');
+    expect(people).toContainEqual(expect.objectContaining({ email, first_name: 'Mia', status: 'accepted' }));
+  });
+
+  it('somebody with an account signs in on the way, and neither link nor proof is told to any page', async () => {
+    const { id, email } = await desk.person();
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const page = await browser.visit(desk.portal, { javaScript });
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(JSON.stringify(request.headers())));
+    await page.goto(`/join/${token}?proof=${proof}`);
+    expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('link', { name: 'Sign in to accept' }).click();
+    await fill(page, { 'Email address': email, Password: PASSWORD });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`**/join/${token}`);
+    await page.getByRole('button', { name: 'Accept and join' }).click();
+    await page.waitForURL('**/joined');
+    expect(await office.seen('/v1/students', id)).toMatchObject({ status: 'accepted' });
+    expect(sent.length).toBeGreaterThan(5);
+    for (const headers of sent) expect(headers).not.toMatch(/"referer":"[^"]/);
+    expect(sent.join()).not.toContain(proof);
+  });
+
+  it('an owner lets a waiting tutor in, and sends an invite again', async () => {
+    const { office: busy, owner, base } = await busyOffice(desk);
+    const page = await browser.visit(desk.portal, { javaScript, width: 320, cookie: owner.header });
+    await page.goto(base);
+    await page.getByRole('link', { name: 'Approve or decline' }).click();
+    await page.getByRole('button', { name: 'Approve Mia Nguyen' }).click();
+    await page.waitForURL('**/people?status=waiting');
+    expect(await page.getByRole('status').textContent()).toBe('The tutor was let in.');
+    expect(await busy.list('/v1/tutors')).toContainEqual(
+      expect.objectContaining({ first_name: 'Mia', status: 'accepted' }),
+    );
+    await busy.tenMinutesLater();
+    await page.goto(base);
+    await page.getByRole('button', { name: 'Resend invite to Ada Byron' }).click();
+    await page.waitForURL(`**${base}`);
+    expect(await page.getByRole('status').textContent()).toMatch(/^We are sending a link to /);
+    await page.goto(`${base}/invites`);
+    await page.locator('summary').first().click();
+    await page.getByRole('button', { name: 'Revoke it' }).first().click();
+    expect(await page.getByRole('status').textContent()).toBe('The invite was revoked.');
+  });
+});
+
+describe('a page of joining', () => {
+  it.each(LOOKS)(
+    'has its heading, fits its width and is sound for a screen reader, in every state ($width px, $colorScheme)',
+    async (look) => {
+      for (const [name, { path, cookie = '', heading: expected }] of Object.entries(await joinPages(desk, office))) {
+        const page = await browser.visit(desk.portal, { ...look, cookie });
+        await page.goto(path);
+        const found = {
+          name,
+          heading: await heading(page),
+          overflow: await overflow(page),
+          axe: await axeFaults(page),
+        };
+        expect(found).toEqual({ name, heading: expected, overflow: 0, axe: [] });
+        await page.context().close();
+      }
+    },
+  );
+
+  it('is filled in and sent by keyboard alone', async () => {
+    const token = await desk.invite(office, { ...STUDENT, email: newAddress() });
+    const page = await browser.visit(desk.portal, { width: 320 });
+    await page.goto(`/join/${token}`);
+    const texts = ['Mia', 'Nguyen', PASSWORD];
+    for (let step = 0; step < 20 && texts.length > 0; step++) {
+      await page.keyboard.press('Tab');
+      const isOpen = 'document.activeElement.matches("input:not([readonly])")';
+      if (await page.evaluate<boolean>(isOpen)) await page.keyboard.type(texts.shift()!);
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/joined');
+    expect(await heading(page)).toBe('Welcome to Demo Tutoring');
+  });
+});
+
+describe('a page of people', () => {
+  it('fits its width and is sound for a screen reader', async () => {
+    const { owner, base } = await busyOffice(desk);
+    for (const path of [base, `${base}?status=waiting`, `${base}?status=archived`, `${base}/invites`]) {
+      for (const look of LOOKS) {
+        const page = await browser.visit(desk.portal, { ...look, cookie: owner.header });
+        await page.goto(path);
+        for (const summary of await page.locator('summary').all()) await summary.click();
+        expect({ path, overflow: await overflow(page), axe: await axeFaults(page) }).toEqual({
+          path,
+          overflow: 0,
+          axe: [],
+        });
+        await page.context().close();
+      }
+    }
+  });
+});

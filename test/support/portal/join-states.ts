@@ -1,0 +1,74 @@
+import { newAddress, type Office, studentRow } from '../data/provisioning.js';
+import { type JoinDesk, registration } from './join-desk.js';
+import { Visitor } from './visitor.js';
+
+/** A page that somebody can come to while joining: its path, and the Cookie header of who opens it. */
+export interface JoinPage {
+  path: string;
+  cookie?: string;
+  /** Its heading. */
+  heading: string;
+}
+
+const STUDENT = { scope: 'organization', role: 'student' };
+
+/** Every page of joining, in every state, by name. */
+export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<string, JoinPage>> {
+  const { make } = desk.portal;
+  const classroom = await make.classroom(office.id, { name: 'Year 9 Algebra' });
+  const child = await make.student(office.id, { user: { firstName: 'Tim' } });
+  const person = await desk.person();
+  const cookie = await desk.portal.session(person.id);
+  const ended = async (statement: string) => {
+    const email = newAddress();
+    const token = await desk.invite(office, { ...STUDENT, email });
+    await make.query(`UPDATE invites SET ${statement} WHERE email = $1`, [email]);
+    return `/join/${token}`;
+  };
+  const link = async (wish: object) => `/join/${await desk.invite(office, wish)}`;
+  const account = newAddress();
+  await office.inviteOne(studentRow({ email: account }));
+  const { token } = await desk.mail(account);
+  const invited = await link({ scope: 'classroom', classroom_id: classroom.id });
+  return {
+    'code box': { path: '/join', heading: 'Enter your code' },
+    'wrong code': { path: '/join/2345678923', heading: 'Enter your code' },
+    'new person': { path: await link({ ...STUDENT, email: newAddress() }), heading: 'Join Demo Tutoring' },
+    'new person by a code': { path: invited, heading: 'Join Demo Tutoring' },
+    parent: { path: await link({ scope: 'parent', student_id: child.id }), heading: 'Join Demo Tutoring' },
+    'signed in': { path: invited, cookie, heading: 'Join Demo Tutoring' },
+    'another account': { path: await link({ ...STUDENT, email: newAddress() }), cookie, heading: 'Join Demo Tutoring' },
+    'sign-in needed': { path: await link({ ...STUDENT, email: person.email }), heading: 'Join Demo Tutoring' },
+    account: { path: `/join/${token}`, heading: 'Your account at Demo Tutoring' },
+    accepted: { path: await ended('accepted_at = now()'), heading: 'This invitation was accepted already' },
+    expired: { path: await ended('expires_at = now()'), heading: 'This invitation has expired' },
+    revoked: { path: await ended('revoked_at = now()'), heading: 'This invitation was withdrawn' },
+    unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not open anything' },
+    joined: { ...(await joined(desk, office, STUDENT)), heading: 'Welcome to Demo Tutoring' },
+    waiting: { ...(await joined(desk, office, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
+  };
+}
+
+async function joined(desk: JoinDesk, office: Office, wish: object): Promise<{ path: string; cookie: string }> {
+  const visitor = desk.visitor();
+  await visitor.post(`/join/${await desk.invite(office, wish)}`, registration(newAddress()));
+  return { path: '/joined', cookie: visitor.header };
+}
+
+/** An organization with people and invites in every state, and its owner. */
+export async function busyOffice(desk: JoinDesk): Promise<{ office: Office; owner: Visitor; base: string }> {
+  const office = await desk.office();
+  const { make } = desk.portal;
+  const organization = await make.find('organizations', office.id);
+  const { cookie } = await desk.portal.someone('owner', { organization });
+  const people = [['Grace', 'Hopper'], ['Alan', 'Turing'], ['Emmy', 'Noether']] as const; // prettier-ignore
+  for (const [firstName, lastName] of people) await make.student(office.id, { user: { firstName, lastName } });
+  const tutor = await make.tutor(office.id, { user: { firstName: 'Sofia', lastName: 'Kovalevskaya' } });
+  await make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [tutor.id]);
+  const pending = await desk.person();
+  await office.inviteOne(studentRow({ email: pending.email, first_name: 'Ada', last_name: 'Byron' }));
+  await joined(desk, office, { ...STUDENT, role: 'tutor' });
+  await desk.invite(office, { ...STUDENT, email: newAddress() });
+  await desk.invite(office, { scope: 'tutor_student', tutor_id: tutor.id });
+  return { office, owner: new Visitor(desk.portal, cookie), base: `/o/${organization.slug}/people` };
+}
