@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
+import { type Answer, newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import type { Visitor } from '../support/portal/visitor.js';
@@ -53,7 +53,7 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'group', group_id: id }, named: 'Tuesday readers', target: id };
     },
     belongs: async (id, target) => {
-      const { body } = await desk.api.get(`/v1/student-groups/${target}`, office.key);
+      const { body }: Answer = await desk.api.get(`/v1/student-groups/${target}`, office.key);
       return (body as { student_ids: string[] }).student_ids.includes(id) && (await isListed('/v1/students', id));
     },
   },
@@ -78,7 +78,7 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'parent', student_id: id }, named: 'Tim', target: id };
     },
     belongs: async (id, target) => {
-      const { body } = await desk.api.get(`/v1/parents/${id}`, office.key);
+      const { body }: Answer = await desk.api.get(`/v1/parents/${id}`, office.key);
       const { student_ids, status } = body as { student_ids: string[]; status: string };
       return status === 'accepted' && student_ids.includes(target);
     },

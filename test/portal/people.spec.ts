@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newAddress, Office, studentRow, tutorRow } from '../support/data/provisioning.js';
+import { newAddress, type Office, studentRow, tutorRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { Visitor } from '../support/portal/visitor.js';
 
