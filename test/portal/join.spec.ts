@@ -53,8 +53,10 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'group', group_id: id }, named: 'Tuesday readers', target: id };
     },
     belongs: async (id, target) => {
-      const { body }: Answer = await desk.api.get(`/v1/student-groups/${target}`, office.key);
-      return (body as { student_ids: string[] }).student_ids.includes(id) && (await isListed('/v1/students', id));
+      const answer: Answer = await desk.api.get(`/v1/student-groups/${target}`, office.key);
+      return (
+        (answer.body as { student_ids: string[] }).student_ids.includes(id) && (await isListed('/v1/students', id))
+      );
     },
   },
   'a tutor': {
@@ -78,8 +80,8 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'parent', student_id: id }, named: 'Tim', target: id };
     },
     belongs: async (id, target) => {
-      const { body }: Answer = await desk.api.get(`/v1/parents/${id}`, office.key);
-      const { student_ids, status } = body as { student_ids: string[]; status: string };
+      const answer: Answer = await desk.api.get(`/v1/parents/${id}`, office.key);
+      const { student_ids, status } = answer.body as { student_ids: string[]; status: string };
       return status === 'accepted' && student_ids.includes(target);
     },
   },

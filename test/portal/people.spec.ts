@@ -267,9 +267,9 @@ describe('open invites', () => {
     const { text } = await owner.get(`${base}/invites`);
     for (const shown of [
       email,
-      'classroom Year 9 Algebra',
-      'with tutor Grace Hopper',
-      'of Tim Young',
+      'Classroom Year 9 Algebra',
+      'With Grace Hopper',
+      'Of Tim Young',
       'Anybody with the link',
       'Anybody with the code',
     ]) {

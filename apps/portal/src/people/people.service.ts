@@ -16,8 +16,8 @@ import type { Membership } from '../web/sessions.js';
 import type { PeopleFilter, Position } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
 
-/** Rows of a page. */
-const ROWS = 50;
+/** Rows of a page: with their forms it stays below 60 kB. */
+const ROWS = 30;
 /** Beyond, it says "1,000+". */
 const MOST_COUNTED = 1_000;
 
