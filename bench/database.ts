@@ -66,7 +66,7 @@ async function createAccounts(url: string, encryptionKey: string) {
     const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
     const { id: organizationId } = await organizations.create({ name: 'Bench Tutoring', slug: 'bench' });
     const { id: otherId } = await organizations.create({ name: 'Next Door', slug: 'next-door' });
-    const keys = new ApiKeys(db, env);
+    const keys = ApiKeys.on(db, env);
     const { key } = await keys.create(organizationId, { name: 'bench' });
     const writing = await keys.create(organizationId, {
       name: 'bench',

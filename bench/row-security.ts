@@ -165,7 +165,7 @@ async function loadDemoInto({ ownerUrl, encryptionKey, adminUrl }: BenchDatabase
   const folder = await mkdtemp(join(tmpdir(), 'tutoring-bench-demo-'));
   try {
     const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
-    const keys = new ApiKeys(db, env);
+    const keys = ApiKeys.on(db, env);
     const options = { folder, size: sizeOf(String(students)), seed: 1 };
     const [largest] = await loadDemo({ env, db, organizations }, options);
     await asAdmin(adminUrl, (admin) => admin.query('VACUUM ANALYZE'));

@@ -122,6 +122,16 @@ describe('/openapi.json', () => {
     }
   });
 
+  it('explains every scope, in the words of the one table', () => {
+    const { securitySchemes } = document.components as unknown as {
+      securitySchemes: { api_key: { description: string } };
+    };
+    const lines = securitySchemes.api_key.description.split('\n');
+    for (const [scope, sentence] of Object.entries(SCOPES)) {
+      expect(lines).toContain(`| \`${scope}\` | ${sentence} |`);
+    }
+  });
+
   it('says what each operation and each parameter is for', () => {
     for (const route of keyedRoutes(api)) {
       const operation = operationAt(document, route);

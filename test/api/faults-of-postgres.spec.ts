@@ -36,7 +36,7 @@ async function makeKey(): Promise<string> {
   const env = loadEnv({}, {});
   const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
   const { id } = await organizations.create({ name: 'Crash', slug: 'crash' });
-  const { key } = await new ApiKeys(db, env).create(id, { name: 'crash' });
+  const { key } = await ApiKeys.on(db, env).create(id, { name: 'crash' });
   await source.destroy();
   return key;
 }

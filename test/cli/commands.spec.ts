@@ -72,6 +72,8 @@ describe('the command line', () => {
     [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Give an ISO 8601 date'],
     [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],
+    [['key', 'replace', 'nonsense'], 'There is no key nonsense'],
+    [['key', 'replace', 'x', '--overlap', '2h'], 'Allowed choices are now, 1h, 24h, 7d, 30d'],
     [['key', 'revoke', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'], 'There is no key 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'],
     [['import', '/nowhere', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['demo', '--size', 'huge'], "option '--size <size>' argument 'huge' is invalid"],
@@ -190,6 +192,23 @@ describe('the command line', () => {
     expect(await cli('key', 'revoke', created.id as string)).toMatchObject({ code: 0 });
     expect(await cli('key', 'revoke', created.id as string)).toMatchObject({ code: 0 });
     expect(await list()).toMatchObject({ status: 'revoked' });
+  });
+
+  it('replaces a key: the new one is shown once, the old one goes on for the overlap', async () => {
+    const make = async (...args: string[]) => results((await cli('--json', 'key', ...args)).stdout)[0]!;
+    const old = await make('create', '--org', 'first', '--name', 'nightly', '--scopes', 'read,write');
+    const made = await make('replace', old.id as string, '--overlap', '7d');
+    expect(made).toMatchObject({
+      key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string,
+      replaces: old.id,
+      expires_at: null,
+    });
+    const listed = results((await cli('--json', 'key', 'list', '--org', 'first')).stdout);
+    const [before, after] = [old, made].map(({ id }) => listed.find((entry) => entry.id === id)!);
+    expect(after).toMatchObject({ name: 'nightly', scopes: ['read', 'write'], status: 'active', expires_at: null });
+    expect(before).toMatchObject({ status: 'active', expires_at: expect.any(String) as string });
+    await make('revoke', old.id as string);
+    expect((await cli('key', 'replace', old.id as string)).stderr).toContain('expired or was revoked');
   });
 
   it('a key is read-only unless told otherwise, and expires when told', async () => {

@@ -238,7 +238,8 @@ export async function fill(world: World, organization_id: string): Promise<void>
   await own('expense_claims', { id: id(), organization_id, tutor_id, expense_date: '2026-03-02', amount_cents: 100 });
   await own('blog_posts', { id: id(), organization_id, brand: 'primary', title: 'News', slug: 'news' });
   const key = { key_hash: randomBytes(32), first_four: '0123', last_four: 'cdef' };
-  await own('api_keys', { id: id(), organization_id, name: 'Site', ...key });
+  const api_key_id = await own('api_keys', { id: id(), organization_id, name: 'Site', ...key });
+  await own('api_key_handovers', { api_key_id, organization_id, sealed: randomBytes(8) });
   const use = { operation: 'POST /v1/invites', key: 'again', request_hash: randomBytes(32), expires_at: '2100-01-01' };
   await own('idempotency_keys', { organization_id, ...use });
   const write = { operation: 'POST /v1/invites', request_id: 'r', status: 201, result: 'done' };

@@ -28,7 +28,7 @@ beforeAll(async () => {
     name: 'P',
     slug: 'paused',
   });
-  key = (await new ApiKeys(db, env).create(id, { name: 'paused', scopes: Object.keys(SCOPES) as Scope[] })).key;
+  key = (await ApiKeys.on(db, env).create(id, { name: 'paused', scopes: Object.keys(SCOPES) as Scope[] })).key;
   await source.destroy();
 }, 300_000);
 

@@ -116,7 +116,7 @@ async function atDatabase<T>({ adminUrl }: OwnPostgres, work: (make: Factories) 
 }
 
 async function makeKeys(make: Factories): Promise<string[]> {
-  const apiKeys = new ApiKeys(new Database(make.db), loadEnv({}, {}));
+  const apiKeys = ApiKeys.on(new Database(make.db), loadEnv({}, {}));
   const keys: string[] = [];
   for (let count = 0; count < ORGANIZATIONS; count++) {
     const { id } = await make.organization();

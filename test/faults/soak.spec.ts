@@ -57,7 +57,7 @@ beforeAll(async () => {
     [room.organizationId, tutor, ROWS],
   );
   await room.make.query('ANALYZE');
-  const keys = new ApiKeys(room.db, loadEnv(room.settings, {}));
+  const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
   ({ key } = await keys.create(room.organizationId, { name: 'soak', scopes: ['read', 'accounts:write'] }));
   worker = await WorkerProcess.start(room.settings);
   load = fork(LOAD);

@@ -36,7 +36,7 @@ describe('a Redis that vanishes', () => {
     redis = await TestRedis.start();
     smtp = await TestSmtp.start();
     room = await Mailroom.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url });
-    const { key: made } = await new ApiKeys(room.db, loadEnv(room.settings, {})).create(room.organizationId, {
+    const { key: made } = await ApiKeys.on(room.db, loadEnv(room.settings, {})).create(room.organizationId, {
       name: 'faults',
       scopes: ['accounts:write'],
     });

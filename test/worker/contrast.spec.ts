@@ -1,4 +1,5 @@
 import { EMAIL_KINDS } from '@app/jobs';
+import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
 import { render } from '../../apps/worker/src/email/templates.js';
 
 /** What WCAG AA asks of ordinary text: https://www.w3.org/TR/WCAG22/#contrast-minimum */
@@ -12,6 +13,7 @@ const PAYLOAD = {
   joinUrl: 'https://app.tutoring.example/join/token',
   proof: null,
   expiresAt: '2026-05-01T09:30:00.000Z',
+  key: KEY_IN_MAIL,
 };
 
 interface Colours {

@@ -1,6 +1,7 @@
 import { EMAIL_KINDS } from '@app/jobs';
 import { plainName } from '../../apps/worker/src/email/names.js';
 import { render } from '../../apps/worker/src/email/templates.js';
+import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
 
 const JOIN = 'https://app.tutoring.example/join/abc_DEF-123';
 
@@ -102,6 +103,7 @@ describe('names in mails', () => {
           joinUrl: JOIN,
           proof: null,
           expiresAt: '2026-05-01T09:30:00.000Z',
+          key: { ...KEY_IN_MAIL, name: whole, by: whole },
         });
         const links = [...mail.html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link);
         const clean = shown(mail).every((part) => ![LINK, SCHEME, HIDDEN].some((pattern) => pattern.test(part)));

@@ -1,4 +1,5 @@
-import { EMAIL_KINDS, type EmailPayload } from '@app/jobs';
+import { EMAIL_KINDS, type EmailPayload, type KeyInMail } from '@app/jobs';
+import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
 import { render } from '../../apps/worker/src/email/templates.js';
 
 const payload: EmailPayload = {
@@ -9,6 +10,7 @@ const payload: EmailPayload = {
   joinUrl: 'https://app.tutoring.example/join/abc_DEF-123',
   proof: null,
   expiresAt: '2026-05-01T09:30:00.000Z',
+  key: KEY_IN_MAIL,
 };
 
 describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
@@ -55,6 +57,51 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
       const { subject, text, html } = render(kind, { ...payload, role });
       for (const part of [subject, text, html]) expect(part).not.toMatch(/undefined|null|\[object|<%/);
     }
+  });
+});
+
+describe('a mail about an API key', () => {
+  const KINDS = EMAIL_KINDS.filter((kind) => kind.startsWith('key_'));
+  const both = (kind: (typeof KINDS)[number], key: Partial<KeyInMail> = {}) => {
+    const { text, html } = render(kind, { ...payload, expiresAt: null, key: { ...KEY_IN_MAIL, ...key } });
+    return [text, html.replaceAll('&quot;', '"')];
+  };
+
+  it.each(KINDS)('%s names it by its name and its ends', (kind) => {
+    for (const part of both(kind)) {
+      expect(part).toContain('“Website”');
+      expect(part).toContain('tk_live_5961…d7f5');
+    }
+  });
+
+  it('says who did what, and what follows', () => {
+    for (const part of both('key_created')) {
+      expect(part).toContain('Olive Owner created the API key');
+      expect(part).toContain('Its scopes: read, payments:write. It works until Tuesday 30 June 2026');
+    }
+    for (const part of both('key_created', { scopes: ['read'], expiresAt: null, by: null })) {
+      expect(part).toContain('An operator of this service created the API key');
+      expect(part).toContain('It is read-only. It does not expire.');
+    }
+    for (const part of both('key_replaced')) {
+      expect(part).toContain('The new key is tk_live_0af1…93be. The old key, tk_live_5961…d7f5, works until Tuesday');
+    }
+    for (const part of both('key_replaced', { expiresAt: null })) expect(part).toContain('does not work any more.');
+    for (const part of both('key_revoked')) expect(part).toContain('refused from now on');
+    for (const part of both('key_expiring')) {
+      expect(part).toMatch(
+        /expires on Tuesday 30 June 2026 at 11:59.pm AEST. It was last used on Thursday 30 April 2026/,
+      );
+    }
+    for (const part of both('key_expiring', { lastUsedAt: null })) expect(part).toContain('It has never been used.');
+  });
+
+  it.each(KINDS)('%s shows what people put into names as text, without links', (kind) => {
+    for (const part of both(kind, { name: '<b>x</b> https://evil.example/a', by: 'Ada www.evil.example' })) {
+      expect(part).not.toMatch(/evil.example|https:\/\/evil/);
+    }
+    expect(both(kind, { name: '<b>x</b>' })[1]).not.toContain('<b>');
+    expect(both(kind, { name: 'https://evil.example/a' })[0]).toContain('“unnamed”');
   });
 });
 

@@ -85,7 +85,7 @@ export async function withContext<T>(work: (context: CommandContext) => Promise<
       return await work({
         env,
         db,
-        keys: new ApiKeys(db, env),
+        keys: ApiKeys.on(db, env),
         organizations,
         organizationId: async (slug) => {
           const id = await organizations.idBySlug(slug);

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '@app/jobs';
-import { ApiKeys } from './api-keys.js';
 import { AuditLog } from './audit-log.js';
 import { Invitations } from './invitations.js';
 import { InviteTargets } from './invite-targets.js';
@@ -11,6 +10,8 @@ import { JoinEffects } from './joining/join-effects.js';
 import { Joining } from './joining/joining.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
+import { ApiKeys } from './keys/api-keys.js';
+import { KeyNotices } from './keys/key-notices.js';
 import { Organizations } from './organizations.js';
 import { PasswordLinks } from './password-links.js';
 import { Places } from './places.js';
@@ -37,6 +38,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Invites,
     JoinEffects,
     Joining,
+    KeyNotices,
     Logins,
     Memberships,
     OpenedInvites,
@@ -59,6 +61,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Invites,
     JobsModule,
     Joining,
+    KeyNotices,
     OpenedInvites,
     Organizations,
     PasswordLinks,

@@ -3,24 +3,37 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 
-/** Audit rows of what people do themselves; those of the API's writes are written by its pipeline. */
+/** Ids and codes of what was touched. Never names, addresses or texts. */
+export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
+
+/** Who did it, where that is known, and how it ended, where it did not simply happen. */
+export interface AuditOutcome {
+  apiKeyId?: string | null;
+  userId?: string | null;
+  status?: number;
+  result?: string;
+}
+
+/** The one writer of the audit log: append-only, one row for each change. */
 @Injectable()
 export class AuditLog {
   constructor(private readonly db: Database) {}
 
   /**
-   * Adds a row inside the ambient transaction.
+   * Adds a row inside the ambient transaction, so that it commits with the change.
    *
-   * @param details ids and codes; never names, addresses or texts
+   * @param operation method and route template of an API request, else what was done
    */
   async add(
     organizationId: string,
     operation: string,
     requestId: string,
-    details: Record<string, string | boolean | null>,
+    details: AuditDetails,
+    { apiKeyId = null, userId = null, status = 200, result = 'done' }: AuditOutcome = {},
   ): Promise<void> {
     await this.db.query(sql`
-      INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)
-      VALUES (${uuidv7()}, ${organizationId}, ${operation}, ${requestId}, 200, 'done', ${JSON.stringify(details)})`);
+      INSERT INTO audit_log (id, organization_id, api_key_id, user_id, operation, request_id, status, result, details)
+      VALUES (${uuidv7()}, ${organizationId}, ${apiKeyId}, ${userId}, ${operation}, ${requestId}, ${status}, ${result},
+        ${JSON.stringify(details)})`);
   }
 }

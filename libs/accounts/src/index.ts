@@ -1,6 +1,5 @@
 export { AccountsModule } from './accounts.module.js';
-export { type ApiKey, ApiKeys, type KeyLookup, type NewApiKey } from './api-keys.js';
-export { AuditLog } from './audit-log.js';
+export { type AuditDetails, AuditLog } from './audit-log.js';
 export { isEmail } from './email.js';
 export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
@@ -12,10 +11,23 @@ export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } f
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
+export { type Actor, ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
+export { KeyNotices } from './keys/key-notices.js';
+export { type ListedKey, maskedKey } from './keys/listed-key.js';
+export {
+  type KeyExpiry,
+  KeyMadeBefore,
+  type KeyProblem,
+  KeyRefused,
+  mintKey,
+  type NewApiKey,
+  type Overlap,
+  OVERLAPS,
+} from './keys/new-key.js';
+export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
 export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { PasswordLinks } from './password-links.js';
 export { Places } from './places.js';
-export { grants, isScope, type Scope, SCOPES } from './scopes.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
 export { Families } from './provisioning/families.js';
 export type {

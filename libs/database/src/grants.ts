@@ -73,8 +73,19 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
     worker: 'SELECT, UPDATE (status, published_at, scheduled_at, updated_at)',
   },
 
-  // Keys are looked up by hash (api_key_by_hash). No process may create one or extend its rights.
-  api_keys: { api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)' },
+  // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
+  api_keys: {
+    api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)',
+    worker: `SELECT (id, organization_id, name, first_four, last_four, expires_at, revoked_at, last_used_at, expiry_warned_days),
+      UPDATE (expiry_warned_days)`,
+    portal: `SELECT (id, organization_id, name, first_four, last_four, scopes, platform_blog, created_by, created_at, expires_at,
+      revoked_at, last_used_at, replaced_by, form_token), INSERT (id, organization_id, name, key_hash, first_four, last_four,
+      scopes, created_by, expires_at, form_token), UPDATE (expires_at, revoked_at, replaced_by, replaced_at)`,
+  },
+  api_key_handovers: {
+    portal:
+      'SELECT (api_key_id, organization_id, sealed, expires_at), INSERT (api_key_id, organization_id, sealed), DELETE',
+  },
   idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
   // Append-only.
   audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'INSERT' },
@@ -147,6 +158,9 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   forgive_attempts: ['portal'],
   give_back_attempt: ['portal'],
 
+  // Of the organization of the transaction.
+  organization_administrators: ['worker', 'portal'],
+
   // Only for given addresses; no process may read the list.
   suppressed_addresses: ['api', 'worker', 'portal'],
   // Six numbers, for /metrics.
@@ -164,6 +178,8 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   organizations_without_codes: ['worker'],
   purge_expired: ['worker'],
   purge_portal: ['worker'],
+  purge_api_key_handovers: ['worker'],
+  expiring_api_keys: ['worker'],
 
   // The operator's: the command line runs as the owner.
   organization_by_slug: [],
@@ -188,6 +204,6 @@ export interface Right {
 export function rightsOf(spelled = ''): Right[] {
   return [...spelled.matchAll(/([A-Z]+)(?: \(([^)]+)\))?/g)].map(([, privilege = '', columns]) => ({
     privilege,
-    columns: columns ? columns.split(', ') : null,
+    columns: columns ? columns.split(/,\s+/) : null,
   }));
 }

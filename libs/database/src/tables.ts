@@ -14,6 +14,12 @@ export interface Tables {
     voidedAt: Date | null;
     createdAt: Date;
   };
+  api_key_handovers: {
+    apiKeyId: string;
+    organizationId: string;
+    sealed: Buffer;
+    expiresAt: Date;
+  };
   api_keys: {
     id: string;
     organizationId: string;
@@ -28,6 +34,10 @@ export interface Tables {
     revokedAt: Date | null;
     lastUsedAt: Date | null;
     createdAt: Date;
+    formToken: string | null;
+    replacedBy: string | null;
+    replacedAt: Date | null;
+    expiryWarnedDays: number | null;
   };
   audit_log: {
     id: string;
@@ -39,6 +49,7 @@ export interface Tables {
     result: string;
     details: unknown;
     createdAt: Date;
+    userId: string | null;
   };
   blog_posts: {
     id: string;

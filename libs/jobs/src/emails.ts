@@ -11,9 +11,33 @@ export const EMAIL_KINDS = [
   'password_reset',
   'owner_welcome',
   'approval_given',
+  'key_created',
+  'key_replaced',
+  'key_revoked',
+  'key_expiring',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
+
+/** The mails about an API key. */
+export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
+
+/** What a mail says of an API key. Nothing in it opens anything. */
+export interface KeyInMail {
+  name: string;
+  /** `tk_live_5961…d7f5` */
+  display: string;
+  /** The name of the person behind the change; null for the operator. */
+  by: string | null;
+  /** Of a new key. */
+  scopes?: string[];
+  /** ISO 8601: when it stops working. */
+  expiresAt?: string | null;
+  /** Of a replaced key: the display of the one that takes over. */
+  successor?: string;
+  /** ISO 8601, of a key that is about to expire. */
+  lastUsedAt?: string | null;
+}
 
 /** The input of a template. No mail says more about a person than the caller supplied. */
 export interface EmailPayload {
@@ -32,4 +56,6 @@ export interface EmailPayload {
   expiresAt: string | null;
   /** The organization's, for times in the text. */
   timeZone: string;
+  /** In mails about an API key. */
+  key?: KeyInMail;
 }

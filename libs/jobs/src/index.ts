@@ -1,4 +1,4 @@
-export { EMAIL_KINDS, type EmailKind, type EmailPayload } from './emails.js';
+export { EMAIL_KINDS, type EmailKind, type EmailPayload, type KeyEmailKind, type KeyInMail } from './emails.js';
 export { JobsModule } from './jobs.module.js';
 export { type Admission, type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
 export { inWords, type Problem, problemOf, PROBLEMS } from './problems.js';

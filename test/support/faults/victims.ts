@@ -32,7 +32,7 @@ export class ApiVictim implements Victim {
 
   static async open(): Promise<ApiVictim> {
     const room = await Mailroom.open();
-    const keys = new ApiKeys(room.db, loadEnv(room.settings, {}));
+    const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
     const { key } = await keys.create(room.organizationId, { name: 'kills', scopes: Object.keys(SCOPES) as Scope[] });
     return new ApiVictim(room, await CommitTrap.open(room.database.applicationUrl), {
       Authorization: `Token token=${key}`,

@@ -78,7 +78,7 @@ export class TestApi {
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
     const operator = new Database(owner);
     const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
-    return new TestApi(app, own, logged, new ApiKeys(operator, env), organizations, owner);
+    return new TestApi(app, own, logged, ApiKeys.on(operator, env), organizations, owner);
   }
 
   get server(): Server {

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { type ApiKey, isScope, type Scope, SCOPES } from '@app/accounts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isScope, type ListedKey, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
 import type { Env } from '@app/config';
 import { canonicalUuid } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
@@ -14,7 +14,7 @@ interface CreateOptions {
   platformBlog?: boolean;
 }
 
-/** `key create`, `key list`, `key revoke`. */
+/** `key create`, `key list`, `key replace`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys');
 
@@ -28,29 +28,11 @@ export function addKeyCommands(program: Command): void {
     .option('--expires <time>', 'ISO 8601 date or date-time when it stops working', parseExpiry)
     .option('--platform-blog', "also allow the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
-      if (name.length < 1 || name.length > 100) throw new Failure("A key's name must have 1 to 100 characters");
       const created = await withContext(async ({ keys, organizationId, env }) => {
-        const made = await keys.create(await organizationId(org), {
-          name,
-          scopes,
-          expiresAt: expires ?? null,
-          platformBlog: platformBlog ?? false,
-        });
-        return { ...made, base: addressOf(env) };
+        const wanted = { name, scopes, expiresAt: expires ?? null, platformBlog: platformBlog ?? false };
+        return { ...(await keys.create(await organizationId(org), wanted)), base: addressOf(env) };
       });
-      print(
-        command,
-        { id: created.id, key: created.key, scopes, expires_at: expires?.toISOString() ?? null },
-        [
-          'Your API key, shown only once:',
-          '',
-          `  ${created.key}`,
-          '',
-          `Scopes: ${scopes.join(', ')}. Try it:`,
-          '',
-          `  curl -H 'Authorization: Token token=${created.key}' ${created.base}/v1/me`,
-        ].join('\n'),
-      );
+      printNew(command, created, { scopes }, `Scopes: ${scopes.join(', ')}.`);
     });
 
   key
@@ -58,16 +40,13 @@ export function addKeyCommands(program: Command): void {
     .description('list the keys of an organization')
     .requiredOption('--org <slug>', 'the organization')
     .action(async ({ org }: { org: string }, command: Command) => {
-      const { keys, prefix } = await withContext(async (context) => ({
-        keys: await context.keys.list(await context.organizationId(org)),
-        prefix: context.env.get('API_KEY_PREFIX'),
-      }));
+      const keys = await withContext(async (context) => context.keys.list(await context.organizationId(org)));
       printRows(command, keys, {
-        json: (entry) => toJson(entry, prefix),
+        json: toJson,
         columns: {
           ID: ({ id }) => id,
-          KEY: (entry) => displayOf(entry, prefix),
-          STATUS: statusOf,
+          KEY: ({ display }) => display,
+          STATUS: ({ status }) => status,
           'LAST USED (UTC)': ({ lastUsedAt }) => minute(lastUsedAt, 'never'),
           'EXPIRES (UTC)': ({ expiresAt }) => minute(expiresAt, 'never'),
           NAME: ({ name }) => name,
@@ -75,6 +54,26 @@ export function addKeyCommands(program: Command): void {
         },
         empty: `"${org}" has no keys. Create one: npm run --silent cli -- key create --org ${org} --name …`,
       });
+    });
+
+  key
+    .command('replace')
+    .description('make a new key with the same name and scopes, which is shown only once, and end the old one')
+    .argument('<id>', 'its id, as "key list" shows it')
+    .addOption(
+      new Option('--overlap <time>', 'how long the old key goes on working')
+        .choices(Object.keys(OVERLAPS))
+        .default('24h'),
+    )
+    .action(async (id: string, { overlap }: { overlap: Overlap }, command: Command) => {
+      const made = await withContext(async ({ keys, env }) => {
+        const organizationId = canonicalUuid(id) ? await keys.organizationOf(id) : null;
+        const created = organizationId && (await keys.replace(organizationId, id, { overlap }));
+        return created && { ...created, base: addressOf(env) };
+      });
+      if (!made) throw new Failure(`There is no key ${id}`);
+      const old = overlap === 'now' ? 'does not work any more' : `works for ${overlap} more at most`;
+      printNew(command, made, { replaces: id }, `The old key ${old}.`);
     });
 
   key
@@ -86,6 +85,24 @@ export function addKeyCommands(program: Command): void {
       if (!known) throw new Failure(`There is no key ${id}`);
       print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
     });
+}
+
+/** The one time that a key is seen. */
+function printNew(command: Command, made: MadeKey & { base: string }, more: object, note: string): void {
+  const { id, key, expiresAt, base } = made;
+  print(
+    command,
+    { id, key, ...more, expires_at: expiresAt?.toISOString() ?? null },
+    [
+      'Your API key, shown only once:',
+      '',
+      `  ${key}`,
+      '',
+      `${note} Try it:`,
+      '',
+      `  curl -H 'Authorization: Token token=${key}' ${base}/v1/me`,
+    ].join('\n'),
+  );
 }
 
 function parseScopes(text: string): Scope[] {
@@ -122,23 +139,14 @@ function scopesHelp(): string {
   );
 }
 
-function statusOf({ revokedAt, expiresAt }: ApiKey): string {
-  if (revokedAt) return 'revoked';
-  return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
-}
-
-function displayOf({ firstFour, lastFour }: ApiKey, prefix: string): string {
-  return `${prefix}_live_${firstFour}…${lastFour}`;
-}
-
-function toJson(key: ApiKey, prefix: string): object {
+function toJson(key: ListedKey): object {
   return {
     id: key.id,
     name: key.name,
-    display: displayOf(key, prefix),
+    display: key.display,
     scopes: key.scopes,
     platform_blog: key.platformBlog,
-    status: statusOf(key),
+    status: key.status,
     expires_at: key.expiresAt,
     last_used_at: key.lastUsedAt,
     created_at: key.createdAt,

@@ -36,7 +36,7 @@ export class FirstStart {
   static async with<T>(env: Env, work: (firstStart: FirstStart) => Promise<T>): Promise<T> {
     const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring start' });
     const db = new Database(dataSource);
-    const firstStart = new FirstStart(env, db, new ApiKeys(db, env), organizationsOf(db, env));
+    const firstStart = new FirstStart(env, db, ApiKeys.on(db, env), organizationsOf(db, env));
     return work(firstStart).finally(() => dataSource.destroy());
   }
 

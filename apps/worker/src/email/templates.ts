@@ -1,6 +1,8 @@
 import { Eta } from 'eta';
-import type { EmailKind, EmailPayload } from '@app/jobs';
+import type { EmailKind, EmailPayload, KeyEmailKind, KeyInMail } from '@app/jobs';
+import { KEY_WORDS, type KeyWords } from './key-words.js';
 import { plainName } from './names.js';
+import type { Words } from './words.js';
 
 export interface Rendered {
   /** Safe to show in a mail. */
@@ -10,21 +12,10 @@ export interface Rendered {
   html: string;
 }
 
-/** The wording of one kind of mail; all share a frame. */
-interface Words {
-  subject: string;
-  /** Why the person receives this. */
-  reason: string;
-  /** The link's label; some mails have none. */
-  action: string;
-  /** What happens if the reader does nothing. */
-  otherwise: string;
-}
-
 const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
 
 /** `organization` and `role` are filled in as text; escaping is the frame's. */
-const WORDS: Record<EmailKind, (organization: string, role: string) => Words> = {
+const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, role: string) => Words> = {
   organization_invite: (organization, role) => ({
     subject: `Join ${organization}`,
     reason: `${organization} invites you to join as ${role}.`,
@@ -157,7 +148,7 @@ const NAMELESS = 'A tutoring organization';
 export function render(kind: EmailKind, payload: EmailPayload): Rendered {
   const organizationName = plainName(payload.organizationName) || NAMELESS;
   const firstName = plainName(payload.firstName ?? '');
-  const words = WORDS[kind](organizationName, ROLES[payload.role]);
+  const words = wordsOf(kind, payload, organizationName);
   const expires = payload.expiresAt === null ? null : inWords(new Date(payload.expiresAt), payload.timeZone);
   const values = { ...words, organizationName, firstName, link: linkOf(payload), expires };
   return {
@@ -165,6 +156,33 @@ export function render(kind: EmailKind, payload: EmailPayload): Rendered {
     subject: words.subject.slice(0, LONGEST_SUBJECT),
     text: renderText.call(text, values),
     html: renderHtml.call(html, values),
+  };
+}
+
+function wordsOf(kind: EmailKind, { role, key, timeZone }: EmailPayload, organizationName: string): Words {
+  if (!isAboutKey(kind)) return WORDS[kind](organizationName, ROLES[role]);
+  if (!key) throw new Error(`A mail "${kind}" without a key`);
+  return KEY_WORDS[kind](organizationName, keyInWords(key, timeZone));
+}
+
+function isAboutKey(kind: EmailKind): kind is KeyEmailKind {
+  return kind in KEY_WORDS;
+}
+
+function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
+  const { name, display, by, scopes = [], expiresAt, successor = '', lastUsedAt } = key;
+  return {
+    // A quotation mark follows: a dot in front of it could be read as one inside a link.
+    name: plainName(name).replace(/[.:\u3002]+$/u, '') || 'unnamed',
+    display,
+    by: plainName(by ?? '') || 'An operator of this service',
+    scopes,
+    expires: expiresAt ? inWords(new Date(expiresAt), timeZone) : null,
+    expiresOn: expiresAt
+      ? new Intl.DateTimeFormat('en-AU', { day: 'numeric', month: 'long', timeZone }).format(new Date(expiresAt))
+      : null,
+    successor,
+    lastUsed: lastUsedAt ? inWords(new Date(lastUsedAt), timeZone) : null,
   };
 }
 

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { PublishingModule } from '@app/publishing';
 import { ScheduleService } from './schedule.service.js';
 
 /** The worker's part of publishing; the rules are in the library. */
-@Module({ imports: [PublishingModule], providers: [ScheduleService] })
+@Module({ imports: [AccountsModule, PublishingModule], providers: [ScheduleService] })
 export class PublishingWorkModule {}

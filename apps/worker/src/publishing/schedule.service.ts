@@ -1,6 +1,6 @@
 import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
-import { v7 as uuidv7 } from 'uuid';
+import { AuditLog } from '@app/accounts';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Publishing } from '@app/publishing';
@@ -19,6 +19,7 @@ export class ScheduleService {
   constructor(
     private readonly db: Database,
     private readonly publishing: Publishing,
+    private readonly audit: AuditLog,
     private readonly log: Log,
   ) {}
 
@@ -44,10 +45,7 @@ export class ScheduleService {
       const published = await this.publishing.publishDue({ id, organizationId });
       // The audit log belongs to organizations: the platform's posts are only logged above.
       if (published && organizationId !== null) {
-        await this.db.query(sql`
-          INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details)
-          VALUES (${uuidv7()}, ${organizationId}, 'publish scheduled post', ${`worker-${id}`}, 200, 'done',
-            ${JSON.stringify({ post_id: id })})`);
+        await this.audit.add(organizationId, 'publish scheduled post', `worker-${id}`, { post_id: id });
       }
       return published;
     });

@@ -13,6 +13,7 @@ import { ReadCopies1763600000012 } from './1763600000012-read-copies.js';
 import { OutboxLeases1763600000013 } from './1763600000013-outbox-leases.js';
 import { Contract1763600000014 } from './1763600000014-contract.js';
 import { Portal1763600000015 } from './1763600000015-portal.js';
+import { Keys1763600000016 } from './1763600000016-keys.js';
 import { Joining1763600000017 } from './1763600000017-joining.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
@@ -32,5 +33,6 @@ export const migrations = [
   OutboxLeases1763600000013,
   Contract1763600000014,
   Portal1763600000015,
+  Keys1763600000016,
   Joining1763600000017,
 ];

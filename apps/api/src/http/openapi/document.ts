@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
 import { platformBlogOf } from '../auth/access.decorators.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
@@ -24,6 +25,13 @@ key's organization. Other organizations' records return 404, like records that d
 
 Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with \`cursor\`, or jump to a page with \`offset\`.
 Unknown parameters are refused. Every response has an \`X-Request-Id\`.`;
+
+/** What each scope of a key opens. */
+const SCOPE_TABLE = [
+  '| scope | opens |',
+  '|---|---|',
+  ...Object.entries(SCOPES).map(([scope, sentence]) => `| \`${scope}\` | ${sentence} |`),
+].join('\n');
 
 /** A group of operations. */
 export interface ReferenceTag {
@@ -53,7 +61,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
         type: 'apiKey',
         in: 'header',
         name: 'Authorization',
-        description: 'Paste your API key, with or without `Token token=` in front.',
+        description: `Paste your API key, with or without \`Token token=\` in front.\n\n${SCOPE_TABLE}`,
       },
       'api_key',
     )

@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import type { EntityManager } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
+import { type AuditDetails, AuditLog } from '@app/accounts';
 import { Database, Deadline } from '@app/database';
 import type { Attempt } from '../request/attempt.js';
-
-/** Ids and codes of the records that a write touched. Never names, addresses or texts. */
-export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
 /** How long recording a refusal may take (ms). If the database is too slow, it is only logged. */
 const REFUSAL_PATIENCE = 2_000;
@@ -20,7 +16,10 @@ export class Audit {
   /** By transaction. */
   private readonly noted = new WeakMap<EntityManager, AuditDetails>();
 
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly log: AuditLog,
+  ) {}
 
   /** Adds to the current write's row. */
   note(details: AuditDetails): void {
@@ -43,7 +42,7 @@ export class Audit {
     const details: AuditDetails = {};
     this.noted.set(this.db.manager, details);
     const result = await work();
-    await Promise.all([this.insert(attempt, statusOf(), 'done', details), keep?.(result)]);
+    await Promise.all([this.add(attempt, statusOf(), 'done', details), keep?.(result)]);
     return result;
   }
 
@@ -51,18 +50,11 @@ export class Audit {
   async recordRefusal(attempt: Attempt, status: number, code: string): Promise<void> {
     const left = status < 500 ? (attempt.caller.deadline?.left ?? Infinity) : Infinity;
     const deadline = new Deadline(Math.min(REFUSAL_PATIENCE, left));
-    await this.db.transaction({ ...attempt.caller, deadline }, () => this.insert(attempt, status, code, {}));
+    await this.db.transaction({ ...attempt.caller, deadline }, () => this.add(attempt, status, code, {}));
   }
 
-  private async insert(
-    { caller, operation, requestId }: Attempt,
-    status: number,
-    result: string,
-    details: AuditDetails,
-  ) {
-    await this.db.query(sql`
-      INSERT INTO audit_log (id, organization_id, api_key_id, operation, request_id, status, result, details)
-      VALUES (${uuidv7()}, ${caller.organizationId}, ${caller.keyId}, ${operation}, ${requestId}, ${status}, ${result},
-        ${JSON.stringify(details)})`);
+  private add({ caller, operation, requestId }: Attempt, status: number, result: string, details: AuditDetails) {
+    const { organizationId, keyId: apiKeyId } = caller;
+    return this.log.add(organizationId, operation, requestId, details, { apiKeyId, status, result });
   }
 }

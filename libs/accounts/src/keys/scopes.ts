@@ -1,15 +1,20 @@
-/** All scopes and what they allow, in the order of the reference. The database's check constraint has the same set. */
+/**
+ * Every scope and what it opens, in the order of the reference: the one table behind the command line, the API's reference
+ * and the portal. The database's check constraint holds the same set.
+ */
 export const SCOPES = {
   read: 'Read-only access to all of the organization’s data',
   'payments:write': 'Record manual or external payments',
-  'tutors:write': 'Create and update tutors; add members to classrooms and groups',
+  'tutors:write': 'Create and update tutors, classrooms and groups; add members to classrooms and groups',
   'payroll:write': 'Create payroll adjustments',
   'coursework:write': 'Create and update lesson plans and questions',
-  'sessions:write': 'Create, complete and cancel sessions',
-  'accounts:write': 'Create student, tutor and parent accounts; invite people',
+  'sessions:write': 'Create, update, complete, cancel and delete sessions',
+  'accounts:write': 'Create student, tutor and parent accounts; invite people; offboard students',
   'students:write': 'Provision students and parents in bulk; update students',
-  'blog:write': 'Write and publish blog posts; upload images',
-  write: 'Umbrella over payments:write, tutors:write, payroll:write and coursework:write, and no other',
+  'blog:write': 'Write, publish and delete blog posts; upload images',
+  write:
+    'Everything that payments:write, tutors:write, payroll:write and coursework:write allow; also send messages and record leads. ' +
+    'Does not include sessions:write, accounts:write, students:write or blog:write',
 } as const;
 
 export type Scope = keyof typeof SCOPES;

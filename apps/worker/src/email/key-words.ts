@@ -1,0 +1,53 @@
+import type { KeyEmailKind } from '@app/jobs';
+import type { Words } from './words.js';
+
+/** An API key as its mails name it: plain names, times in words. */
+export interface KeyWords {
+  name: string;
+  display: string;
+  by: string;
+  scopes: string[];
+  expires: string | null;
+  /** The day alone. */
+  expiresOn: string | null;
+  successor: string;
+  lastUsed: string | null;
+}
+
+/** What the mails about API keys say; the frame escapes it. */
+export const KEY_WORDS: Record<KeyEmailKind, (organization: string, key: KeyWords) => Words> = {
+  key_created: (organization, { name, display, by, scopes, expires }) => ({
+    subject: `New API key for ${organization}`,
+    reason:
+      `${by} created the API key “${name}” (${display}) for ${organization}. ` +
+      `${accessOf(scopes)} ${expires ? `It works until ${expires}.` : 'It does not expire.'}`,
+    action: 'See all API keys',
+    otherwise: `If nobody at ${organization} wanted this key, revoke it now: whoever has it can use your organization’s data.`,
+  }),
+  key_replaced: (organization, { name, display, by, successor, expires }) => ({
+    subject: `An API key of ${organization} was replaced`,
+    reason:
+      `${by} replaced the API key “${name}” of ${organization}. The new key is ${successor}. ` +
+      `The old key, ${display}, ${expires ? `works until ${expires}.` : 'does not work any more.'}`,
+    action: 'See all API keys',
+    otherwise: 'If you did not expect this, revoke both keys.',
+  }),
+  key_revoked: (organization, { name, display, by }) => ({
+    subject: `An API key of ${organization} was revoked`,
+    reason: `${by} revoked the API key “${name}” (${display}) of ${organization}. Requests with it are refused from now on.`,
+    action: 'See all API keys',
+    otherwise: 'If a program still needs access, create a new key for it.',
+  }),
+  key_expiring: (organization, { name, display, expires, expiresOn, lastUsed }) => ({
+    subject: `An API key of ${organization} expires${expiresOn ? ` on ${expiresOn}` : ''}`,
+    reason:
+      `The API key “${name}” (${display}) of ${organization} expires${expires ? ` on ${expires}` : ''}. ` +
+      (lastUsed ? `It was last used on ${lastUsed}.` : 'It has never been used.'),
+    action: 'Replace the key',
+    otherwise: 'Programs that use it stop working then. If nothing needs it any more, there is nothing to do.',
+  }),
+};
+
+function accessOf(scopes: string[]): string {
+  return scopes.join() === 'read' ? 'It is read-only.' : `Its scopes: ${scopes.join(', ')}.`;
+}

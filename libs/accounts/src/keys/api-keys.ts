@@ -1,0 +1,295 @@
+import { Injectable } from '@nestjs/common';
+import sql, { empty } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Env, Vault } from '@app/config';
+import { Database, type Deadline, type Lane } from '@app/database';
+import { Outbox } from '@app/jobs';
+import { AuditLog } from '../audit-log.js';
+import { KeyNotices } from './key-notices.js';
+import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
+import {
+  expiryOf,
+  hashOfKey,
+  KeyMadeBefore,
+  keyName,
+  KeyRefused,
+  mintKey,
+  MOST_ACTIVE_KEYS,
+  MOST_NEW_KEYS_A_DAY,
+  type NewApiKey,
+  type Overlap,
+  OVERLAPS,
+} from './new-key.js';
+import type { Scope } from './scopes.js';
+
+/** A key as the guard sees it: enough to admit or refuse, and to know on whose behalf. */
+export interface KeyLookup {
+  id: string;
+  organizationId: string;
+  organization: { name: string; slug: string; timeZone: string; currency: string };
+  scopes: string[];
+  platformBlog: boolean;
+  expired: boolean;
+  revoked: boolean;
+  usedThisMinute: boolean;
+}
+
+/** A key that was just made. Its text is shown once: nothing that is stored leads back to it. */
+export interface MadeKey {
+  id: string;
+  key: string;
+  expiresAt: Date | null;
+}
+
+/** Who changes keys: a person in the portal, or the operator. */
+export interface Actor {
+  userId: string | null;
+  requestId: string;
+}
+
+/** What else belongs into the transaction that makes a key. */
+export type HandOver = (made: MadeKey) => Promise<void>;
+
+interface LookupRow {
+  id: string;
+  scopes: string[];
+  platform_blog: boolean;
+  expired: boolean;
+  revoked: boolean;
+  used_this_minute: boolean;
+  organization_id: string;
+  organization_name: string;
+  organization_slug: string;
+  time_zone: string;
+  currency: string;
+}
+
+const KEY = /^[a-z][a-z0-9]{0,15}_live_[0-9a-f]{64}$/;
+
+/** The command line's, which has no request to name. */
+const OPERATOR: Actor = { userId: null, requestId: 'cli' };
+
+/**
+ * API keys: `<prefix>_live_` and 64 hex characters, 256 random bits. Only the SHA-256 is stored. Every change leaves an
+ * audit row, and mails to the owners and admins, in its own transaction.
+ */
+@Injectable()
+export class ApiKeys {
+  constructor(
+    private readonly db: Database,
+    private readonly env: Env,
+    private readonly audit: AuditLog,
+    private readonly notices: KeyNotices,
+  ) {}
+
+  /** For programs that are no Nest application. */
+  static on(db: Database, env: Env): ApiKeys {
+    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(db, env, new Outbox(db, new Vault(env), env)));
+  }
+
+  /** What is stored of a key; null for a text that cannot be one. */
+  hash(key: string): Buffer | null {
+    return KEY.test(key) ? hashOfKey(key) : null;
+  }
+
+  /** The key with this hash, whatever its state; null when there is none. */
+  async find(hash: Buffer, lane: Lane = 'keys', deadline?: Deadline): Promise<KeyLookup | null> {
+    const [row] = await this.db.lookUp<LookupRow>(sql`SELECT * FROM api_key_by_hash(${hash})`, lane, deadline);
+    return row ? toLookup(row) : null;
+  }
+
+  /** The organization's keys: those that work first, newest first; then the others, likewise. */
+  async list(organizationId: string, most = 10_000, offset = 0): Promise<ListedKey[]> {
+    const limit = sql`LIMIT ${most} OFFSET ${offset}`;
+    const [rows] = await this.db.read<[KeyRow]>({ organizationId }, selectKeys(organizationId, empty, limit));
+    return rows.map((row) => this.listed(row));
+  }
+
+  /** One of them; null when this organization has no such key. */
+  async get(organizationId: string, id: string): Promise<ListedKey | null> {
+    const [[row]] = await this.db.read<[KeyRow]>(
+      { organizationId },
+      selectKeys(organizationId, sql`AND k.id = ${id}`, empty),
+    );
+    return row ? this.listed(row) : null;
+  }
+
+  /**
+   * Makes a key.
+   *
+   * @throws KeyRefused for what no key can have; KeyMadeBefore when this form was sent before
+   */
+  create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
+    return this.db.transaction({ organizationId }, async () => {
+      const made = await this.add(organizationId, wanted, by);
+      if (by.userId) await this.refuseTooMany(organizationId);
+      const { display, scopes, name } = made;
+      const details = { api_key_id: made.id, scopes, expires_at: made.expiresAt?.toISOString() ?? null };
+      await this.audit.add(organizationId, 'create API key', by.requestId, details, { userId: by.userId });
+      await this.notices.tell(organizationId, 'key_created', by.userId, {
+        name,
+        display,
+        scopes,
+        expiresAt: made.expiresAt?.toISOString() ?? null,
+      });
+      await handOver?.(made);
+      return made;
+    });
+  }
+
+  /**
+   * Makes a key of the same name and scopes, which lives as long as the old one was made to live. The old one goes on
+   * working for the overlap, and never longer than it would have.
+   *
+   * @returns null when this organization has no such key
+   * @throws KeyRefused when it does not work any more; KeyMadeBefore when this form was sent before
+   */
+  replace(
+    organizationId: string,
+    id: string,
+    { overlap, formToken }: { overlap: Overlap; formToken?: string },
+    by = OPERATOR,
+    handOver?: HandOver,
+  ): Promise<MadeKey | null> {
+    return this.db.transaction({ organizationId }, async () => {
+      const [locked] = await this.db.query(sql`
+        SELECT FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`);
+      if (!locked) return null;
+      const [old] = await this.db.query<KeyRow>(selectKeys(organizationId, sql`AND k.id = ${id}`, empty));
+      const { name, expiresAt, createdAt, status } = old!;
+      const made = await this.add(
+        organizationId,
+        {
+          name,
+          scopes: old!.scopes as Scope[],
+          expiresAt: expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime()),
+          platformBlog: old!.platformBlog && !by.userId,
+          formToken,
+        },
+        by,
+      );
+      if (status !== 'active') throw new KeyRefused('not_active');
+      const [ended] = await this.db.query<{ expires_at: Date }>(sql`
+        WITH ended AS (
+          UPDATE api_keys SET replaced_by = ${made.id}, replaced_at = now(),
+            expires_at = least(expires_at, now() + ${OVERLAPS[overlap]} * interval '1 hour')
+          WHERE organization_id = ${organizationId} AND id = ${id} RETURNING expires_at)
+        SELECT expires_at FROM ended`);
+      if (by.userId) await this.refuseTooMany(organizationId);
+      const until = ended!.expires_at.toISOString();
+      const details = { api_key_id: id, replaced_by: made.id, expires_at: until };
+      await this.audit.add(organizationId, 'replace API key', by.requestId, details, { userId: by.userId });
+      await this.notices.tell(organizationId, 'key_replaced', by.userId, {
+        name,
+        display: this.listed(old!).display,
+        successor: made.display,
+        expiresAt: overlap === 'now' ? null : until,
+      });
+      await handOver?.(made);
+      return made;
+    });
+  }
+
+  /** Revokes at once, everywhere. Returns the key, or null when this organization has none; a second time changes nothing. */
+  revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey | null> {
+    return this.db.transaction({ organizationId }, async () => {
+      const revoked = await this.db.query(sql`
+        WITH revoked AS (
+          UPDATE api_keys SET revoked_at = now()
+          WHERE organization_id = ${organizationId} AND id = ${id} AND revoked_at IS NULL RETURNING id)
+        SELECT id FROM revoked`);
+      const [row] = await this.db.query<KeyRow>(selectKeys(organizationId, sql`AND k.id = ${id}`, empty));
+      if (!row) return null;
+      const key = this.listed(row);
+      if (revoked.length === 0) return key;
+      const { name, display } = key;
+      const details = { api_key_id: id };
+      await this.audit.add(organizationId, 'revoke API key', by.requestId, details, { userId: by.userId });
+      await this.notices.tell(organizationId, 'key_revoked', by.userId, { name, display });
+      return key;
+    });
+  }
+
+  /** {@link revokeOf}, for the operator, who names no organization. Returns false when there is no such key. */
+  async revoke(id: string): Promise<boolean> {
+    const organizationId = await this.organizationOf(id);
+    return organizationId !== null && (await this.revokeOf(organizationId, id)) !== null;
+  }
+
+  /** Whose key it is: for the operator alone. */
+  async organizationOf(id: string): Promise<string | null> {
+    const [found] = await this.db.lookUp<{ organization_id: string | null }>(
+      sql`SELECT organization_of_api_key(${id}) AS organization_id`,
+    );
+    return found?.organization_id ?? null;
+  }
+
+  /** Notes that the keys were used in this minute. */
+  async markUsed(organizationId: string, ids: string[]): Promise<void> {
+    await this.db.transaction({ organizationId }, () =>
+      this.db.query(sql`
+        UPDATE api_keys SET last_used_at = date_trunc('minute', now())
+        WHERE organization_id = ${organizationId} AND id = ANY (${ids})
+          AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))`),
+    );
+  }
+
+  /** Stores a new key inside the ambient transaction. */
+  private async add(organizationId: string, wanted: NewApiKey, by: Actor) {
+    const { scopes = ['read'], expiresAt = null, platformBlog = false, formToken = null } = wanted;
+    const name = keyName(wanted.name);
+    if (scopes.length === 0) throw new KeyRefused('scopes');
+    const prefix = this.env.get('API_KEY_PREFIX');
+    const { key, keyHash, ...ends } = mintKey(prefix);
+    // The capability is named only when it is given: people's processes have no right to the column.
+    const [capability, given] = platformBlog ? [sql`, platform_blog`, sql`, true`] : [empty, empty];
+    const [row] = await this.db.query<{ id: string; expires_at: Date | null; over: boolean }>(sql`
+      INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four, scopes, created_by, expires_at,
+        form_token${capability})
+      VALUES (${uuidv7()}, ${organizationId}, ${name}, ${keyHash}, ${ends.firstFour}, ${ends.lastFour}, ${scopes},
+        ${by.userId}, ${expiryOf(organizationId, expiresAt)}, ${formToken}${given})
+      ON CONFLICT (organization_id, form_token) DO NOTHING RETURNING id, expires_at, expires_at <= now() AS over`);
+    if (!row) {
+      const [before] = await this.db.query<{ id: string }>(sql`
+        SELECT id FROM api_keys WHERE organization_id = ${organizationId} AND form_token = ${formToken}`);
+      throw new KeyMadeBefore(before!.id);
+    }
+    if (row.over && by.userId) throw new KeyRefused('expiry');
+    return { id: row.id, key, expiresAt: row.expires_at, name, scopes, display: maskedKey(prefix, ends) };
+  }
+
+  /** @throws KeyRefused when people have made too many; replaced keys are not counted among those that work */
+  private async refuseTooMany(organizationId: string): Promise<void> {
+    // One after the other, so that what is counted stays right. Each statement sees what was committed before it.
+    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${organizationId}`}, 0))`);
+    const [made] = await this.db.query<{ active: number; today: number }>(sql`
+      SELECT count(*) FILTER (WHERE revoked_at IS NULL AND replaced_by IS NULL
+          AND (expires_at IS NULL OR expires_at > now()))::integer AS active,
+        count(*) FILTER (WHERE created_at > now() - interval '1 day')::integer AS today
+      FROM api_keys WHERE organization_id = ${organizationId}`);
+    if (made!.active > MOST_ACTIVE_KEYS) throw new KeyRefused('too_many');
+    if (made!.today > MOST_NEW_KEYS_A_DAY) throw new KeyRefused('too_many_today');
+  }
+
+  private listed({ firstFour, lastFour, ...key }: KeyRow): ListedKey {
+    return { ...key, display: maskedKey(this.env.get('API_KEY_PREFIX'), { firstFour, lastFour }) };
+  }
+}
+
+function toLookup(row: LookupRow): KeyLookup {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    organization: {
+      name: row.organization_name,
+      slug: row.organization_slug,
+      timeZone: row.time_zone,
+      currency: row.currency,
+    },
+    scopes: row.scopes,
+    platformBlog: row.platform_blog,
+    expired: row.expired,
+    revoked: row.revoked,
+    usedThisMinute: row.used_this_minute,
+  };
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { type KeyEmailKind, type KeyInMail, Outbox } from '@app/jobs';
+
+interface Administrator {
+  user_id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  organization_name: string;
+  organization_slug: string;
+  time_zone: string;
+}
+
+/** Mails about API keys, to everyone who administers the organization. */
+@Injectable()
+export class KeyNotices {
+  constructor(
+    private readonly db: Database,
+    private readonly env: Env,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** A command on a machine that does not hold the encryption key cannot queue what the worker could open. */
+  get able(): boolean {
+    return this.outbox.sendsMail && this.env.get('ENCRYPTION_KEY') !== null;
+  }
+
+  /**
+   * Queues a mail to every owner and admin who has accepted, inside the ambient transaction. The limits for invites do not
+   * hold it back: they would let whoever has sent some make a key unnoticed.
+   *
+   * @param by the person behind it; null for the operator or the calendar
+   */
+  async tell(organizationId: string, kind: KeyEmailKind, by: string | null, key: Omit<KeyInMail, 'by'>): Promise<void> {
+    if (!this.able) return;
+    const people = await this.db.query<Administrator>(sql`SELECT * FROM organization_administrators()`);
+    const actor = people.find(({ user_id: id }) => id === by);
+    await this.outbox.addAdmitted(
+      organizationId,
+      people.map((person) => ({
+        kind,
+        to: person.email,
+        inviteId: null,
+        payload: {
+          organizationName: person.organization_name,
+          timeZone: person.time_zone,
+          firstName: person.first_name,
+          role: 'admin',
+          joinUrl: `${this.env.portalUrl}/o/${person.organization_slug}/keys`,
+          proof: null,
+          expiresAt: null,
+          key: { ...key, by: actor ? `${actor.first_name} ${actor.last_name}` : null },
+        },
+      })),
+    );
+  }
+}

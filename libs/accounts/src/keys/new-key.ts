@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto';
+import sql, { type Sql } from 'sql-template-tag';
+import { AccountError } from '../organizations.js';
+import type { Scope } from './scopes.js';
+
+/** When a key stops working: at an instant, after some days, or with the end of a day where the organization is; null never. */
+export type KeyExpiry = Date | { inDays: number } | { endOf: string } | null;
+
+export interface NewApiKey {
+  name: string;
+  /** Read-only by default. */
+  scopes?: Scope[];
+  expiresAt?: KeyExpiry;
+  /** Only an operator can give it: the portal's database role cannot write it. */
+  platformBlog?: boolean;
+  /** Of the form that asks for it: sent twice, it makes one key. */
+  formToken?: string;
+}
+
+/** How long a replaced key goes on working, in hours. */
+export const OVERLAPS = { now: 0, '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
+
+export type Overlap = keyof typeof OVERLAPS;
+
+/** Keys that people may have at a time, and make in a day: each is mailed to everyone who administers the organization. */
+export const MOST_ACTIVE_KEYS = 100;
+export const MOST_NEW_KEYS_A_DAY = 50;
+
+const MESSAGES = {
+  name: "A key's name must have 1 to 100 characters, on one line.",
+  scopes: 'Choose at least one scope.',
+  expiry: 'Choose a day that is not over yet.',
+  too_many: `An organization can have ${MOST_ACTIVE_KEYS} active keys. Revoke some first.`,
+  too_many_today: `An organization can make ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
+  not_active: 'This key has expired or was revoked, so it cannot be replaced. Create a new one.',
+};
+
+/** Why a key was not made. */
+export type KeyProblem = keyof typeof MESSAGES;
+
+export class KeyRefused extends AccountError {
+  constructor(readonly problem: KeyProblem) {
+    super(MESSAGES[problem]);
+  }
+}
+
+/** The form was sent before. Its key is there, and cannot be shown again. */
+export class KeyMadeBefore extends Error {
+  constructor(readonly id: string) {
+    super('This form was sent before, and made one key');
+  }
+}
+
+/** The text of a new key, with 256 random bits, and what is stored of it. */
+export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFour: string; lastFour: string } {
+  const secret = randomBytes(32).toString('hex');
+  const key = `${prefix}_live_${secret}`;
+  return { key, keyHash: hashOfKey(key), firstFour: secret.slice(0, 4), lastFour: secret.slice(-4) };
+}
+
+/** Of so much randomness a fast hash gives nothing away, and a slow one would block the process at every request. */
+export function hashOfKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+const LONGEST_NAME = 100;
+
+/** @throws KeyRefused for one that nobody could tell from others, or that the database would refuse */
+export function keyName(text: string): string {
+  const name = text.trim();
+  const fits = name !== '' && Array.from(name).length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  if (!fits || !/[^\p{Z}\p{C}]/u.test(name)) throw new KeyRefused('name');
+  return name;
+}
+
+/**
+ * The instant of an expiry, as SQL. The end of a day is its last millisecond.
+ *
+ * @throws KeyRefused for a day that is in no calendar
+ */
+export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
+  if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;
+  if ('inDays' in expiry) return sql`now() + ${expiry.inDays} * interval '1 day'`;
+  if (!isDay(expiry.endOf)) throw new KeyRefused('expiry');
+  return sql`(${expiry.endOf}::date + 1)::timestamp AT TIME ZONE (
+    SELECT time_zone FROM organizations WHERE id = ${organizationId}) - interval '1 millisecond'`;
+}
+
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
