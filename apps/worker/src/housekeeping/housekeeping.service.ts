@@ -4,6 +4,7 @@ import sql from 'sql-template-tag';
 import { Invites } from '@app/accounts';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
+import { KeyExpiryService } from './key-expiry.service.js';
 
 /** When to delete the rows of stopped workers. */
 const FORGET_AFTER = '1 day';
@@ -23,6 +24,7 @@ export class HousekeepingService {
   constructor(
     private readonly db: Database,
     private readonly invites: Invites,
+    private readonly keyExpiry: KeyExpiryService,
     private readonly log: Log,
   ) {}
 
@@ -31,6 +33,8 @@ export class HousekeepingService {
   async runOnce(): Promise<void> {
     await this.beat();
     await this.makeCodes();
+    await this.keyExpiry.runOnce();
+    await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();
     this.purgedAt = performance.now();

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { AuditLog, KeyNotices, maskedKey } from '@app/accounts';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { Log } from '@app/logging';
+
+/** Keys of one look; the next round takes the rest. */
+const MOST_KEYS = 200;
+
+interface Expiring {
+  id: string;
+  organization_id: string;
+  /** 14 or 3. */
+  days: number;
+}
+
+interface Warned {
+  name: string;
+  firstFour: string;
+  lastFour: string;
+  expiresAt: Date;
+  lastUsedAt: Date | null;
+}
+
+/** Warns owners and admins 14 and 3 days before an API key expires. */
+@Injectable()
+export class KeyExpiryService {
+  constructor(
+    private readonly db: Database,
+    private readonly env: Env,
+    private readonly notices: KeyNotices,
+    private readonly audit: AuditLog,
+    private readonly log: Log,
+  ) {}
+
+  /** Each key in a transaction of its own, so that one that fails keeps none of the others from being told of. */
+  async runOnce(): Promise<void> {
+    // Without mail nothing is marked as told: whoever sets it up later is still warned.
+    if (!this.notices.able) return;
+    const due = await this.db.lookUp<Expiring>(sql`SELECT * FROM expiring_api_keys(${MOST_KEYS})`);
+    for (const key of due) {
+      try {
+        await this.warn(key);
+      } catch (error) {
+        this.log.failure(error, null, 'key_expiry_not_mailed');
+      }
+    }
+  }
+
+  /** The mark and the mails commit together. Of several workers the first one marks; the others find it done. */
+  private warn({ id, organization_id: organizationId, days }: Expiring): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      const [key] = await this.db.query<Warned>(sql`
+        WITH marked AS (
+          UPDATE api_keys SET expiry_warned_days = ${days}
+          WHERE organization_id = ${organizationId} AND id = ${id} AND revoked_at IS NULL AND expires_at > now()
+            AND (expiry_warned_days IS NULL OR expiry_warned_days > ${days})
+          RETURNING name, first_four, last_four, expires_at, last_used_at)
+        SELECT name, first_four AS "firstFour", last_four AS "lastFour", expires_at AS "expiresAt",
+          last_used_at AS "lastUsedAt" FROM marked`);
+      if (!key) return;
+      await this.notices.tell(organizationId, 'key_expiring', null, {
+        name: key.name,
+        display: maskedKey(this.env.get('API_KEY_PREFIX'), key),
+        expiresAt: key.expiresAt.toISOString(),
+        lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+      });
+      await this.audit.add(organizationId, 'warn of API key expiry', `worker-${id}`, { api_key_id: id, days });
+    });
+  }
+}
