@@ -18,3 +18,5 @@ document.addEventListener('click', async (event) => {
 });
 // Buttons that need a script are hidden until there is one.
 for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;
+// What is there to be copied is selected already.
+document.querySelector('[data-select]')?.select();

@@ -7,6 +7,7 @@ import { AccountModule } from './account/account.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { JoinModule } from './join/join.module.js';
+import { KeysModule } from './keys/keys.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
 import { PasswordsModule } from './passwords/passwords.module.js';
@@ -34,6 +35,7 @@ export class PortalModule {
         PasskeysModule,
         AccountModule,
         JoinModule,
+        KeysModule,
         PeopleModule,
       ],
     };

@@ -103,6 +103,11 @@ export class Env {
     return { api: this.urlOf('api'), worker: this.urlOf('worker'), portal: this.urlOf('portal') };
   }
 
+  /** Where clients reach the API. */
+  get apiUrl(): string {
+    return this.values.PUBLIC_URL ?? `http://localhost:${this.values.PORT}`;
+  }
+
   /** The portal's port: the one after the API's, unless it is set. */
   get portalPort(): number {
     const { PORT: port, PORTAL_PORT: portal } = this.values;

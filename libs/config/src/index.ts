@@ -1,3 +1,3 @@
 export { Env, loadEnv, EnvError, readEnvFile, settingNames } from './env.js';
-export { type Purpose, Vault } from './vault.js';
+export { decrypt, encrypt, type Purpose, Vault } from './vault.js';
 export { ConfigModule } from './config.module.js';

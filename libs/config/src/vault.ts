@@ -23,23 +23,16 @@ export class Vault {
   constructor(private readonly env: Env) {}
 
   seal(purpose: Purpose, text: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.derive(purpose), nonce);
-    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+    return encrypt(this.derive(purpose), text);
   }
 
   /** @throws Error when it was sealed with another key, for another purpose, or changed */
   open(purpose: Purpose, sealed: Buffer): string {
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const decipher = createDecipheriv('aes-256-gcm', this.derive(purpose), nonce, { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-    const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-    return text.toString('utf8');
+    return decrypt(this.derive(purpose), sealed);
   }
 
   /** A key of 32 bytes for this purpose alone. */
-  derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits'): Buffer {
+  derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs'): Buffer {
     let key = this.keys.get(purpose);
     if (!key) {
       key = Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));
@@ -47,4 +40,21 @@ export class Vault {
     }
     return key;
   }
+}
+
+/** Encrypts with a key of 32 bytes that was made for one purpose. */
+export function encrypt(key: Buffer, text: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+/** @throws Error when it was encrypted with another key, or changed */
+export function decrypt(key: Buffer, sealed: Buffer): string {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+  return text.toString('utf8');
 }

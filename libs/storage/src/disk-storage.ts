@@ -44,7 +44,7 @@ export class DiskStorage extends Storage {
   }
 
   override urlOf(path: string): string {
-    const origin = this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
+    const origin = this.env.apiUrl;
     return `${origin}/media/${path}`;
   }
 

@@ -80,6 +80,10 @@ export class TestPortal {
     return supertest(this.app.getHttpServer()).get(path).set('Cookie', cookie);
   }
 
+  head(path: string, cookie = ''): supertest.Test {
+    return supertest(this.app.getHttpServer()).head(path).set('Cookie', cookie);
+  }
+
   /** Sends a form as a browser does from a page of the portal. */
   post(path: string, fields: Record<string, string | string[]> = {}, cookie = ''): supertest.Test {
     const request = supertest(this.app.getHttpServer()).post(path).set('Cookie', cookie);

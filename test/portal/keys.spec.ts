@@ -1,0 +1,403 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SCOPES } from '@app/accounts';
+import { TestApi } from '../support/http/api.js';
+import { cookieOf, type Someone, TestPortal } from '../support/portal/portal.js';
+
+const KEY = /tk_live_[0-9a-f]{64}/;
+
+let portal: TestPortal;
+let api: TestApi;
+let owner: Someone;
+let base: string;
+
+beforeAll(async () => {
+  const settings = {
+    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    PUBLIC_URL: 'https://api.example.org',
+  };
+  portal = await TestPortal.start(settings);
+  api = await TestApi.start(settings, portal.database);
+});
+beforeEach(async () => {
+  owner = await portal.someone('owner', { user: { firstName: 'Olive', lastName: 'Owner' } });
+  base = `/o/${owner.organization.slug}/keys`;
+});
+afterAll(async () => {
+  await api.close();
+  await portal.stop();
+});
+
+const get = (path = '', as = owner.cookie) => portal.get(`${base}${path}`, as);
+const post = (path: string, fields: Record<string, string | string[]>, as = owner.cookie) =>
+  portal.post(`${base}${path}`, fields, as);
+const rows = (where = 'true') =>
+  portal.make.query<Record<string, unknown> & { id: string }>(
+    `SELECT * FROM api_keys WHERE organization_id = $1 AND ${where} ORDER BY created_at, id`,
+    [owner.organization.id],
+  );
+const statusOf = async (key: string) => (await api.get('/v1/ping', key)).status;
+
+/** Sends the form as the page offers it. @returns the text of the key */
+async function make(fields: Record<string, string | string[]> = {}): Promise<{ id: string; key: string }> {
+  const sent = await post('', {
+    form_token: randomUUID(),
+    name: 'Website',
+    access: 'read',
+    expires: 'never',
+    ...fields,
+  });
+  expect(sent.status).toBe(303);
+  const { location } = sent.headers as { location: string };
+  const shown = await portal.get(location, owner.cookie);
+  return { id: location.split('/').at(-2)!, key: KEY.exec(shown.text)![0] };
+}
+
+const everything = async () => {
+  const tables = await portal.make.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+  );
+  const texts = await Promise.all(tables.map(({ name }) => portal.make.query(`SELECT t::text FROM ${name} t`)));
+  return JSON.stringify(texts);
+};
+
+describe('the list of keys', () => {
+  it('says what a key is when there is none', async () => {
+    const { text, status } = await get();
+    expect([status, text]).toEqual([200, expect.stringContaining('No API keys yet')]);
+    expect(text).toContain(`href="${base}/new"`);
+  });
+
+  it('shows each with its ends, access, maker, use and state, in words', async () => {
+    const { key } = await make({ name: '<b>Till</b>', access: 'scopes', scopes: ['read', 'payments:write'] });
+    await make({ expires: '30d' });
+    await api.keys.create(owner.organization.id, { name: 'Ops', platformBlog: true });
+    await portal.make.withoutTriggers(`UPDATE api_keys SET expires_at = now() + interval '9 days 1 hour',
+      last_used_at = now() - interval '3 hours' WHERE name = 'Website'`);
+    const { text } = await get();
+    expect(text).toContain(`tk_live_${key.slice(8, 12)}…${key.slice(-4)}`);
+    expect(text).toContain('&lt;b&gt;Till&lt;/b&gt;');
+    expect(text).not.toContain('<b>Till');
+    for (const words of ['payments:write', 'Read-only', 'Platform blog', 'by Olive Owner', 'by an operator']) {
+      expect(text).toContain(words);
+    }
+    expect(text).toMatch(/Never used/);
+    expect(text).toMatch(/title="[^"]+A[EW]?[SD]T">3 hours ago<\/time>/);
+    expect(text).toContain('Expires in 9 days');
+    expect(text.match(/>Active</g)).toHaveLength(3);
+  });
+
+  it('shows 25 on a page, those that work first', async () => {
+    for (let count = 1; count <= 26; count++) await api.keys.create(owner.organization.id, { name: `Key ${count}` });
+    const first = (await rows())[0]!;
+    await api.keys.revoke(first.id);
+    const [one, two] = [(await get()).text, (await get('?page=2')).text];
+    expect([one.match(/<h2>Key /g)?.length, two.match(/<h2>Key /g)?.length]).toEqual([25, 1]);
+    expect(one).not.toContain('Revoked');
+    expect(two).toContain('Revoked');
+    for (const page of ['0', '-1', 'x', '99999999999999999999', '1&page=2']) {
+      expect((await get(`?page=${page}`)).status).toBe(200);
+    }
+    expect(Buffer.byteLength(one)).toBeLessThan(60_000);
+  });
+});
+
+describe('the form for a key', () => {
+  it('offers every scope with the sentence of the one table, and is read-only unless told otherwise', async () => {
+    const { text } = await get('/new');
+    for (const [scope, sentence] of Object.entries(SCOPES)) {
+      expect(text).toContain(`<code>${scope}</code><span class="quiet">${sentence}</span>`);
+    }
+    expect(text).toMatch(/value="read" checked><span>Read-only/);
+    expect(text).not.toContain('platform');
+  });
+
+  it.each([
+    [{ name: '' }, 'field-name-error', 'must have 1 to 100 characters'],
+    [{ name: 'x'.repeat(101) }, 'field-name-error', 'must have 1 to 100 characters'],
+    [{ access: 'scopes', scopes: [] as string[] }, 'scopes-error', 'Choose at least one scope'],
+    [{ expires: 'date', date: '' }, 'field-date-error', 'Choose a day'],
+    [{ expires: 'date', date: '2020-01-01' }, 'field-date-error', 'Choose a day'],
+    [{ expires: 'date', date: '2031-02-30' }, 'field-date-error', 'Choose a day'],
+  ])('keeps what was typed and says at the field what is wrong: %j', async (wrong, id, message) => {
+    const typed = { form_token: randomUUID(), name: 'My “tool”', access: 'scopes', scopes: ['write'], expires: '90d' };
+    const { status, text } = await post('', { ...typed, ...wrong });
+    expect(status).toBe(422);
+    expect(text).toMatch(new RegExp(`class="error" id="${id}">[^<]*${message}`));
+    expect(text).toMatch(new RegExp(`aria-describedby="[^"]*${id}"`));
+    expect(text).toContain(typed.form_token);
+    if (!('name' in wrong)) expect(text).toContain('value="My “tool”"');
+    if (!('expires' in wrong)) expect(text).toContain('value="90d" checked');
+    if (!('scopes' in wrong)) expect(text).toContain('value="write" checked');
+    expect(await rows()).toEqual([]);
+  });
+
+  it.each([
+    { scopes: ['read', 'admin'] },
+    { scopes: ['platform_blog'] },
+    { access: 'everything' },
+    { expires: '7' },
+    { expires: '__proto__' },
+    { name: ['a', 'b'] },
+    { name: 'NUL \0' },
+  ])('refuses what the page does not offer: %j', async (wrong) => {
+    const { status } = await post('', { name: 'x', access: 'scopes', scopes: ['read'], expires: 'never', ...wrong });
+    expect(status).toBe(400);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('cannot give the platform’s blog, whatever is sent', async () => {
+    await make({ platform_blog: 'true', platformBlog: 'true', organization_id: uuidv7(), created_by: uuidv7() });
+    expect(await rows()).toEqual([
+      expect.objectContaining({ platform_blog: false, created_by: owner.user.id, scopes: ['read'] }),
+    ]);
+  });
+
+  it('ends a key with a day of the organization, or after days', async () => {
+    await make({ expires: 'date', date: '2031-01-31' });
+    await make({ expires: '1y' });
+    const [dated, year] = (await rows()) as unknown as { expires_at: Date; created_at: Date }[];
+    expect(dated!.expires_at.toISOString()).toBe('2031-01-31T12:59:59.999Z');
+    expect(year!.expires_at.getTime() - year!.created_at.getTime()).toBe(365 * 86_400_000);
+  });
+});
+
+describe('a new key', () => {
+  it('is shown once, with what calls the API, and works', async () => {
+    const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: '30d' });
+    expect(sent.text).not.toMatch(KEY);
+    const location = sent.headers.location as string;
+    expect(location).toMatch(new RegExp(`^${base}/[0-9a-f-]{36}/created$`));
+    const shown = await portal.get(location, owner.cookie);
+    const [key] = KEY.exec(shown.text)!;
+    expect(shown.headers['cache-control']).toBe('no-store');
+    expect(shown.text).toContain(`curl -H &#39;Authorization: Token token=${key}&#39;`);
+    expect(shown.text).toContain(`await fetch(&#39;https://api.example.org/v1/me&#39;`);
+    const [stored] = (await rows()) as unknown as { expires_at: Date }[];
+    expect(shown.text).toContain(stored!.expires_at.toISOString());
+    expect(await statusOf(key)).toBe(200);
+    const again = await portal.get(location, owner.cookie);
+    expect([again.status, again.text]).toEqual([200, expect.stringContaining('This key is not shown again')]);
+    expect(again.text).not.toMatch(KEY);
+  });
+
+  it('leaves its text nowhere: not in the database on its way, not in cookies, addresses, logs or later pages', async () => {
+    const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' });
+    const onItsWay = await everything();
+    const shown = await portal.get(sent.headers.location as string, owner.cookie);
+    const [key] = KEY.exec(shown.text)!;
+    const secret = key.slice(8);
+    for (const form of [secret, Buffer.from(key).toString('hex'), Buffer.from(key).toString('base64')]) {
+      expect(onItsWay).not.toContain(form);
+    }
+    expect(await everything()).not.toContain(secret);
+    expect(await portal.make.query('SELECT FROM api_key_handovers')).toEqual([]);
+    expect(JSON.stringify([sent.headers, shown.headers])).not.toContain(secret);
+    expect(portal.logged.join()).not.toContain(secret);
+    const [{ id }] = (await rows()) as [{ id: string }];
+    for (const path of ['', '/new', `/${id}/created`, `/${id}/replace`, `/${id}/revoke`]) {
+      expect((await get(path)).text).not.toContain(secret);
+    }
+  });
+
+  it('is made once by a form that is sent twice, at a time or later, and still shown', async () => {
+    const fields = { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' };
+    const sent = await Promise.all([1, 2, 3, 4].map(() => post('', fields)));
+    const places = new Set(sent.map(({ headers }) => headers.location as string));
+    expect([places.size, (await rows()).length]).toEqual([1, 1]);
+    expect((await portal.get([...places][0]!, owner.cookie)).text).toMatch(KEY);
+    const later = await post('', fields);
+    expect(later.headers.location).toBe([...places][0]);
+    expect((await portal.get([...places][0]!, owner.cookie)).text).not.toMatch(KEY);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('is shown to the session that made it alone, and a look at its headers does not use it up', async () => {
+    const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' });
+    const location = sent.headers.location as string;
+    expect((await portal.head(location, owner.cookie)).status).toBe(200);
+    const colleague = await portal.someone('admin', { organization: owner.organization });
+    const elsewhere = await portal.session(owner.user.id);
+    for (const cookie of [colleague.cookie, elsewhere]) {
+      expect((await portal.get(location, cookie)).text).toContain('This key is not shown again');
+    }
+    expect((await portal.get(location, owner.cookie)).text).toMatch(KEY);
+  });
+
+  it('is not shown after five minutes', async () => {
+    const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' });
+    await portal.make.query(`UPDATE api_key_handovers SET expires_at = now() - interval '1 second'`);
+    expect((await portal.get(sent.headers.location as string, owner.cookie)).text).not.toMatch(KEY);
+  });
+});
+
+describe('replacing', () => {
+  it('shows a new key of the same name and access, and lets the old one go on for as long as chosen', async () => {
+    const old = await make({ name: 'Sync', access: 'scopes', scopes: ['read', 'write'] });
+    const asked = await get(`/${old.id}/replace`);
+    expect(asked.text).toContain('Replace “Sync”?');
+    expect(asked.text).not.toMatch(KEY);
+    const fields = { form_token: randomUUID(), overlap: '1h' };
+    const sent = await Promise.all([1, 2].map(() => post(`/${old.id}/replace`, fields)));
+    expect(new Set(sent.map(({ headers }) => headers.location as string)).size).toBe(1);
+    const [key] = KEY.exec((await portal.get(sent[0]!.headers.location as string, owner.cookie)).text)!;
+    expect([await statusOf(old.key), await statusOf(key)]).toEqual([200, 200]);
+    const [before, after] = (await rows()) as unknown as Record<string, unknown>[];
+    expect(after).toMatchObject({ name: 'Sync', scopes: ['read', 'write'], created_by: owner.user.id });
+    expect(before).toMatchObject({ replaced_by: after!.id });
+    expect((await get()).text).toContain('Replaced');
+    const atOnce = await post(`/${String(after!.id)}/replace`, { form_token: randomUUID(), overlap: 'now' });
+    expect(atOnce.status).toBe(303);
+    expect(await statusOf(key)).toBe(401);
+  });
+
+  it('is refused for a key that does not work any more, and says so', async () => {
+    const { id } = await make();
+    await post(`/${id}/revoke`, {});
+    expect((await get(`/${id}/replace`)).text).toContain('cannot be replaced');
+    const refused = await post(`/${id}/replace`, { form_token: randomUUID(), overlap: 'now' });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('cannot be replaced')]);
+    expect(await rows()).toHaveLength(1);
+    expect((await post(`/${id}/replace`, { overlap: '99d' })).status).toBe(400);
+  });
+
+  it('says that the platform’s blog is not handed on', async () => {
+    const { id } = await api.keys.create(owner.organization.id, { name: 'Platform', platformBlog: true });
+    expect((await get(`/${id}/replace`)).text).toContain('cannot write to the platform’s blog');
+    await post(`/${id}/replace`, { form_token: randomUUID(), overlap: 'now' });
+    expect(await rows('platform_blog')).toHaveLength(1);
+  });
+});
+
+describe('revoking', () => {
+  it('asks first, naming the key and its last use, and takes effect at once', async () => {
+    const { id, key } = await make({ name: 'Website' });
+    expect((await get(`/${id}/revoke`)).text).toMatch(/Revoke “Website”\?.*It has never been used/s);
+    await portal.make.query(`UPDATE api_keys SET last_used_at = now() - interval '2 days' WHERE id = $1`, [id]);
+    expect((await get(`/${id}/revoke`)).text).toContain('It was last used 2 days ago.');
+    expect(await statusOf(key)).toBe(200);
+    const sent = await post(`/${id}/revoke`, {});
+    expect([sent.status, sent.headers.location]).toEqual([303, base]);
+    expect(await statusOf(key)).toBe(401);
+    const list = await portal.get(base, `${owner.cookie}; ${cookieOf(sent, 'flash')!}`);
+    expect(list.text).toContain('The key “Website” is revoked.');
+    expect(list.text).toContain('>Revoked<');
+    expect((await post(`/${id}/revoke`, {})).status).toBe(303);
+  });
+
+  it('is mailed to the owners and admins, like every change, and is in the audit log', async () => {
+    await portal.someone('admin', { organization: owner.organization });
+    await portal.someone('tutor', { organization: owner.organization });
+    const { id } = await make();
+    await post(`/${id}/replace`, { form_token: randomUUID(), overlap: '7d' });
+    await post(`/${id}/revoke`, {});
+    const mails = await portal.make.query<{ kind: string; n: number }>(
+      `SELECT kind, count(*)::int AS n FROM outbox WHERE organization_id = $1 GROUP BY kind ORDER BY kind`,
+      [owner.organization.id],
+    );
+    expect(mails).toEqual(['key_created', 'key_replaced', 'key_revoked'].map((kind) => ({ kind, n: 2 })));
+    const audited = await portal.make.query<{ operation: string }>(
+      `SELECT operation FROM audit_log WHERE organization_id = $1 AND user_id = $2 ORDER BY id`,
+      [owner.organization.id, owner.user.id],
+    );
+    expect(audited.map(({ operation }) => operation)).toEqual(['create API key', 'replace API key', 'revoke API key']);
+  });
+});
+
+describe('who may', () => {
+  const PATHS: [string, string][] = [
+    ['GET', ''],
+    ['GET', '/new'],
+    ['POST', ''],
+    ...['created', 'replace', 'revoke'].map((page): [string, string] => ['GET', `/:id/${page}`]),
+    ...['replace', 'revoke'].map((page): [string, string] => ['POST', `/:id/${page}`]),
+  ];
+  const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
+  const ask = (method: string, path: string, cookie: string) =>
+    method === 'GET' ? portal.get(path, cookie) : portal.post(path, FIELDS, cookie);
+  // The API notes uses of its own accord, a little later.
+  const state = () => portal.make.query(`SELECT to_jsonb(k) - 'last_used_at' AS key FROM api_keys k ORDER BY id`);
+
+  it.each(PATHS)('%s %s: owners and admins, and nobody else', async (method, path) => {
+    const { id } = await make();
+    const at = `${base}${path.replace(':id', id)}`;
+    const before = await state();
+    for (const role of ['tutor', 'student'] as const) {
+      const { cookie } = await portal.someone(role, { organization: owner.organization });
+      const { status, text } = await ask(method, at, cookie);
+      expect([role, status, text]).toEqual([role, 403, expect.stringContaining('Only owners and admins')]);
+    }
+    const stranger = await portal.someone('owner');
+    expect((await ask(method, at, stranger.cookie)).status).toBe(404);
+    const anonymous = await ask(method, at, '');
+    expect([anonymous.status, anonymous.headers.location]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
+    expect(await state()).toEqual(before);
+    const admin = await portal.someone('admin', { organization: owner.organization });
+    expect((await ask(method, at, admin.cookie)).status).toBeLessThan(400);
+  });
+
+  it.each(PATHS.filter(([, path]) => path.includes(':id')))(
+    '%s %s: keys of others are 404, like missing ones, and stay as they are',
+    async (method, path) => {
+      const foreign = await api.keys.create((await portal.someone('owner')).organization.id, { name: 'foreign' });
+      const before = await state();
+      const answers = await Promise.all(
+        [foreign.id, uuidv7(), 'nonsense'].map((id) => ask(method, `${base}${path.replace(':id', id)}`, owner.cookie)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+      const texts = answers.map(({ text }) => text.replace(/<code>[^<]*<\/code>/g, ''));
+      expect(new Set(texts).size).toBe(1);
+      expect(await state()).toEqual(before);
+      expect(await statusOf(foreign.key)).toBe(200);
+    },
+  );
+
+  it('shows each organization of a person its own keys', async () => {
+    const other = await portal.make.organization();
+    await portal.make.member(other.id, { role: 'owner', user: { id: owner.user.id } });
+    await make({ name: 'Here' });
+    await api.keys.create(other.id, { name: 'There' });
+    expect((await get()).text).toContain('Here');
+    expect((await get()).text).not.toContain('There');
+  });
+});
+
+describe('the portal’s database role', () => {
+  it.each([
+    [
+      'make a key with the platform’s blog',
+      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four,
+      platform_blog) VALUES (gen_random_uuid(), $1, 'x', sha256('x'), 'aaaa', 'bbbb', true)`,
+    ],
+    [
+      'make a key of another organization',
+      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four)
+      VALUES (gen_random_uuid(), gen_random_uuid(), 'x', sha256($1), 'aaaa', 'bbbb')`,
+    ],
+    ['read hashes', 'SELECT key_hash FROM api_keys WHERE organization_id = $1'],
+    ['widen a key', `UPDATE api_keys SET scopes = '{read,write}' WHERE organization_id = $1`],
+    ['move a key', 'UPDATE api_keys SET organization_id = $1'],
+    ['delete a key', 'DELETE FROM api_keys WHERE organization_id = $1'],
+    [
+      'put off the end of a key',
+      `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE organization_id = $1`,
+    ],
+  ])('cannot %s', async (_what, statement) => {
+    await make({ expires: 'date', date: '2031-01-31' });
+    await portal.make.query(`UPDATE api_keys SET expires_at = now() WHERE organization_id = $1`, [
+      owner.organization.id,
+    ]);
+    const client = new pg.Client({ connectionString: portal.database.portalUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.organization_id', $1, true)`, [owner.organization.id]);
+      await expect(client.query(statement, [owner.organization.id])).rejects.toMatchObject({ code: '42501' });
+    } finally {
+      await client.end();
+    }
+  });
+});
