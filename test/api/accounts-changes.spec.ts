@@ -1,0 +1,170 @@
+import type { Scope } from '@app/accounts';
+import { v7 as uuidv7 } from 'uuid';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
+
+let api: TestApi;
+/** The same without a mail server. */
+let mute: TestApi;
+let make: Factories;
+let office: Office;
+let other: Office;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+  mute = await TestApi.start({}, api.database);
+  make = await Factories.connect(api.database);
+});
+
+beforeEach(async () => {
+  [office, other] = [await Office.open(api, make), await Office.open(api, make)];
+});
+
+afterAll(async () => {
+  await make.close();
+  await mute.close();
+  await api.stop();
+});
+
+const person = (wish: object = {}) => ({ first_name: 'Mia', last_name: 'Nguyen', email: newAddress(), ...wish });
+
+interface Detail {
+  loc: string[];
+  type: string;
+}
+
+/** The places of a 422, each a `value_error`. */
+function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
+  expect(status).toBe(422);
+  const { detail } = body as { detail: Detail[] };
+  expect(new Set(detail.map(({ type }) => type))).toEqual(new Set(['value_error']));
+  return detail.map(({ loc }) => loc.join('.'));
+}
+
+const NOBODY = [uuidv7(), 'no-uuid', '%2e%2e'];
+
+describe('PATCH /v1/students/{student_id}', () => {
+  const change = (id: string, body: object, by = office) => by.send('patch', `/v1/students/${id}`, body);
+  const loginOf = async (id: string) => (await make.query('SELECT * FROM users WHERE id = $1', [id]))[0];
+
+  it('changes what is given and leaves the rest', async () => {
+    const { id, email } = await office.inviteOne(studentRow({ phone: '1' }));
+    const { status, body } = await change(id!, { first_name: ' Mimi ', phone: '2' });
+    expect([status, body]).toMatchObject([200, { id, first_name: 'Mimi', last_name: 'Nguyen', email }]);
+    expect(await loginOf(id!)).toMatchObject({ first_name: 'Mimi', phone: '2', email });
+    expect((await change(id!, { phone: null })).status).toBe(200);
+    expect(await loginOf(id!)).toMatchObject({ first_name: 'Mimi', phone: null });
+  });
+
+  it('without anything to change changes nothing', async () => {
+    const { id } = await office.inviteOne(studentRow());
+    const before = await loginOf(id!);
+    expect((await change(id!, {})).status).toBe(200);
+    expect((await change(id!, { first_name: 'Mia' })).status).toBe(200);
+    expect(await loginOf(id!)).toEqual(before);
+  });
+
+  it('gives an address, another one, and takes it away', async () => {
+    const { id } = await office.inviteOne(studentRow({ email: null }));
+    for (const email of [newAddress(), newAddress().toUpperCase()]) {
+      expect((await change(id!, { email })).body).toMatchObject({ email, placeholder_email: false });
+      expect(await loginOf(id!)).toMatchObject({ email_normalized: email.toLowerCase() });
+      await office.tenMinutesLater();
+      expect((await office.post(`/v1/students/${id}/send-invite`)).body).toEqual({ sent: true, email });
+    }
+    expect((await change(id!, { email: null })).body).toMatchObject({ email: null, placeholder_email: true });
+    const invites = await make.query<{ revoked: boolean }>(
+      'SELECT revoked_at IS NOT NULL AS revoked FROM invites WHERE target_id = $1',
+      [id],
+    );
+    // What was mailed to an address that is not theirs opens nothing: two confirmations, and two invites.
+    expect(invites).toEqual(Array.from({ length: 4 }, () => ({ revoked: true })));
+  });
+
+  it('refuses an address that cannot be, or is somebody’s', async () => {
+    const { id, email } = await office.inviteOne(studentRow());
+    const theirs = await make.user();
+    for (const wrong of ['nobody', 'x@placeholder.invalid', theirs.email, theirs.email.toUpperCase()]) {
+      expect(refusedAt(await change(id!, { email: wrong }))).toEqual(['body.email']);
+    }
+    expect(await office.seen('/v1/students', id)).toMatchObject({ email });
+  });
+
+  it('of somebody pending changes what was supplied, and not where they were invited', async () => {
+    const { id, email } = await make.member(other.id, { role: 'tutor' });
+    const before = await loginOf(id);
+    await office.inviteOne(studentRow({ email }));
+    expect((await change(id, { first_name: 'Mimi', phone: '7', email: email.toUpperCase() })).body).toMatchObject({
+      first_name: 'Mimi', last_name: 'Nguyen', email: email.toUpperCase(), status: 'pending',
+    }); // prettier-ignore
+    for (const wrong of [newAddress(), null, 'nobody']) {
+      expect(refusedAt(await change(id, { email: wrong }))).toEqual(['body.email']);
+    }
+    expect(await loginOf(id)).toEqual(before);
+  });
+
+  it('leaves a login alone that another organization has any tie to', async () => {
+    const { id } = await office.inviteOne(studentRow());
+    const wish = { first_name: 'Mimi', last_name: 'Nguyen', email: newAddress(), phone: '7' };
+    const before = await loginOf(id!);
+    await make.member(other.id, { user: { id: id! }, status: 'pending' });
+    for (const status of ['pending', 'accepted', 'archived']) {
+      await make.query('UPDATE members SET status = $2 WHERE organization_id = $1', [other.id, status]);
+      expect(refusedAt(await change(id!, wish)).sort()).toEqual(['body.email', 'body.first_name', 'body.phone']);
+    }
+    await make.query('DELETE FROM members WHERE organization_id = $1', [other.id]);
+    await make.parent(other.id, { user: { id: id! }, status: 'pending' });
+    expect(refusedAt(await change(id!, { phone: '7' }))).toEqual(['body.phone']);
+    expect(await loginOf(id!)).toEqual(before);
+  });
+
+  it('refuses who is archived, and finds nobody else', async () => {
+    const { id } = await office.inviteOne(studentRow());
+    expect((await change(id!, { phone: '1' }, other)).status).toBe(404);
+    await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [id]);
+    expect(refusedAt(await change(id!, { phone: '1' }))).toEqual(['path.student_id']);
+    const tutor = await make.tutor(office.id);
+    for (const nobody of [...NOBODY, tutor.id]) expect((await change(nobody, { phone: '1' })).status).toBe(404);
+  });
+
+  it.each([
+    ['a null name', { first_name: null }, ['body.first_name', 'string_type']],
+    ['an empty name', { last_name: ' ' }, ['body.last_name', 'string_too_short']],
+    ['a status', { status: 'accepted' }, ['body.status', 'extra_forbidden']],
+    ['an id', { id: uuidv7() }, ['body.id', 'extra_forbidden']],
+    ['a long address', { email: 'a'.repeat(255) }, ['body.email', 'string_too_long']],
+  ])('refuses %s', async (_, body, expected) => {
+    const { id } = await office.inviteOne(studentRow());
+    const answer = await change(id!, body);
+    const { detail } = answer.body as { detail: Detail[] };
+    expect([answer.status, detail.map(({ loc, type }) => [loc.join('.'), type])]).toEqual([422, [expected]]);
+  });
+
+  it('of two at once gives an address to one', async () => {
+    const students = (await office.invite(...Array.from({ length: 10 }, () => studentRow()))).results;
+    const email = newAddress();
+    const answers = await Promise.all(students.map(({ id }) => change(id!, { email })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 422)]);
+  });
+});
+
+describe('the scopes of accounts', () => {
+  it('do not imply each other', async () => {
+    const student = await office.inviteOne(studentRow());
+    const calls: [Scope, 'post' | 'patch', string, object?][] = [
+      ['accounts:write', 'post', '/v1/students', person()],
+      ['accounts:write', 'post', '/v1/tutors', person()],
+      ['accounts:write', 'post', '/v1/parents', person()],
+      ['accounts:write', 'post', `/v1/students/${student.id}/send-invite`],
+      ['students:write', 'patch', `/v1/students/${student.id}`, {}],
+    ];
+    for (const scopes of [['students:write', 'tutors:write', 'write', 'read'], ['accounts:write']] as Scope[][]) {
+      const key = await api.key(office.id, { scopes });
+      for (const [needed, method, path, body] of calls) {
+        const { status } = await office.send(method, path, body, { key });
+        expect([path, needed, status === 403]).toEqual([path, needed, !scopes.includes(needed)]);
+      }
+    }
+  });
+});

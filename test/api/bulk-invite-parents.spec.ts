@@ -1,0 +1,201 @@
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
+
+let api: TestApi;
+let make: Factories;
+let office: Office;
+let other: Office;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+  make = await Factories.connect(api.database);
+  other = await Office.open(api, make);
+});
+
+beforeEach(async () => {
+  office = await Office.open(api, make);
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', email: newAddress(), ...wish });
+const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
+const INVITED = { status: 'ok', created: false, invited: true, error: null };
+
+/** Somebody whom another organization knows, with a profile that is not to be seen here. */
+async function stranger(role: 'student' | 'tutor' = 'student') {
+  const email = newAddress();
+  const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
+  const { id } = await make.member(other.id, { role, user });
+  return { id, email };
+}
+
+describe('a parent', () => {
+  it('comes with the student, linked, and is not mailed', async () => {
+    const parent = ana({ phone: '5' });
+    const student = await office.inviteOne(studentRow({ parent }));
+    const [record] = await office.list('/v1/parents');
+    expect(record).toMatchObject({
+      first_name: 'Ana', last_name: 'Silva', email: parent.email, status: 'accepted', student_ids: [student.id],
+    }); // prettier-ignore
+    expect(await office.seen('/v1/students', student.id)).toMatchObject({ parent_ids: [record!.id] });
+    expect((await office.queued()).map(({ recipient }) => recipient)).toEqual([student.email]);
+  });
+
+  it('without an address is made anew for each student', async () => {
+    const nameless = { first_name: 'Ana', last_name: 'Silva' };
+    await office.invite(studentRow({ parent: nameless }), studentRow({ parent: { ...nameless, email: null } }));
+    const parents = await office.list('/v1/parents');
+    expect(parents.map(({ email, placeholder_email }) => [email, placeholder_email])).toEqual([
+      [null, true],
+      [null, true],
+    ]);
+  });
+
+  it('of brothers and sisters is one, whose names the first one tells', async () => {
+    const parent = ana();
+    const { results } = await office.invite(
+      studentRow({ parent }),
+      studentRow({ parent: { ...parent, first_name: 'Anna', email: parent.email.toUpperCase() } }),
+    );
+    const later = await office.inviteOne(studentRow({ parent }));
+    const [record, ...more] = await office.list('/v1/parents');
+    expect(more).toEqual([]);
+    expect(record).toMatchObject({ first_name: 'Ana' });
+    expect([...(record!.student_ids as string[])].sort()).toEqual([...results, later].map(({ id }) => id).sort());
+  });
+
+  it('who was provisioned alone is reused', async () => {
+    const alone = await office.inviteOne(parentRow());
+    const student = await office.inviteOne(studentRow({ parent: ana({ email: alone.email }) }));
+    expect(await office.seen('/v1/parents', alone.id)).toMatchObject({ first_name: 'Mia', student_ids: [student.id] });
+  });
+
+  it('who is known elsewhere is pending, with what was supplied', async () => {
+    const { id, email } = await stranger('tutor');
+    const result = await office.inviteOne(studentRow({ parent: ana({ email }) }));
+    expect(result).toMatchObject(PROVISIONED);
+    expect(await office.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ana', email, status: 'pending' });
+    expect(await office.queued()).toHaveLength(1);
+  });
+
+  it('may work here, as a tutor or an admin', async () => {
+    for (const role of ['tutor', 'admin', 'owner'] as const) {
+      const { id, email } = await make.member(office.id, { role });
+      await office.inviteOne(studentRow({ parent: ana({ email }) }));
+      expect(await office.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ada', status: 'accepted' });
+    }
+    const parent = await office.inviteOne(parentRow());
+    expect(await office.inviteOne(tutorRow({ email: parent.email }))).toMatchObject({ ...INVITED, id: parent.id });
+    expect(await office.seen('/v1/tutors', parent.id)).toMatchObject({ status: 'accepted' });
+  });
+
+  it('cannot be a student here, nor a student a parent', async () => {
+    const student = await office.inviteOne(studentRow());
+    expect(await office.inviteOne(parentRow({ email: student.email }))).toMatchObject({
+      status: 'error', error: expect.stringContaining('student') as string,
+    }); // prettier-ignore
+    const parent = await office.inviteOne(parentRow());
+    expect(await office.inviteOne(studentRow({ email: parent.email }))).toMatchObject({
+      status: 'error', error: expect.stringContaining('parent') as string,
+    }); // prettier-ignore
+  });
+
+  it('who cannot be costs the student, of whom nothing stays', async () => {
+    const child = await office.inviteOne(studentRow());
+    const logins = async () => (await make.query('SELECT count(*) AS n FROM users'))[0];
+    const before = await logins();
+    const { results } = await office.invite(
+      studentRow({ parent: ana({ email: child.email }) }),
+      studentRow({ email: null, parent: ana({ email: 'nobody' }) }),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['error', 'error']);
+    expect(await logins()).toEqual(before);
+    expect(await office.list('/v1/students')).toHaveLength(1);
+  });
+
+  it('of a student who is pending already is left alone', async () => {
+    const { email } = await stranger();
+    await office.inviteOne(studentRow({ email, parent: ana() }));
+    await office.inviteOne(studentRow({ email, parent: ana() }));
+    expect(await office.list('/v1/parents')).toHaveLength(1);
+  });
+});
+
+describe('a value that cannot be', () => {
+  const MALFORMED = [
+    '', 'mia', 'mia@', '@example.org', 'mia@example', 'mia@@example.org', 'mia @example.org', 'mia@example..org',
+    '.mia@example.org', 'mia.@example.org', 'm..a@example.org', 'mia@-example.org', 'mia@example.org, ana@example.org',
+    'Mia <mia@example.org>', 'mia@example.org\nBcc: all@example.org', `${'m'.repeat(65)}@example.org`,
+    'x@placeholder.invalid', 'mia@SCHOOL.INVALID', 'm\u212aa@example.org', `${'\u0130'.repeat(63)}@${'\u0130'.repeat(60)}.example.org`.padStart(250, 'a'),
+  ]; // prettier-ignore
+
+  it.each(MALFORMED)('is the address %j', async (email) => {
+    const { results, summary } = await office.invite(
+      studentRow({ email }),
+      parentRow({ email }),
+      studentRow({ parent: ana({ email }) }),
+      studentRow(),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'ok']);
+    expect(results[0]!.error).toBe('This is not an address that can receive mail.');
+    expect(summary).toEqual({ total: 4, ok: 1, exists: 0, errors: 3, created: 1 });
+  });
+
+  it.each(['mia+exams@example.org', "o'neil@mail.example.co", 'jörg@exämple.org', '1@2.example'])(
+    'is not the address %j',
+    async (local) => {
+      const email = local.replace('@', `-${Date.now()}@`);
+      expect(await office.inviteOne(studentRow({ email }))).toMatchObject({ ...PROVISIONED, email });
+    },
+  );
+
+  const twice = newAddress();
+  const loud = ` ${twice.toUpperCase()}`;
+  const parent = () => ana({ email: loud });
+  it.each<[string, RowWish[], string[]]>([
+    ['the same student twice', [studentRow({ email: twice }), studentRow({ email: loud })], ['ok', 'error']],
+    ['a student and a tutor', [studentRow({ email: twice }), tutorRow({ email: loud })], ['ok', 'error']],
+    ['a parent twice', [parentRow({ email: twice }), parentRow({ email: loud })], ['ok', 'error']],
+    [
+      'a student and another’s parent',
+      [studentRow({ email: twice }), studentRow({ parent: parent() })],
+      ['ok', 'error'],
+    ],
+    [
+      'another’s parent and a student',
+      [studentRow({ parent: parent() }), studentRow({ email: twice })],
+      ['ok', 'error'],
+    ],
+    [
+      'a parent’s row and a student’s parent',
+      [parentRow({ email: twice }), studentRow({ parent: parent() })],
+      ['ok', 'error'],
+    ],
+    [
+      'a student’s parent and a parent’s row',
+      [studentRow({ parent: parent() }), parentRow({ email: twice })],
+      ['ok', 'error'],
+    ],
+    ['a student and their own parent', [studentRow({ email: twice, parent: parent() }), studentRow()], ['error', 'ok']],
+    ['the same three times', [1, 2, 3].map(() => studentRow({ email: twice })), ['ok', 'error', 'error']],
+    [
+      'one that was refused takes no address',
+      [studentRow({ email: twice, parent: ana({ email: 'nobody' }) }), studentRow({ email: twice })],
+      ['error', 'ok'],
+    ],
+  ])('is an address twice in one request: %s', async (_, rows, expected) => {
+    const { results } = await office.invite(...rows);
+    // What an earlier case made elsewhere is pending here: ok all the same.
+    expect(results.map(({ status }) => status)).toEqual(expected);
+  });
+
+  it('names the row that has the address already', async () => {
+    const { results } = await office.invite(studentRow(), studentRow({ email: twice }), tutorRow({ email: twice }));
+    expect(results[2]!.error).toBe('This address is in row 1 of this request already.');
+  });
+});
