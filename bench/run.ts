@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: reads of this API against the least that could answer (limit/) and against what tutorials build
- * (textbook/), on the same data, in turns within one run; then its writes (writes/), and what row-level security adds to
- * pages of a demo with so many `--students`. `-- --quick` takes less time and tells less; `-- --only reads`, `writes` or
- * `row-security` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing
+ * (textbook/), on the same data, in turns within one run; then its writes (writes/), what row-level security adds to
+ * pages of a demo with so many `--students`, and what the request log adds to a read. `-- --quick` takes less time and tells
+ * less; `-- --only reads`, `writes`, `row-security` or `request-log` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing
  * never fails it; it fails when it cannot measure: a server that does not start, answers that differ.
  */
 import 'reflect-metadata';
@@ -12,10 +12,16 @@ import { measureAgainst } from './against.js';
 import { Bench, say } from './bench.js';
 import { HOMEWORK_ROWS } from './database.js';
 import { measureReads } from './reads.js';
+import { measureRequestLog } from './request-log.js';
 import { measureRowSecurity } from './row-security.js';
 import { measureWrites } from './writes/writes.js';
 
-const PARTS = { reads: measureReads, writes: measureWrites, 'row-security': measureRowSecurity };
+const PARTS = {
+  reads: measureReads,
+  writes: measureWrites,
+  'row-security': measureRowSecurity,
+  'request-log': measureRequestLog,
+};
 
 const { quick, only, students, against } = parseArgs({
   options: {

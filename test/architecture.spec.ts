@@ -100,7 +100,7 @@ describe('who may import whom', () => {
 
   it('inside http/, imports point one way', () => {
     const order = [
-      'errors', 'metrics', 'request', 'rate-limit', 'views', 'auth', 'routing', 'validation', 'lists', 'writes', 'openapi',
+      'errors', 'metrics', 'request-log', 'request', 'rate-limit', 'views', 'auth', 'routing', 'validation', 'lists', 'writes', 'openapi',
     ]; // prettier-ignore
     const layerOf = (path: string) => order.indexOf(/^apps\/api\/src\/http\/([^/]+)\//.exec(path)?.[1] ?? '');
     const folders = readdirSync(join(root, 'apps/api/src/http'), { withFileTypes: true });

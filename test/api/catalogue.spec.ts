@@ -117,7 +117,9 @@ const SHAPES = `
   AccountInviteSent sent: boolean, email: string or null
   Invite scope: string, id: string, role: string, target_id: string, email: string or null, token: string, join_url:
     string or null, expires_at: string, subject_id: string or null, emailed: boolean, created_at: string
-  BlogImage url: string, path: string, size_bytes: integer`;
+  BlogImage url: string, path: string, size_bytes: integer
+  LoggedRequest id: string, api_key_id: string, method: string, route: string or null, status: integer, duration_ms:
+    number, request_id: string, created_at: string`;
 
 /** Where the reference itself says otherwise, it wins. */
 const REFERENCE: Record<string, Record<string, string>> = {
@@ -126,8 +128,12 @@ const REFERENCE: Record<string, Record<string, string>> = {
   MemberAddResult: { member_id: 'string' },
 };
 
+/** Operations of our own, with their shapes below. */
+const OURS = `
+  GET /v1/request-log | api_key_id, route, method, status, from, to, limit, offset | Page<LoggedRequest>`;
+
 const operations = new Map(
-  (OPERATIONS + WRITES)
+  (OPERATIONS + WRITES + OURS)
     .trim()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))

@@ -1,4 +1,5 @@
 import type { Tables } from '@app/database';
+import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
@@ -42,6 +43,10 @@ const NARROWS: Record<string, Narrows> = {
   'list_results to': until('completed_at'),
   'list_payments from': since('created_at'),
   'list_payments to': until('created_at'),
+  'list_request_log from': since('created_at'),
+  'list_request_log to': until('created_at'),
+  'list_request_log status': ({ status }, value) =>
+    value.endsWith('xx') ? String(status)[0] === value[0] : String(status) === value,
 };
 
 /** Days whose first and last milliseconds are times of rows. */
@@ -69,6 +74,7 @@ let document: ApiDocument;
 let key: string;
 let tutors: string[];
 let students: string[];
+let keyIds: string[];
 const random = new Random(3);
 
 beforeAll(async () => {
@@ -92,6 +98,7 @@ async function fill(): Promise<void> {
   tutors = people.map(({ id }) => id);
   students = (await Promise.all([0, 1, 2].map(() => make.student(school)))).map(({ id }) => id);
   for (const student of students) await make.session(school, { studentId: student, subjectId: subject.id });
+  keyIds = [0, 1, 2].map(() => uuidv7());
   const when = () => new Date(random.pick(INSTANTS));
   for (let n = 0; n < 60; n++) {
     const [tutorId, studentId] = [random.pick(tutors), random.pick(students)];
@@ -119,6 +126,13 @@ async function fill(): Promise<void> {
         'disputed',
         'canceled',
       ]),
+      createdAt: when(),
+    });
+    await make.loggedRequest(school, {
+      apiKeyId: random.pick(keyIds),
+      method: random.pick(['GET', 'POST', 'PATCH']),
+      route: random.pick(['/v1/students', '/v1/students/{student_id}', null]),
+      status: random.pick([200, 204, 404, 422, 500]),
       createdAt: when(),
     });
     await make.conversation({
@@ -156,6 +170,9 @@ function valuesOf(name: string, schema: Schema): string[] {
   if (name === 'from' || name === 'to') return DATES;
   if (name === 'tutor_id') return tutors;
   if (name === 'student_id') return students;
+  if (name === 'api_key_id') return keyIds;
+  if (name === 'route') return ['/v1/students', '/v1/students/{student_id}', '/v1/nothing'];
+  if (name === 'status') return ['200', '404', '2xx', '4xx', '5xx'];
   throw new Error(`Give the filter "${name}" values in valuesOf`);
 }
 

@@ -14,6 +14,7 @@ const OPENED_BY: [opens: string, operations: string][] = [
     'read',
     `GET /v1/ping
      GET /v1/me
+     GET /v1/request-log
      GET /v1/sessions
      GET /v1/sessions/{session_id}
      GET /v1/users

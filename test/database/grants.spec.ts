@@ -90,6 +90,7 @@ describe('the rights of the roles', () => {
       'invite_by_hash',
       'logins_by_email',
       'outbox_backlog',
+      'record_requests',
       'set_first_password',
       'suppressed_addresses',
       'take_login',

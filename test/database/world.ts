@@ -247,4 +247,16 @@ export async function fill(world: World, organization_id: string): Promise<void>
   await own('invites', inviteRow(organization_id));
   await own('outbox', messageToSend(organization_id));
   await own('rebuild_hooks', hookRow(organization_id));
+  const request = { method: 'GET', route: '/v1/ping', status: 200, duration_ms: 1.5, request_id: 'r' };
+  await own('request_log', {
+    id: id(),
+    organization_id,
+    api_key_id: id(),
+    ...request,
+    created_at: '2026-03-02T09:00:00Z',
+  });
+  await world.as(organization_id, `SELECT suppress_address($1, 'smtp_550', $2)`, [
+    `gone-${organization_id}@example.org`,
+    organization_id,
+  ]);
 }

@@ -19,6 +19,7 @@ import { ParentsModule } from './resources/parents/parents.module.js';
 import { PaymentsModule } from './resources/payments/payments.module.js';
 import { AdjustmentsModule } from './resources/adjustments/adjustments.module.js';
 import { ReportsModule } from './resources/reports/reports.module.js';
+import { RequestLogModule } from './resources/request-log/request-log.module.js';
 import { ResultsModule } from './resources/results/results.module.js';
 import { SessionsModule } from './resources/sessions/sessions.module.js';
 import { StudentsModule } from './resources/students/students.module.js';
@@ -57,6 +58,7 @@ export class ApiModule {
         PaymentsModule,
         AdjustmentsModule,
         ReportsModule,
+        RequestLogModule,
         ResultsModule,
         SessionsModule,
         StudentsModule,

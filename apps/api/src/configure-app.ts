@@ -5,6 +5,7 @@ import express, { type Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
+import { KeyLookUps } from './http/auth/key-look-ups.js';
 import { answerClientErrors } from './http/request/client-errors.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
@@ -17,6 +18,7 @@ import { drainOnClose } from './http/request/drain.js';
 import { serveInTurn } from './http/request/in-turn.js';
 import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
 import { cutSlowClients, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './http/request/slow-clients.js';
+import { RequestLog } from './http/request-log/request-log.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
@@ -80,13 +82,19 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   const env = app.get(Env);
   app.useLogger(app.get(Log));
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
-  app.use(accessLog(app.get(Log), app.get(Metrics)));
+  const requestLog = app.get(RequestLog);
+  app.use(accessLog(app.get(Log), app.get(Metrics), requestLog));
   app.use(refuseMalformed);
   app.use(SECURITY_HEADERS);
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   const admission = app.get(Admission);
   app.use(admission.admit);
+  const keys = app.get(KeyLookUps);
+  admission.onRefused = ({ headers, method = '' }, requestId) => {
+    const keyId = requestLog.takesRefusals ? keys.recall(headers.authorization) : undefined;
+    if (keyId) requestLog.note({ keyId, method, route: null, status: 503, ms: 0, requestId });
+  };
   serveDocs(app, REFERENCE_TAGS);
   serveMedia(app);
   // After an orderly shutdown the process exits with 0.

@@ -22,5 +22,6 @@ export const REFERENCE_TAGS: ReferenceTag[] = Object.entries<[title: string, des
   groups: ['Group members', 'Add tutors and students to student groups.'],
   parents: ['Parents', 'Parents, the children they are linked to, and what they owe.'],
   payments: ['Payments', 'Payments by card or bank transfer, in cash or made elsewhere.'],
+  'request-log': ['Request log', "What the organization's API keys requested in the last 7 days."],
   reports: ['Reports', 'Figures of the day and the week.'],
 }).map(([name, [title, description]]) => ({ name, 'x-displayName': title, description }));

@@ -33,6 +33,7 @@ const settings = {
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
+  REQUEST_LOG: flag(true),
   IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
   INVITE_TTL_DAYS: integer(14, 1, 3650),
   LINK_TTL_DAYS: integer(90, 1, 3650),

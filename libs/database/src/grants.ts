@@ -103,7 +103,10 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
     portal: 'SELECT (organization_id, topic, recipient, invite_id, created_at), INSERT',
   },
   suppressions: {},
+  suppression_senders: {},
   rebuild_hooks: {},
+  // Written by record_requests alone.
+  request_log: { api: 'SELECT' },
   worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
 };
@@ -163,6 +166,8 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
 
   // Only for given addresses; no process may read the list.
   suppressed_addresses: ['api', 'worker', 'portal'],
+  // Whose organization a row of the request log is, its key says.
+  record_requests: ['api'],
   // Six numbers, for /metrics.
   outbox_backlog: ['api'],
 
@@ -172,6 +177,8 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   finish_outbox: ['worker'],
   release_outbox: ['worker'],
   suppress_address: ['worker'],
+  trim_request_log: ['worker'],
+  forget_previous_secrets: ['worker'],
   closed_invites: ['worker'],
   due_posts: ['worker'],
   rebuild_hook: ['worker'],
@@ -187,6 +194,9 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   list_outbox: [],
   retry_outbox: [],
   unsuppress_address: [],
+  own_suppressions: [],
+  retry_own_outbox: [],
+  allow_address: [],
   list_rebuild_hooks: [],
   wrong_list_counts: [],
   wrong_copies: [],

@@ -365,6 +365,20 @@ export interface Tables {
     url: string;
     secret: Buffer;
     createdAt: Date;
+    trusted: boolean;
+    previousSecret: Buffer | null;
+    previousUntil: Date | null;
+  };
+  request_log: {
+    id: string;
+    organizationId: string;
+    apiKeyId: string;
+    method: string;
+    route: string | null;
+    status: number;
+    durationMs: number;
+    requestId: string;
+    createdAt: Date;
   };
   results: {
     id: string;
@@ -465,6 +479,10 @@ export interface Tables {
     organizationId: string;
     name: string;
     createdAt: Date;
+  };
+  suppression_senders: {
+    organizationId: string;
+    emailNormalized: string;
   };
   suppressions: {
     emailNormalized: string;

@@ -209,6 +209,11 @@ export class Factories {
     return this.row('invoices', { id, organizationId, studentId, invoiceNumber: id, ...money, ...wish });
   }
 
+  loggedRequest(organizationId: string, wish: Partial<Tables['request_log']> = {}) {
+    const request = { method: 'GET', route: '/v1/students', status: 200, durationMs: 2.5, requestId: 'logged' };
+    return this.row('request_log', { organizationId, apiKeyId: uuidv7(), createdAt: new Date(), ...request, ...wish });
+  }
+
   invoiceLine(organizationId: string, invoiceId: string, wish: Partial<Tables['invoice_lines']> = {}) {
     const money = { position: 0, quantity: 1, unitAmountCents: 8500, amountCents: 8500 };
     return this.row('invoice_lines', { organizationId, invoiceId, ...money, ...wish });

@@ -113,6 +113,13 @@ export const LIST_ROWS: Record<string, ListRows> = {
       'school',
     ),
   },
+  list_request_log: {
+    insert: statement(
+      `INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
+       SELECT id, $3, id, 'GET', '/v1/students', 200, 2.5, 'logged', at ${ROWS} id, created_at`,
+      'school',
+    ),
+  },
   list_students: { insert: person(member('student')), already: 'student' },
   list_tutors: {
     insert: person(

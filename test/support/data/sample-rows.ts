@@ -13,6 +13,7 @@ const BY_NAME: Record<string, unknown> = {
   expires_at: '2100-01-01',
   first_four: '0123',
   last_four: 'cdef',
+  method: 'GET',
 };
 
 const BY_TYPE: Record<string, () => unknown> = {

@@ -15,7 +15,7 @@ export interface School {
   platformKey: string;
   /** An id for every path parameter. */
   path: Record<string, string>;
-  /** For every uuid filter, a value that matches at least one record. */
+  /** For every filter that is no enum, flag, date or brand, a value that matches at least one record. */
   query: Record<string, string>;
   /** The ids of all its rows. */
   ids: ReadonlySet<string>;
@@ -121,6 +121,8 @@ async function fill(make: Factories, school: string): Promise<Pick<School, 'path
     scheduledAt: new Date('2027-01-01T00:00:00Z'),
   });
   await make.post(school, { brand: 'secondary', status: 'published', isPinned: true, publishedAt: new Date() });
+  const { apiKeyId } = await make.loggedRequest(school, { status: 404, createdAt: new Date('2026-03-02T09:00:00Z') });
+  await make.loggedRequest(school, { apiKeyId, method: 'POST', route: null, status: 503 });
 
   return {
     path: {
@@ -134,7 +136,15 @@ async function fill(make: Factories, school: string): Promise<Pick<School, 'path
       post_id: post.id,
       ...money,
     },
-    query: { tutor_id: tutor.id, student_id: student.id, subject_id: subject.id, classroom_id: classroom.id },
+    query: {
+      tutor_id: tutor.id,
+      student_id: student.id,
+      subject_id: subject.id,
+      classroom_id: classroom.id,
+      api_key_id: apiKeyId,
+      route: '/v1/students',
+      status: '4xx',
+    },
   };
 }
 

@@ -62,6 +62,8 @@ export class TestApi {
         AUTH_FAILURES_PER_MINUTE: '1000000',
         DATABASE_POOL_SIZE: '10',
         MAX_REQUESTS_IN_FLIGHT: '10000',
+        // A list that grows by being read cannot be compared.
+        REQUEST_LOG: 'false',
         ...settings,
       },
       {},

@@ -9,9 +9,11 @@ export interface Parameter {
   schema: Schema;
 }
 
-export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' | 'enum';
+export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' | 'route' | 'status' | 'enum';
 
-const BY_NAME: Record<string, Kind> = { from: 'date', to: 'date', since: 'date', cursor: 'cursor', brand: 'brand' };
+const BY_NAME: Record<string, Kind> = {
+  from: 'date', to: 'date', since: 'date', cursor: 'cursor', brand: 'brand', route: 'route', status: 'status',
+}; // prettier-ignore
 
 /** Every query parameter of every read. */
 export async function parametersOfReads(api: TestApi): Promise<Parameter[]> {
@@ -41,6 +43,8 @@ export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
   ], // prettier-ignore
   cursor: ['start'],
   brand: ['primary', 'secondary'],
+  route: ['/', '/v1/ping', '/v1/students/{student_id}', '/v1/students/%7Bstudent_id%7D', `/${'x'.repeat(127)}`],
+  status: ['100', '200', '404', '599', '1xx', '4xx', '5xx'],
 };
 
 /** Values that every kind must refuse: empty, NUL, invalid UTF-8, lone surrogates, code of other languages. */
@@ -81,6 +85,8 @@ export const BAD: Record<Kind, string[]> = {
     `${'A'.repeat(52)}==`, `${'A'.repeat(53)}%2B`, `${'A'.repeat(53)}/`, '_'.repeat(54),
   ],
   brand: [...NEVER, 'tertiary', 'Primary', 'primary%20', 'primary%00', 'primary,secondary', '0'],
+  route: [...NEVER, 'v1/ping', '/v1/ping%20', '/v1/ping?a=1', '/v1/students/:student_id', `/${'x'.repeat(128)}`, '/v1/%C3%A9'],
+  status: [...NEVER, '99', '600', '099', '20', '2000', '4XX', '4x', '40x', 'xxx', '0xx', '6xx', '200%20', '2e2', '4xx%00'],
   enum: [...NEVER, 'unheard_of', '0', 'true'],
 }; // prettier-ignore
 
@@ -92,6 +98,8 @@ export const FAULTS: Record<Kind, string[]> = {
   date: ['date_parsing'],
   cursor: ['value_error'],
   brand: ['enum'],
+  route: ['value_error'],
+  status: ['value_error'],
   enum: ['enum'],
 };
 

@@ -17,6 +17,7 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { Admission } from './request/admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { Shutdown } from './request/shutdown.js';
+import { RequestLog } from './request-log/request-log.js';
 import { RouteTable } from './routing/route-table.js';
 import { UnknownRoutes } from './routing/unknown-routes.js';
 import { WriteInterceptor } from './writes/write.interceptor.js';
@@ -48,6 +49,7 @@ const pipeline = [
     LargeAnswers,
     Lists,
     Records,
+    RequestLog,
     RouteTable,
     Shutdown,
     UnknownRoutes,

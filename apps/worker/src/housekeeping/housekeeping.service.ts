@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
+import { NIL } from 'uuid';
 import { Invites } from '@app/accounts';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
@@ -14,6 +15,12 @@ const PURGE_EVERY_MS = 10 * 60_000;
 
 /** Organizations per round. */
 const CODES_AT_ONCE = 200;
+
+/** What one call trimmed, and where the next one begins. */
+interface Trimmed {
+  next: string | null;
+  rows: string;
+}
 
 /** Recurring maintenance. */
 @Processor('housekeeping')
@@ -37,6 +44,8 @@ export class HousekeepingService {
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();
+    await this.trimRequestLog();
+    await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     this.purgedAt = performance.now();
   }
 
@@ -61,6 +70,18 @@ export class HousekeepingService {
     }
     if (Object.values(purged).some((count) => count > 0)) this.log.pino.info({ purged }, 'purged');
     return purged;
+  }
+
+  /** Keeps each organization's request log within its days and rows, a bounded number at a time. @returns rows deleted */
+  async trimRequestLog(): Promise<number> {
+    let trimmed = 0;
+    for (let from: string | null = NIL; from !== null;) {
+      const batch: Trimmed[] = await this.db.lookUp(sql`SELECT next, rows FROM trim_request_log(${from})`);
+      trimmed += Number(batch[0]!.rows);
+      from = batch[0]!.next;
+    }
+    if (trimmed > 0) this.log.pino.info({ trimmed }, 'request log trimmed');
+    return trimmed;
   }
 
   /** Organizations created without access to the encryption key get their standing join codes here. */

@@ -15,6 +15,7 @@ import { Contract1763600000014 } from './1763600000014-contract.js';
 import { Portal1763600000015 } from './1763600000015-portal.js';
 import { Keys1763600000016 } from './1763600000016-keys.js';
 import { Joining1763600000017 } from './1763600000017-joining.js';
+import { Activity1763600000018 } from './1763600000018-activity.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   Portal1763600000015,
   Keys1763600000016,
   Joining1763600000017,
+  Activity1763600000018,
 ];

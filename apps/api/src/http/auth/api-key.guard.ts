@@ -7,11 +7,8 @@ import { Metrics } from '../metrics/metrics.js';
 import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { accessOf } from './access.decorators.js';
 import type { Caller } from './caller.js';
-import { KeyLookUps } from './key-look-ups.js';
+import { keyIn, KeyLookUps } from './key-look-ups.js';
 import { KeyUsage } from './key-usage.js';
-
-/** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
-const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 const EXPIRED = 'API key has expired. Create a new key in your org settings.';
 
@@ -58,12 +55,12 @@ export class ApiKeyGuard implements CanActivate {
     if (header === undefined || header.trim() === '') {
       throw refusal('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".');
     }
-    const match = AUTHORIZATION.exec(header);
-    const key = match && (await this.keys.find((match[1] ?? match[2])!, request, response));
+    const sent = keyIn(header);
+    const key = sent === null ? null : await this.keys.find(sent, request, response);
     if (!key) {
       throw refusal(
         'invalid_api_key',
-        match
+        sent !== null
           ? 'This API key is not known. Check that it was copied whole.'
           : 'The Authorization header must read "Token token=<API_KEY>".',
       );

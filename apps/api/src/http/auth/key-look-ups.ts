@@ -22,6 +22,15 @@ const PER_ADDRESS = { perSecond: 1, burst: 10 };
 /** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
+/** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
+const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
+
+/** The key in an Authorization header; null where there is none of this form. */
+export function keyIn(authorization = ''): string | null {
+  const match = AUTHORIZATION.exec(authorization);
+  return match && (match[1] ?? match[2])!;
+}
+
 /**
  * Looks API keys up, unless the request will be refused with 429 whatever the look-up says. A key's validity is never
  * remembered, only what keeps it from being looked up too often:
@@ -57,17 +66,27 @@ export class KeyLookUps {
     if (!hash) return null;
     const name = hash.toString('base64');
     const provenId = this.proven.get(name);
+    request.keyId = provenId;
     if (provenId) await this.spareKey(provenId, name, response);
     else await this.spareAddress(addressOf(request), name);
     const found = await this.keys.find(hash, isUrgent(request) ? 'urgent' : 'keys', request.deadline);
     if (found && !found.revoked && !found.expired) {
       this.proven.set(name, found.id);
       this.failed.delete(name);
+      request.keyId = found.id;
     } else {
       this.proven.delete(name);
       this.failed.set(name, true);
+      request.keyId = undefined;
     }
     return found;
+  }
+
+  /** The id of a key that was valid when last looked up; nothing is looked up for it. */
+  recall(authorization: string | undefined): string | undefined {
+    const key = keyIn(authorization);
+    const hash = key === null ? null : this.keys.hash(key);
+    return hash ? this.proven.peek(hash.toString('base64')) : undefined;
   }
 
   private async spareKey(id: string, name: string, response: Response): Promise<void> {

@@ -43,6 +43,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly requestLogDropped = new Counter({
+    name: 'request_log_dropped_total',
+    help: 'Requests that are missing in the request logs of organizations because too many waited to be written',
+    registers: [this.registry],
+  });
+
   constructor(db: Database) {
     collectDefaultMetrics({ register: this.registry });
     const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>

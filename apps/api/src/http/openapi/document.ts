@@ -5,6 +5,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
 import { platformBlogOf } from '../auth/access.decorators.js';
+import { templateOf } from '../request-log/route-template.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
 import { documentedSchema } from '../validation/body-schema.js';
 import { bodyKindOf, declaredType } from '../validation/declared.js';
@@ -72,7 +73,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
   const paths = document.paths as Operations;
   for (const route of app.get(RouteTable).routes()) {
     const documented = operationOf(route.handler);
-    const path = route.path.replaceAll(/:([^/]+)/g, '{$1}');
+    const path = templateOf(route.path);
     const operation = paths[path]?.[route.method.toLowerCase()];
     if (!documented || !operation) continue;
     if (documented.answer) schemas[documented.answer.view.name] = documented.answer.view.schema;

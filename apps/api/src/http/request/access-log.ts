@@ -1,5 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Metrics } from '../metrics/metrics.js';
+import type { RequestLog } from '../request-log/request-log.js';
+import { templateOf } from '../request-log/route-template.js';
 import type { Log } from '@app/logging';
 import { onceClosed } from './once-closed.js';
 import { requestId } from './request-id.js';
@@ -7,33 +9,44 @@ import { requestId } from './request-id.js';
 declare module 'express-serve-static-core' {
   interface Request {
     id: string;
+    /** The key that it came with, also where it was refused before that key was looked up. */
+    keyId?: string;
   }
 }
 
 /** Probes and scrapes come every few seconds and say nothing: they are counted, not logged. */
 const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
 
-/** One line and one measurement for each request: the route's template, never the URL, which may hold personal data. */
-export function accessLog(log: Log, metrics: Metrics) {
+/**
+ * One line and one measurement for each request, and a row in the request log of its key: the route's template, never the URL,
+ * which may hold personal data.
+ */
+export function accessLog(log: Log, metrics: Metrics, requestLog: RequestLog) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const started = process.hrtime.bigint();
     request.id = requestId(request, response);
     onceClosed(response, () => {
       const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-      const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+      const { path } = (request.route ?? {}) as { path?: string };
+      const route = path ?? 'none';
       // 499: the client left before the end of its answer. A large one may also fail on our side when half of it is out.
       const status = response.writableFinished || response.statusCode >= 500 ? response.statusCode : 499;
       metrics.requests.observe({ method: request.method, route, status }, seconds);
       if (QUIET.has(route)) return;
+      const { id, method, keyId, caller } = request;
+      const ms = Math.round(seconds * 1e5) / 100;
       log.access({
-        request_id: request.id,
-        key_id: request.caller?.keyId,
-        organization_id: request.caller?.organizationId,
-        method: request.method,
+        request_id: id,
+        key_id: caller?.keyId,
+        organization_id: caller?.organizationId,
+        method,
         route,
         status,
-        ms: Math.round(seconds * 1e5) / 100,
+        ms,
       });
+      // With 401 the key is no longer anybody's.
+      if (keyId && status !== 401)
+        requestLog.note({ keyId, method, route: path ? templateOf(path) : null, status, ms, requestId: id });
     });
     next();
   };

@@ -115,6 +115,8 @@ export class Admission implements OnApplicationShutdown {
   private part = 1;
   /** What every answer has, for those that are refused before it is set. */
   usualHeaders: Record<string, string> = {};
+  /** Hears of every request that is refused; most of them nobody else sees. */
+  onRefused: (request: IncomingMessage, requestId: string) => void = () => undefined;
 
   constructor(
     env: Env,
@@ -158,7 +160,8 @@ export class Admission implements OnApplicationShutdown {
   readonly refuse = (request: IncomingMessage, response: ServerResponse): void => {
     this.metrics.refused.inc();
     // Of what was pipelined nobody else has seen the last one.
-    if (!response.hasHeader('X-Request-Id')) requestId(request, response);
+    const id = (response.getHeader('X-Request-Id') as string | undefined) ?? requestId(request, response);
+    this.onRefused(request, id);
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     const headers = encoding !== undefined || Number(length) > SHORT_BODY ? { Connection: 'close' } : {};
     response.writeHead(REFUSAL.status, { ...this.usualHeaders, ...REFUSAL_HEADERS, ...headers }).end(REFUSAL_BODY);

@@ -106,7 +106,9 @@ export const dateBound = fromString<DateBound>(
 
 /** An opaque token of this service: its form is checked here, its meaning where it is used. */
 export const token = (pattern: RegExp, message: string): Kind<string> =>
-  fromString('a text', {}, (text) => (pattern.test(text) ? text : new Fault('value_error', message)));
+  fromString('a text', { pattern: pattern.source }, (text) =>
+    pattern.test(text) ? text : new Fault('value_error', message),
+  );
 
 /** JSON's true and false. */
 export const boolean: Kind<boolean> = {

@@ -1,0 +1,141 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Env } from '@app/config';
+import { SideConnection } from '@app/database';
+import { Log } from '@app/logging';
+import { Metrics } from '../metrics/metrics.js';
+
+const FLUSH_INTERVAL_MS = 1_000;
+/** Rows that wait to be written: some 3 MB. As many may be on their way. */
+const MOST_WAITING = 10_000;
+/** Of one key, so that a busy one leaves room for others. */
+const MOST_OF_KEY = MOST_WAITING / 2;
+/** Refusals for load (429, 503) that wait, of one key and of all: a client that ignores them must not fill the log with them. */
+const MOST_REFUSALS_OF_KEY = 100;
+const MOST_REFUSALS = 1_000;
+/** What a shutdown waits for the last rows (ms), well within its grace. */
+const SHUTDOWN_PATIENCE_MS = 2_000;
+
+/** SQLSTATE classes of rows that will never be taken: data exceptions and constraint violations. */
+const NEVER = /^2[23]/;
+
+/** A request as it is recorded. The route is the template: nothing of a query, a body or an id in a path is kept. */
+export interface Recorded {
+  keyId: string;
+  method: string;
+  /** null where none matched, or none was looked for. */
+  route: string | null;
+  status: number;
+  ms: number;
+  requestId: string;
+}
+
+/** A row that waits to be written. */
+interface Row extends Recorded {
+  id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/**
+ * The request log of organizations: noted in memory, written every second in one statement over a connection of its own. A
+ * request never waits for it. While the database is slow or away rows wait, up to a bound; beyond it they are dropped and
+ * counted.
+ */
+@Injectable()
+export class RequestLog implements OnModuleInit, OnApplicationShutdown {
+  private waiting: Row[] = [];
+  /** Since the last write, by key: requests, and refusals for load. */
+  private readonly ofKeys = new Map<string, number>();
+  private readonly refusalsOfKeys = new Map<string, number>();
+  private refusals = 0;
+  private underWay: Promise<void> | null = null;
+  private failing = false;
+  private timer: NodeJS.Timeout;
+  private connection: SideConnection | undefined;
+
+  private readonly on: boolean;
+
+  constructor(
+    private readonly env: Env,
+    private readonly log: Log,
+    private readonly metrics: Metrics,
+  ) {
+    this.on = env.get('REQUEST_LOG');
+  }
+
+  onModuleInit(): void {
+    if (this.on) this.timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, SHUTDOWN_PATIENCE_MS).unref());
+    await Promise.race([this.flushAll(), patience]);
+    await Promise.race([this.connection?.close(), patience]);
+  }
+
+  /** Whether a refusal for load may be kept: asked before its key is looked for. */
+  get takesRefusals(): boolean {
+    return this.on && this.refusals < MOST_REFUSALS && this.waiting.length < MOST_WAITING;
+  }
+
+  /** Notes a request that is over. */
+  note(request: Recorded): void {
+    if (!this.on) return;
+    if (!this.admit(request)) {
+      this.metrics.requestLogDropped.inc();
+      return;
+    }
+    this.waiting.push({ ...request, id: uuidv7(), at: Date.now() - request.ms });
+  }
+
+  private admit({ keyId, status }: Recorded): boolean {
+    if (this.waiting.length >= MOST_WAITING) return false;
+    const refused = status === 429 || status === 503;
+    if (refused && ++this.refusals > MOST_REFUSALS) return false;
+    const counts = refused ? this.refusalsOfKeys : this.ofKeys;
+    const count = (counts.get(keyId) ?? 0) + 1;
+    counts.set(keyId, count);
+    return count <= (refused ? MOST_REFUSALS_OF_KEY : MOST_OF_KEY);
+  }
+
+  /** Writes what waits; a call during a write returns that write. */
+  flush(): Promise<void> {
+    this.underWay ??= this.write().finally(() => (this.underWay = null));
+    return this.underWay;
+  }
+
+  private async flushAll(): Promise<void> {
+    await this.underWay;
+    await this.flush();
+  }
+
+  /** Rows that could not be written are tried again with the next ones: one that was stored after all is not stored twice. */
+  private async write(): Promise<void> {
+    const rows = this.waiting;
+    if (rows.length === 0) return;
+    this.waiting = [];
+    try {
+      this.connection ??= new SideConnection(this.env.urlOf('api'), 'tutoring api request log');
+      // One JSON text costs a third of what the driver takes for arrays.
+      await this.connection.run(sql`SELECT record_requests(${JSON.stringify(rows)})`);
+      this.failing = false;
+    } catch (error) {
+      if (!this.failing) this.log.failure(error, null, 'request_log_not_written');
+      this.failing = true;
+      this.putBack(rows, error as { code?: unknown });
+      return;
+    }
+    this.ofKeys.clear();
+    this.refusalsOfKeys.clear();
+    this.refusals = 0;
+  }
+
+  private putBack(rows: Row[], { code }: { code?: unknown }): void {
+    const all = NEVER.test(String(code)) ? this.waiting : [...rows, ...this.waiting];
+    this.metrics.requestLogDropped.inc(rows.length + this.waiting.length - Math.min(all.length, MOST_WAITING));
+    this.waiting = all.slice(0, MOST_WAITING);
+  }
+}

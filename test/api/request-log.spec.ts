@@ -1,0 +1,255 @@
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { Invites } from '@app/accounts';
+import { connect, Database } from '@app/database';
+import { Log } from '@app/logging';
+import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
+import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';
+import { TestApi } from '../support/http/api.js';
+import { Factories } from '../support/data/factories.js';
+import { send } from '../support/http/routes.js';
+
+interface Logged {
+  id: string;
+  api_key_id: string;
+  method: string;
+  route: string | null;
+  status: number;
+  duration_ms: number;
+  request_id: string;
+  created_at: string;
+}
+
+let api: TestApi;
+let make: Factories;
+
+beforeAll(async () => {
+  api = await TestApi.start({ REQUEST_LOG: 'true', RATE_LIMIT_PER_MINUTE: '200', MAX_REQUESTS_IN_FLIGHT: '2' });
+  make = await Factories.connect(api.database);
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+interface Client {
+  school: string;
+  id: string;
+  key: string;
+  headers: { Authorization: string };
+}
+
+async function client(wanted: object = {}, school?: string): Promise<Client> {
+  school ??= (await make.organization()).id;
+  const { id, key } = await api.keys.create(school, { name: 'client', ...wanted });
+  return { school, id, key, headers: { Authorization: `Token token=${key}` } };
+}
+
+/** The rows of the organization once everything noted so far is written, oldest first. */
+async function logOf(school: string): Promise<Logged[]> {
+  await api.app.get(RequestLog).flush();
+  return make.query<Logged & Record<string, unknown>>(
+    'SELECT * FROM request_log WHERE organization_id = $1 ORDER BY created_at, id',
+    [school],
+  );
+}
+
+const line = ({ method, route, status }: Logged) => `${method} ${route} ${status}`;
+
+describe('the request log', () => {
+  it('has a row of each request of a key, refused ones too, and nothing that a person wrote', async () => {
+    const { school, id, headers } = await client();
+    const { id: student } = await make.student(school);
+    const id7 = { ...headers, 'X-Request-Id': 'mine-7' };
+    await send(api, 'GET', `/v1/payments?student_id=${student}`, id7);
+    await send(api, 'GET', '/v1/students?limit=many', headers);
+    await send(api, 'GET', `/v1/parents/${student}`, headers);
+    await send(api, 'HEAD', '/v1/ping', headers);
+    await send(api, 'POST', `/v1/students/${student}/send-invite`, headers);
+    await send(api, 'GET', `/v1/nowhere/${student}`, headers);
+    await send(api, 'DELETE', '/v1/ping', headers);
+    await send(api, 'GET', '/health/live', headers);
+    const rows = await logOf(school);
+    expect(rows.map(line)).toEqual([
+      'GET /v1/payments 200',
+      'GET /v1/students 422',
+      'GET /v1/parents/{parent_id} 404',
+      'HEAD /v1/ping 200',
+      'POST /v1/students/{student_id}/send-invite 403',
+      'GET null 404',
+      'DELETE null 405',
+    ]);
+    expect(rows[0]).toMatchObject({ api_key_id: id, organization_id: school, request_id: 'mine-7' });
+    expect(rows.every(({ duration_ms }) => duration_ms > 0)).toBe(true);
+    expect(JSON.stringify(rows)).not.toContain(student);
+    expect(JSON.stringify(rows)).not.toContain('many');
+  });
+
+  it('has no row of a request without a valid key', async () => {
+    const { school, id, headers } = await client();
+    const expired = await client({ expiresAt: new Date(0) }, school);
+    await send(api, 'GET', '/v1/ping', headers);
+    await api.keys.revoke(id);
+    await send(api, 'GET', '/v1/ping', headers);
+    await send(api, 'GET', '/v1/nowhere', headers);
+    await send(api, 'GET', '/v1/ping', expired.headers);
+    await send(api, 'GET', '/v1/ping');
+    expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
+  });
+
+  it('has those over the limit, some of them at least, and not more than a bound', async () => {
+    const { school, headers } = await client();
+    const statuses: number[] = [];
+    for (let n = 0; n < 340; n++) statuses.push((await send(api, 'GET', '/v1/ping', headers)).status);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(120);
+    const refused = (await logOf(school)).filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(100);
+    expect(refused[0]).toMatchObject({ route: '/v1/ping' });
+  });
+
+  it('has those that were not admitted, once their key is known', async () => {
+    const { school, key, headers } = await client();
+    await send(api, 'GET', '/v1/ping', headers);
+    // A request that waits for a lock takes the one place that a key may have.
+    const admin = new pg.Client({ connectionString: api.database.adminUrl });
+    await admin.connect();
+    await admin.query('BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
+    const waiting = api.get('/v1/payments', key).then(({ status }) => status);
+    await vi.waitFor(async () => {
+      const { rows } = await admin.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'payments'::regclass`);
+      expect(rows.length).toBeGreaterThan(0);
+    });
+    const refused = await send(api, 'GET', '/v1/students', { ...headers, 'X-Request-Id': 'refused' });
+    await admin.query('ROLLBACK');
+    await admin.end();
+    expect(await waiting).toBe(200);
+    expect(refused.status).toBe(503);
+    const rows = (await logOf(school)).filter(({ request_id }) => request_id === 'refused');
+    expect(rows.map(line)).toEqual(['GET null 503']);
+  });
+
+  it('keeps rows while the database refuses them, stores each once, and drops beyond its bound', async () => {
+    const { school, headers } = await client();
+    await make.query('ALTER TABLE request_log RENAME TO request_log_away');
+    try {
+      for (let n = 0; n < 3; n++) expect((await send(api, 'GET', '/v1/ping', headers)).status).toBe(200);
+      await api.app.get(RequestLog).flush();
+      await api.app.get(RequestLog).flush();
+    } finally {
+      await make.query('ALTER TABLE request_log_away RENAME TO request_log');
+    }
+    expect((await logOf(school)).map(line)).toEqual(Array(3).fill('GET /v1/ping 200'));
+    expect(await logOf(school)).toHaveLength(3);
+    expect(api.logged.filter((text) => text.includes('request_log_not_written'))).toHaveLength(1);
+  });
+
+  it('leaves room for others when one key is busy, and counts what it drops', async () => {
+    const [busy, quiet] = [await client(), await client()];
+    const log = api.app.get(RequestLog);
+    await log.flush();
+    const before = await dropped();
+    const row = { method: 'GET', route: '/v1/ping', ms: 1, requestId: 'r' };
+    for (let n = 0; n < 6_000; n++) log.note({ ...row, keyId: busy.id, status: 200 });
+    for (let n = 0; n < 150; n++) log.note({ ...row, keyId: quiet.id, status: 429 });
+    log.note({ ...row, keyId: quiet.id, status: 200 });
+    expect(await logOf(busy.school)).toHaveLength(5_000);
+    expect(await logOf(quiet.school)).toHaveLength(101);
+    expect((await dropped()) - before).toBe(1_050);
+  });
+
+  async function dropped(): Promise<number> {
+    const { text } = await api.get('/metrics');
+    return Number(/^request_log_dropped_total (\d+)$/m.exec(text)![1]);
+  }
+
+  it('is written when the process stops', async () => {
+    const other = await TestApi.start({ REQUEST_LOG: 'true' }, api.database);
+    const { school, headers } = await client();
+    await send(other, 'GET', '/v1/ping', headers);
+    await other.close();
+    expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
+  });
+
+  it('belongs to the organization of the key, whatever the process says, and forgets keys that are gone', async () => {
+    const { school, id } = await client();
+    const row = {
+      at: Date.now(),
+      method: 'GET',
+      route: null,
+      status: 200,
+      ms: 1,
+      requestId: 'r',
+      organization_id: uuidv7(),
+    };
+    const rows = [id, uuidv7()].map((keyId) => ({ ...row, id: uuidv7(), keyId }));
+    await make.query('SELECT record_requests($1)', [JSON.stringify(rows)]);
+    expect(await make.query(`SELECT organization_id FROM request_log WHERE api_key_id = $1`, [id])).toEqual([
+      { organization_id: school },
+    ]);
+  });
+});
+
+describe('GET /v1/request-log', () => {
+  it('lists the requests of the own organization, newest first, with their filters', async () => {
+    const [mine, other] = [await client(), await client()];
+    const second = await client({}, mine.school);
+    await send(api, 'GET', '/v1/ping', mine.headers);
+    await send(api, 'GET', '/v1/ping', second.headers);
+    await send(api, 'GET', '/v1/students?limit=0', mine.headers);
+    await send(api, 'GET', '/v1/ping', other.headers);
+    await api.app.get(RequestLog).flush();
+    const list = async (query: string) => {
+      const { body } = (await api.get(`/v1/request-log?${query}`, mine.key)) as { body: { data: Logged[] } };
+      return body.data.map((row) => `${row.api_key_id === mine.id ? 'first' : 'second'} ${line(row)}`);
+    };
+    const all = ['first GET /v1/students 422', 'second GET /v1/ping 200', 'first GET /v1/ping 200'];
+    expect(await list('')).toEqual(all);
+    expect(await list(`api_key_id=${second.id}`)).toEqual([all[1]]);
+    expect(await list(`api_key_id=${other.id}`)).toEqual([]);
+    expect(await list('status=4xx&method=GET')).toEqual([all[0]]);
+    expect(await list('status=200&route=/v1/ping')).toEqual(all.slice(1));
+    expect(await list('to=2020-01-01')).toEqual([]);
+  });
+});
+
+describe('housekeeping', () => {
+  it('keeps 7 days, and the newest 100,000 rows of an organization', async () => {
+    const [{ id: school }, { id: quiet }] = [await make.organization(), await make.organization()];
+    const fill = (organization: string, rows: number, age: string) =>
+      make.query(
+        `INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
+         SELECT gen_random_uuid(), $1, $1, 'GET', '/v1/ping', 200, 1, 'r', now() - $3::interval - n * interval '1 second'
+         FROM generate_series(1, $2) n`,
+        [organization, rows, age],
+      );
+    await fill(school, 100_040, '1 minute');
+    await fill(quiet, 10, '6 days 23 hours');
+    await fill(quiet, 25_000, '7 days');
+    const owner = await connect({ url: api.database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
+    const housekeeping = new HousekeepingService(new Database(owner), api.app.get(Invites), api.app.get(Log));
+    const trimmed = await housekeeping.trimRequestLog();
+    await owner.destroy();
+    expect(trimmed).toBe(25_040);
+    const count = (organization: string) =>
+      make.query('SELECT count(*)::int AS rows FROM request_log WHERE organization_id = $1', [organization]);
+    expect(await count(school)).toEqual([{ rows: 100_000 }]);
+    expect(await count(quiet)).toEqual([{ rows: 10 }]);
+  });
+
+  it('bounds the bytes of an organization by the bytes of a row', async () => {
+    const { id: school } = await make.organization();
+    await make.loggedRequest(school, {
+      method: 'UNSUBSCRIBE',
+      route: `/${'x'.repeat(127)}`,
+      requestId: 'x'.repeat(128),
+    });
+    const [row] = await make.query<{ bytes: number }>(
+      'SELECT pg_column_size(r.*) AS bytes FROM request_log r WHERE organization_id = $1',
+      [school],
+    );
+    expect(row!.bytes).toBeLessThan(400);
+    for (const longer of [{ route: `/${'x'.repeat(128)}` }, { requestId: 'x'.repeat(129) }, { method: 'x'.repeat(17) }])
+      await expect(make.loggedRequest(school, longer)).rejects.toThrow(/check constraint/);
+  });
+});
