@@ -57,7 +57,7 @@ describe('who may import whom', () => {
       logging: ['config'],
       database: ['concurrency', 'config'],
       accounts: ['config', 'database', 'jobs'],
-      publishing: ['database', 'jobs'],
+      publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
     };
     expect(Object.keys(may).sort()).toEqual(

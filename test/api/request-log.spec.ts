@@ -1,9 +1,5 @@
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { Invites } from '@app/accounts';
-import { connect, Database } from '@app/database';
-import { Log } from '@app/logging';
-import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
@@ -213,30 +209,7 @@ describe('GET /v1/request-log', () => {
   });
 });
 
-describe('housekeeping', () => {
-  it('keeps 7 days, and the newest 100,000 rows of an organization', async () => {
-    const [{ id: school }, { id: quiet }] = [await make.organization(), await make.organization()];
-    const fill = (organization: string, rows: number, age: string) =>
-      make.query(
-        `INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
-         SELECT gen_random_uuid(), $1, $1, 'GET', '/v1/ping', 200, 1, 'r', now() - $3::interval - n * interval '1 second'
-         FROM generate_series(1, $2) n`,
-        [organization, rows, age],
-      );
-    await fill(school, 100_040, '1 minute');
-    await fill(quiet, 10, '6 days 23 hours');
-    await fill(quiet, 25_000, '7 days');
-    const owner = await connect({ url: api.database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
-    const housekeeping = new HousekeepingService(new Database(owner), api.app.get(Invites), api.app.get(Log));
-    const trimmed = await housekeeping.trimRequestLog();
-    await owner.destroy();
-    expect(trimmed).toBe(25_040);
-    const count = (organization: string) =>
-      make.query('SELECT count(*)::int AS rows FROM request_log WHERE organization_id = $1', [organization]);
-    expect(await count(school)).toEqual([{ rows: 100_000 }]);
-    expect(await count(quiet)).toEqual([{ rows: 10 }]);
-  });
-
+describe('storage', () => {
   it('bounds the bytes of an organization by the bytes of a row', async () => {
     const { id: school } = await make.organization();
     await make.loggedRequest(school, {

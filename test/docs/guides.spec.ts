@@ -47,6 +47,7 @@ describe('the verification samples of build-hooks.md', () => {
   const body = '{"event":"rebuild","target":"organization:ä"}';
   const now = 1_795_305_600;
   const signature = `sha256=${signatureOf(secret, String(now), body)}`;
+  const other = `sha256=${signatureOf('another secret', String(now), body)}`;
   /** What arrives, at which second, and whether it is genuine. */
   const calls = [
     { timestamp: String(now), signature, body, at: now, genuine: true },
@@ -64,6 +65,10 @@ describe('the verification samples of build-hooks.md', () => {
       genuine: false,
     },
     { timestamp: '', signature: 'sha256=ä', body, at: now, genuine: false },
+    // While the secret is being replaced by another one.
+    { timestamp: String(now), signature: other, previous: signature, body, at: now, genuine: true },
+    { timestamp: String(now), signature: other, previous: other, body, at: now, genuine: false },
+    { timestamp: String(now), signature: other, previous: signature, body, at: now + 301, genuine: false },
   ];
   const genuine = calls.map((call) => call.genuine);
 
@@ -74,8 +79,8 @@ describe('the verification samples of build-hooks.md', () => {
   it('TypeScript', () => {
     const [sample] = blocks('docs/build-hooks.md', 'ts');
     const check = `
-      for (const { timestamp, signature, body, at } of ${JSON.stringify(calls)}) {
-        const headers = new Map([['x-timestamp', timestamp], ['x-signature', signature]]);
+      for (const { timestamp, signature, previous, body, at } of ${JSON.stringify(calls)}) {
+        const headers = new Map([['x-timestamp', timestamp], ['x-signature', signature], ['x-signature-previous', previous]]);
         console.log(isGenuine(${JSON.stringify(secret)}, { get: (name) => headers.get(name) ?? null } as Headers, body, at * 1000));
       }`;
     const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
@@ -96,6 +101,7 @@ describe('the verification samples of build-hooks.md', () => {
       'import json, sys',
       'for call in json.load(sys.stdin):',
       '    headers = {"X-Timestamp": call["timestamp"], "X-Signature": call["signature"]}',
+      '    headers |= {"X-Signature-Previous": call["previous"]} if "previous" in call else {}',
       `    print(is_genuine(${JSON.stringify(secret)}, headers, call["body"].encode(), call["at"]))`,
     ].join('\n');
     writeFileSync(join(folder, 'sample.py'), `${sample!}\n\n${check}\n`);

@@ -180,7 +180,19 @@ describe('the email queue', () => {
     expect(smtp.asked).toEqual(['open@example.org']);
     const [row] = await room.rows(`recipient LIKE 'revoked%'`);
     expect(row).toMatchObject({ status: 'suppressed', last_error: 'link_closed' });
+    expect(await senders()).toEqual([{ organization_id: room.organizationId, address: 'refused@example.org' }]);
   });
+
+  it('notes whose mail a server refused for good', async () => {
+    smtp.atRecipient = () => ({ code: 550, message: 'no such user' });
+    await room.queue(['Gone@Example.org']);
+    expect(await drain()).toEqual({ suppressed: 1 });
+    expect(await senders()).toEqual([{ organization_id: room.organizationId, address: 'gone@example.org' }]);
+    smtp.atRecipient = () => undefined;
+  });
+
+  /** Who may lift which suppression. */
+  const senders = () => room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders');
 
   it('a poisoned message and a stalled server keep none of the others', async () => {
     // Five that the server refuses to read, three that it does not answer before all others are sent, and three that

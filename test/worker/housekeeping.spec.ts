@@ -61,6 +61,26 @@ describe('housekeeping', () => {
     expect(await worker.get(HousekeepingService).purge()).toEqual({ idempotency_keys: 0, outbox: 0, invites: 0 });
   });
 
+  it('keeps 7 days of requests, and the newest 100,000 of an organization', async () => {
+    const [{ id: school }, { id: quiet }] = [await room.make.organization(), await room.make.organization()];
+    const fillLog = (organization: string, rows: number, age: string) =>
+      room.make.query(
+        `INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
+         SELECT gen_random_uuid(), $1, $1, 'GET', '/v1/ping', 200, 1, 'r', now() - $3::interval - n * interval '1 second'
+         FROM generate_series(1, $2) n`,
+        [organization, rows, age],
+      );
+    await fillLog(school, 100_040, '1 minute');
+    await fillLog(quiet, 10, '6 days 23 hours');
+    await fillLog(quiet, 25_000, '7 days');
+    const worker = await room.worker();
+    expect(await worker.get(HousekeepingService).trimRequestLog()).toBe(25_040);
+    const rowsOf = (organization: string) =>
+      room.make.query('SELECT count(*)::int AS rows FROM request_log WHERE organization_id = $1', [organization]);
+    expect(await rowsOf(school)).toEqual([{ rows: 100_000 }]);
+    expect(await rowsOf(quiet)).toEqual([{ rows: 10 }]);
+  });
+
   it('does so by itself after a start', async () => {
     await fill();
     await (await room.worker()).init();

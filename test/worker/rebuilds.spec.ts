@@ -1,5 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
+import { BuildHooks, siteOf } from '@app/publishing';
 import { RebuildsService } from '../../apps/worker/src/rebuilds/rebuilds.service.js';
+import { isPublic } from '../../apps/worker/src/rebuilds/public-address.js';
 import { RebuildCourier } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TRIES } from '../../apps/worker/src/outbox/schedule.js';
@@ -106,6 +108,89 @@ describe('the rebuilds queue', () => {
     await room.make.query('SELECT retry_outbox(id) FROM outbox');
     expect(await drain()).toEqual({ sent: 1 });
   });
+
+  it('signs with both secrets while one is being replaced, and with the new one afterwards', async () => {
+    const [former, current] = ['the former secret of the hook', hook.secret];
+    await room.setHook(hook.url, former);
+    const hooks = new BuildHooks(room.db, room.vault);
+    const site = siteOf(room.organizationId);
+    const call = async () => {
+      await room.rebuild();
+      await room.pass('3 seconds');
+      expect(await drain()).toEqual({ sent: 1 });
+      return hook.calls.at(-1)!;
+    };
+    const replaced = (await room.db.transaction(site.tenant, () => hooks.rotate(site)))!;
+    const both = await call();
+    expect(hook.signed(both, replaced)).toBe(true);
+    expect(hook.signed(both, former, 'x-signature-previous')).toBe(true);
+    expect(hook.signed(both, current)).toBe(false);
+    // A second replacement ends the secret before the former one.
+    const again = (await room.db.transaction(site.tenant, () => hooks.rotate(site)))!;
+    const later = await call();
+    expect([hook.signed(later, again), hook.signed(later, replaced, 'x-signature-previous')]).toEqual([true, true]);
+    await room.make.query(`UPDATE rebuild_hooks SET previous_until = now() - interval '1 second'`);
+    expect((await call()).headers['x-signature-previous']).toBeUndefined();
+    await room.make.query('SELECT forget_previous_secrets()');
+    expect(await room.make.query('SELECT previous_secret, previous_until FROM rebuild_hooks')).toEqual([
+      { previous_secret: null, previous_until: null },
+    ]);
+  });
+
+  it('never loses a rebuild to a test that waits, and tries a test once', async () => {
+    const hooks = new BuildHooks(room.db, room.vault);
+    const site = siteOf(room.organizationId);
+    expect(await room.db.transaction(site.tenant, () => hooks.test(site))).toBe(true);
+    expect(await room.db.transaction(site.tenant, () => hooks.test(site))).toBe(false);
+    await room.rebuild();
+    hook.answer = (index) => ({ status: index === 0 ? 500 : 202 });
+    expect(await drain()).toEqual({ dead: 1 });
+    await room.pass('3 seconds');
+    expect(await drain()).toEqual({ sent: 1 });
+    expect(hook.calls.map(({ body }) => (JSON.parse(body) as { event: string }).event).sort()).toEqual([
+      'rebuild',
+      'test',
+    ]);
+  });
+
+  it('calls the hooks of organizations on the public internet alone, those of the operator anywhere', async () => {
+    const courier = (await room.worker({ NODE_ENV: 'production' })).get(RebuildCourier);
+    const store = (await room.worker()).get(OutboxStore);
+    const attempt = async () => {
+      await room.rebuild();
+      await room.pass('3 seconds');
+      const claimed = (await store.claim('rebuild', 20_000))!;
+      return courier.deliver(claimed, AbortSignal.timeout(5_000));
+    };
+    const refused = { status: 'failed', problem: 'address_not_public' };
+    const { port } = new URL(hook.url);
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '10.0.0.1',
+      '169.254.169.254',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+    ]) {
+      await room.setHook(`http://${host}:${port}/build`, hook.secret);
+      expect([host, await attempt()]).toEqual([host, refused]);
+    }
+    expect(hook.calls).toHaveLength(0);
+    await room.setHook(hook.url, hook.secret);
+    await room.make.query('UPDATE rebuild_hooks SET trusted = true');
+    expect(await attempt()).toEqual({ status: 'sent' });
+  });
+
+  it.each([
+    ['1.1.1.1', true], ['8.8.8.8', true], ['2606:4700::1111', true], ['0.0.0.0', false], ['100.64.0.1', false], ['172.16.0.1', false],
+    ['172.32.0.1', true], ['192.168.1.1', false], ['224.0.0.1', false], ['255.255.255.255', false], ['::', false], ['::1', false],
+    ['::ffff:8.8.8.8', false], ['fd00::1', false], ['fe80::1', false], ['64:ff9b::a00:1', false], ['2002:7f00:1::', false],
+    ['2001:db8::1', false], ['ff02::1', false], ['not an address', false],
+  ])('takes %s for an address of the public internet: %s', (address, expected) => {
+    expect(isPublic(address)).toBe(expected);
+  }); // prettier-ignore
 
   it('does not wait for a hook that does not answer', async () => {
     hook.answer = () => null;

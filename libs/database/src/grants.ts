@@ -98,8 +98,8 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   // A process that queues a message cannot read its payload again. The worker queues rebuilds; it claims through
   // claim_outbox.
   outbox: {
-    api: 'SELECT (organization_id, topic, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
-    worker: 'SELECT (organization_id, topic, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
+    api: 'SELECT (organization_id, topic, kind, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
+    worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
     portal: 'SELECT (organization_id, topic, recipient, invite_id, created_at), INSERT',
   },
   suppressions: {},

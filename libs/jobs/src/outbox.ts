@@ -117,8 +117,8 @@ export class Outbox {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${target}, 0))`);
     await this.db.query(sql`
       WITH joined AS (
-        UPDATE outbox SET due_at = due_at WHERE topic = 'rebuild' AND recipient = ${target} AND status = 'queued'
-          AND attempts = 0 AND organization_id IS NOT DISTINCT FROM ${organizationId}::uuid RETURNING 1)
+        UPDATE outbox SET due_at = due_at WHERE topic = 'rebuild' AND kind = 'rebuild' AND recipient = ${target}
+          AND status = 'queued' AND attempts = 0 AND organization_id IS NOT DISTINCT FROM ${organizationId}::uuid RETURNING 1)
       INSERT INTO outbox (id, organization_id, topic, kind, recipient, due_at)
       SELECT ${uuidv7()}, ${organizationId}::uuid, 'rebuild', 'rebuild', ${target},
         now() + ${REBUILD_PAUSE_MS} * interval '1 millisecond'

@@ -41,12 +41,12 @@ export class TestHook {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/build`;
   }
 
-  /** Whether the call has the signature that this receiver computes. */
-  signed({ headers, body }: Call): boolean {
-    const signature = createHmac('sha256', this.secret)
+  /** Whether the call has the signature that this receiver computes, in this header. */
+  signed({ headers, body }: Call, secret = this.secret, header = 'x-signature'): boolean {
+    const signature = createHmac('sha256', secret)
       .update(`${String(headers['x-timestamp'])}.${body}`)
       .digest('hex');
-    return headers['x-signature'] === `sha256=${signature}`;
+    return headers[header] === `sha256=${signature}`;
   }
 
   async stop(): Promise<void> {

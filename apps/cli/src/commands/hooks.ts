@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
-import type { Tenant } from '@app/database';
+import { BuildHooks, type HookSite, hookUrl, siteOf, siteOfBrand, withoutPath } from '@app/publishing';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, organizationIn, slugsOf } from '../slugs.js';
 import { withContext, type CommandContext } from '../command-context.js';
@@ -21,25 +20,15 @@ interface SetOptions extends TargetOptions {
   secret?: string;
 }
 
-/** The target of a site's hook, and its tenant. */
-interface Target {
-  target: string;
-  organizationId: string | null;
-  tenant: Tenant;
-}
-
 interface HookRow {
   target: string;
   url: string;
   created_at: Date;
 }
 
-/** No organization has this id: a brand's hook is only visible through the platform capability. */
-const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
-
 const SHORTEST_SECRET = 16;
 
-/** `hook set`, `hook list`, `hook remove`. */
+/** `hook set`, `hook list`, `hook rotate`, `hook test`, `hook remove`. */
 export function addHookCommands(program: Command): void {
   const hook = program.command('hook').description('build hooks, which are called when a published site changes');
 
@@ -55,18 +44,10 @@ export function addHookCommands(program: Command): void {
     .action(async ({ url: given, ...options }: SetOptions, command: Command) => {
       const url = parseUrl(given);
       const secret = readSecret(options);
-      const key = secret ?? randomBytes(32).toString('hex');
-      const target = await withContext(async (context) => {
-        const found = await targetOf(context, options);
-        const sealed = new Vault(context.env).seal('hook secrets', key);
-        await context.db.transaction(found.tenant, () =>
-          context.db.query(sql`
-            INSERT INTO rebuild_hooks (target, organization_id, url, secret)
-            VALUES (${found.target}, ${found.organizationId}, ${url}, ${sealed})
-            ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret`),
-        );
-        return found.target;
-      });
+      const { target, key } = await withHook(options, async (hooks, site) => ({
+        target: site.target,
+        key: await hooks.set(site, url, secret ?? undefined),
+      }));
       const made = secret === null ? { secret: key } : {};
       print(
         command,
@@ -107,54 +88,84 @@ export function addHookCommands(program: Command): void {
       });
     });
 
+  withTarget(hook.command('rotate'))
+    .description('replace the secret: calls are signed with both for 24 hours')
+    .action(async (options: TargetOptions, command: Command) => {
+      const { target, secret } = await withHook(options, async (hooks, site) => ({
+        target: site.target,
+        secret: await hooks.rotate(site),
+      }));
+      if (secret === null) throw new Failure(NO_HOOK);
+      print(
+        command,
+        { target, secret },
+        [
+          `Replaced the secret of the build hook of ${nameOf(options)}`,
+          '',
+          'Calls are signed with this secret, shown only once:',
+          '',
+          `  ${secret}`,
+          '',
+          'For 24 hours the former secret signs too, in X-Signature-Previous.',
+        ].join('\n'),
+      );
+    });
+
+  withTarget(hook.command('test'))
+    .description('call the hook once, with the event "test"; "outbox list" shows how it went')
+    .action(async (options: TargetOptions, command: Command) => {
+      const { target, queued } = await withHook(options, async (hooks, site) => ({
+        target: site.target,
+        queued: await hooks.test(site),
+      }));
+      if (!queued) throw new Failure(`${NO_HOOK}, or it was tested within the last ten seconds`);
+      print(command, { target, queued }, `Queued a test of the build hook of ${nameOf(options)}`);
+    });
+
   withTarget(hook.command('remove'))
     .description('remove the hook of an organization or a brand')
     .action(async (options: TargetOptions, command: Command) => {
-      const removed = await withContext(async (context) => {
-        const { target, tenant } = await targetOf(context, options);
-        const rows = await context.db.transaction(tenant, () =>
-          context.db.manager.query<[unknown[], number]>('DELETE FROM rebuild_hooks WHERE target = $1', [target]),
-        );
-        return rows[1] > 0 ? target : null;
-      });
-      if (!removed) throw new Failure('There is no such hook');
-      print(command, { target: removed, removed: true }, `Removed the build hook of ${options.org ?? options.brand!}`);
+      const { target, removed } = await withHook(options, async (hooks, site) => ({
+        target: site.target,
+        removed: await hooks.remove(site),
+      }));
+      if (!removed) throw new Failure(NO_HOOK);
+      print(command, { target, removed }, `Removed the build hook of ${nameOf(options)}`);
     });
+}
+
+const NO_HOOK = 'There is no such hook';
+
+const nameOf = ({ org, brand }: TargetOptions) => org ?? brand!;
+
+/** Runs the work in a transaction on behalf of the site. */
+function withHook<T>(options: TargetOptions, work: (hooks: BuildHooks, site: HookSite) => Promise<T>): Promise<T> {
+  return withContext(async (context) => {
+    const { db, env } = context;
+    const site = await siteIn(context, options);
+    return db.transaction(site.tenant, () => work(new BuildHooks(db, new Vault(env)), site));
+  });
 }
 
 function withTarget(command: Command): Command {
   return command.option('--org <slug>', "an organization's site").option('--brand <name>', "a brand's site");
 }
 
-async function targetOf({ env, organizationId }: CommandContext, { org, brand }: TargetOptions): Promise<Target> {
+async function siteIn({ env, organizationId }: CommandContext, { org, brand }: TargetOptions): Promise<HookSite> {
   if ((org === undefined) === (brand === undefined)) throw new Failure('Give either --org or --brand');
-  if (org !== undefined) {
-    const id = await organizationId(org);
-    return { target: `organization:${id}`, organizationId: id, tenant: { organizationId: id } };
-  }
+  if (org !== undefined) return siteOf(await organizationId(org));
   const brands = env.get('BLOG_BRANDS');
   if (!brands.includes(brand!))
     throw new Failure(`There is no brand "${brand!}". The brands are: ${brands.join(', ')}`);
-  const tenant = { organizationId: NO_ORGANIZATION, platformBlog: true };
-  return { target: `brand:${brand!}`, organizationId: null, tenant };
+  return siteOfBrand(brand!);
 }
 
-/** The path of a hosting service's hook is itself a secret: whoever knows it can start builds. */
-function withoutPath(address: string): string {
-  const { origin, pathname, search } = new URL(address);
-  return pathname === '/' && search === '' ? origin : `${origin}/…`;
-}
-
-/** Messages omit the URL, which may contain a password. */
 function parseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('Give an http(s) address.');
-  if (url.username || url.password) {
-    throw new Failure(
-      'The address must not contain a user or password. Calls are signed: check the signature instead.',
-    );
+  try {
+    return hookUrl(text);
+  } catch (error) {
+    throw new Failure((error as RangeError).message);
   }
-  return url.href;
 }
 
 /** Null when none is given. */

@@ -47,13 +47,16 @@ export class EmailCourier implements Courier {
   async screen(message: Claimed): Promise<Outcome | null> {
     const { suppressed, closed } = await this.store.standing(normalizeEmail(message.recipient), message.inviteId);
     const expiresAt = this.open(message)?.expiresAt;
-    if (suppressed) return { status: 'suppressed', problem: 'address_suppressed' };
+    if (suppressed) {
+      await this.store.suppress(message.recipient.toLowerCase(), null, message.organizationId);
+      return { status: 'suppressed', problem: 'address_suppressed' };
+    }
     const expired = expiresAt && Date.parse(expiresAt) <= Date.now();
     return closed || expired ? { status: 'suppressed', problem: 'link_closed' } : null;
   }
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
-    const { id, recipient, kind, createdAt, lease } = message;
+    const { id, recipient, organizationId, kind, createdAt, lease } = message;
     const payload = this.open(message);
     if (!payload) return { status: 'failed', problem: 'payload_unreadable' };
     if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
@@ -75,7 +78,7 @@ export class EmailCourier implements Courier {
       if (lost) return { status: 'lost', after: () => after() };
       if (signal.aborted) return { status: 'failed', problem: 'timeout', after: () => after() };
       const { permanent, unreachable, problem } = smtpFailureOf(error);
-      if (permanent) await this.store.suppress(normalizeEmail(recipient), problem);
+      if (permanent) await this.store.suppress(normalizeEmail(recipient), problem, organizationId);
       return permanent
         ? { status: 'suppressed', problem, after: () => after() }
         : { status: 'failed', problem, unreachable, after: () => after() };

@@ -23,6 +23,16 @@ export interface Claimed {
 /** The stored outcome of an attempt. */
 export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 
+/** A build hook. Its secrets are sealed. */
+export interface Hook {
+  url: string;
+  secret: Buffer;
+  /** Signs too while there is one. */
+  previousSecret: Buffer | null;
+  /** Set by the operator: it may point into the operator's own network. */
+  trusted: boolean;
+}
+
 interface Row {
   id: string;
   organization_id: string | null;
@@ -103,14 +113,15 @@ export class OutboxStore {
     return row!;
   }
 
-  async suppress(address: string, why: Problem): Promise<void> {
-    await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why})`);
+  /** @param why null when the address was suppressed before: then only noted is whose mail that held back */
+  async suppress(address: string, why: Problem | null, organizationId: string | null): Promise<void> {
+    await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why}, ${organizationId}::uuid)`);
   }
 
-  /** The build hook of a target; null if none is set. Its secret is encrypted. */
-  async rebuildHook(target: string): Promise<{ url: string; secret: Buffer } | null> {
-    const [hook] = await this.db.lookUp<{ url: string; secret: Buffer }>(
-      sql`SELECT url, secret FROM rebuild_hook(${target})`,
+  /** The build hook of a target; null if none is set. Its secrets are encrypted. */
+  async rebuildHook(target: string): Promise<Hook | null> {
+    const [hook] = await this.db.lookUp<Hook>(
+      sql`SELECT url, secret, previous_secret AS "previousSecret", trusted FROM rebuild_hook(${target})`,
     );
     return hook ?? null;
   }

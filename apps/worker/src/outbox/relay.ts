@@ -3,7 +3,7 @@ import type { Problem } from '@app/jobs';
 import type { Log } from '@app/logging';
 import type { Courier, Outcome } from './courier.js';
 import type { Claimed, FinalStatus, OutboxStore } from './outbox.store.js';
-import { pauseAfter, TRIES } from './schedule.js';
+import { pauseAfter, triesOf } from './schedule.js';
 
 /** How a topic is drained. */
 export interface DrainOptions {
@@ -164,7 +164,7 @@ export class Relay {
       if (outcome.status === 'lost') return 'lost';
       const { id, attempts, kind } = message;
       const failed = outcome.status === 'failed';
-      const status = failed && attempts >= TRIES ? 'dead' : outcome.status;
+      const status = failed && attempts >= triesOf(kind) ? 'dead' : outcome.status;
       const note = outcome.status === 'sent' ? (outcome.note ?? null) : outcome.problem;
       if (!(await this.commit(message, status, note))) return 'lost';
       if (failed) this.log.pino.warn({ message: id, kind, attempts, status, problem: note }, 'outbox try failed');

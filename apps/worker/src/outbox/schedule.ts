@@ -1,6 +1,9 @@
 /** The maximum number of attempts. One that its process did not survive counts: the message may be what kills it. */
 export const TRIES = 8;
 
+/** A test is tried once: whoever sends it looks at it now. */
+export const triesOf = (kind: string): number => (kind === 'test' ? 1 : TRIES);
+
 /**
  * The delay after each failed attempt, in minutes. Greylisting servers accept mail after one to five, a restart or a
  * full disk takes up to an hour, and an outage that somebody must fix is covered by the four hours in total.

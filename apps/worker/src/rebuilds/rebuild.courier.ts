@@ -1,51 +1,57 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Vault } from '@app/config';
+import { Env, Vault } from '@app/config';
 import { problemOf } from '@app/jobs';
 import type { Courier, Outcome } from '../outbox/courier.js';
-import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
+import { type Claimed, type Hook, OutboxStore } from '../outbox/outbox.store.js';
+import { post } from './hook-request.js';
+import { AddressNotPublic } from './public-address.js';
 
 /** Calls the build hooks of sites. */
 @Injectable()
 export class RebuildCourier implements Courier {
   readonly topic = 'rebuild';
+  /** On a laptop sites are built where the worker runs. */
+  private readonly publicOnly: boolean;
 
   constructor(
     private readonly store: OutboxStore,
     private readonly vault: Vault,
-  ) {}
+    env: Env,
+  ) {
+    this.publicOnly = env.production;
+  }
 
-  async deliver({ id, recipient, createdAt }: Claimed, signal: AbortSignal): Promise<Outcome> {
+  async deliver({ id, kind, recipient, createdAt }: Claimed, signal: AbortSignal): Promise<Outcome> {
     const hook = await this.store.rebuildHook(recipient);
     if (!hook) return { status: 'sent', note: 'no_hook' };
-    let secret: string;
+    const body = JSON.stringify({ event: kind, target: recipient, id, occurred_at: createdAt.toISOString() });
+    let signatures: Record<string, string>;
     try {
-      secret = this.vault.open('hook secrets', hook.secret);
+      signatures = this.sign(hook, body);
     } catch {
       return { status: 'failed', problem: 'secret_unreadable' };
     }
-    const body = JSON.stringify({ event: 'rebuild', target: recipient, id, occurred_at: createdAt.toISOString() });
-    const timestamp = String(Math.floor(Date.now() / 1000));
     try {
-      const response = await fetch(hook.url, {
-        method: 'POST',
-        body,
-        headers: {
-          'Content-Type': 'application/json',
-          'User-Agent': 'tutoring-worker',
-          'X-Timestamp': timestamp,
-          'X-Signature': `sha256=${signatureOf(secret, timestamp, body)}`,
-        },
-        // Only to the configured URL.
-        redirect: 'manual',
-        signal,
-      });
-      await response.body?.cancel();
-      if (response.ok) return { status: 'sent' };
-      return { status: 'failed', problem: `http_${response.status}` };
+      const headers = { 'Content-Type': 'application/json', 'User-Agent': 'tutoring-worker', ...signatures };
+      const status = await post(hook.url, { headers, body, publicOnly: this.publicOnly && !hook.trusted, signal });
+      return status >= 200 && status < 300 ? { status: 'sent' } : { status: 'failed', problem: `http_${status}` };
     } catch (error) {
+      if (error instanceof AddressNotPublic) return { status: 'failed', problem: 'address_not_public' };
       return { status: 'failed', problem: signal.aborted ? 'timeout' : problemOf(error) };
     }
+  }
+
+  /** While a secret is being replaced the former one signs as well, in a header of its own. @throws Error when one does not open */
+  private sign({ secret, previousSecret }: Hook, body: string): Record<string, string> {
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = (sealed: Buffer) =>
+      `sha256=${signatureOf(this.vault.open('hook secrets', sealed), timestamp, body)}`;
+    return {
+      'X-Timestamp': timestamp,
+      'X-Signature': signature(secret),
+      ...(previousSecret && { 'X-Signature-Previous': signature(previousSecret) }),
+    };
   }
 }
 

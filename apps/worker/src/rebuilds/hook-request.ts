@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { AddressNotPublic, isPublic, lookUpPublic } from './public-address.js';
+
+interface Post {
+  headers: Record<string, string>;
+  body: string;
+  /** Whether it may only go to an address of the public internet. */
+  publicOnly: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Sends a POST. Redirects are not followed: it goes where the hook points, and nowhere else.
+ *
+ * @returns the status of the answer, whose body is of no interest
+ */
+export async function post(address: string, { headers, body, publicOnly, signal }: Post): Promise<number> {
+  const url = new URL(address);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  // An address is not looked up.
+  if (publicOnly && isIP(host) && !isPublic(host)) throw new AddressNotPublic();
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const length = String(Buffer.byteLength(body));
+  const request = send(url, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': length },
+    agent: false,
+    signal,
+    ...(publicOnly && { lookup: lookUpPublic }),
+  });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined).destroy();
+  return response.statusCode!;
+}

@@ -1,0 +1,52 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/** Networks of IPv4 that nobody on the internet has: private, shared, link-local, documentation, multicast, reserved. */
+const NOT_PUBLIC = new BlockList();
+for (const network of [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]) {
+  const [address = '', prefix] = network.split('/');
+  NOT_PUBLIC.addSubnet(address, Number(prefix), 'ipv4');
+}
+// prettier-ignore
+for (const [address, prefix] of [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as const) {
+  NOT_PUBLIC.addSubnet(address, prefix, 'ipv6');
+}
+/** All of the public addresses of IPv6; mapped and translated IPv4 addresses lie outside. */
+const GLOBAL = new BlockList();
+GLOBAL.addSubnet('2000::', 3, 'ipv6');
+
+/** Whether an address is one of the public internet. */
+export function isPublic(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !NOT_PUBLIC.check(address, 'ipv4');
+  return family === 6 && GLOBAL.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6');
+}
+
+/** What a call to an address that is not public fails with. */
+export class AddressNotPublic extends Error {}
+
+/** Resolves names for a connection, which then goes to the very address that was looked at: a name cannot change meanwhile. */
+export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    const refusal = error ?? (found.every(({ address }) => isPublic(address)) ? null : new AddressNotPublic());
+    if (refusal) callback(refusal, '', 0);
+    else if (options.all) callback(null, found);
+    else callback(null, found[0]!.address, found[0]!.family);
+  });
+};

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import sql, { raw } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Vault } from '@app/config';
+import { Database, type Tenant } from '@app/database';
+import type { RebuildTarget } from '@app/jobs';
+import { Publishing } from './publishing.js';
+
+/** How long calls carry the signatures of both secrets. */
+const OVERLAP = '24 hours';
+
+/** Sealed with a nonce of its own, no secret has the same twice. */
+const VERSION = raw(`left(encode(sha256(secret), 'hex'), 16)`);
+
+/** One test may be sent within this time: the address need not be the organization's own. */
+const TEST_PAUSE = '10 seconds';
+
+/** The site that a hook belongs to. */
+export interface HookSite {
+  target: RebuildTarget;
+  /** null for a brand of the platform. */
+  organizationId: string | null;
+  tenant: Tenant;
+}
+
+export const siteOf = (organizationId: string): HookSite => ({
+  target: `organization:${organizationId}`,
+  organizationId,
+  tenant: Publishing.tenantOf(organizationId),
+});
+
+export const siteOfBrand = (brand: string): HookSite => ({
+  target: `brand:${brand}`,
+  organizationId: null,
+  tenant: Publishing.tenantOf(null),
+});
+
+/** A hook as people may see it: neither its secret nor its path. */
+export interface BuildHook {
+  url: string;
+  createdAt: Date;
+  /** Until when the former secret signs too. */
+  previousUntil: Date | null;
+  /** Changes with the secret, and tells nothing of it. */
+  version: string;
+}
+
+/** A call of a hook, as it went. */
+export interface Delivery {
+  id: string;
+  kind: 'rebuild' | 'test';
+  status: 'queued' | 'sent' | 'failed' | 'dead' | 'suppressed';
+  attempts: number;
+  problem: string | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+/** @throws RangeError in words for whoever gave it; they leave the address out, which may hold a password */
+export function hookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Give an http(s) address.');
+  if (url.username || url.password) {
+    throw new RangeError(
+      'The address must not contain a user or password. Calls are signed: check the signature instead.',
+    );
+  }
+  return url.href;
+}
+
+/** Of hosting services the path itself is the secret: whoever knows it can start builds. */
+export function withoutPath(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
+}
+
+/** The build hooks of sites, for the pages of organizations and the operator's commands alike. Changes run inside the ambient transaction. */
+@Injectable()
+export class BuildHooks {
+  constructor(
+    private readonly db: Database,
+    private readonly vault: Vault,
+  ) {}
+
+  /** The site's hook; null when it has none. */
+  async find({ target, tenant }: HookSite): Promise<BuildHook | null> {
+    const [[hook]] = await this.db.read<[BuildHook]>(
+      tenant,
+      sql`SELECT url, created_at AS "createdAt",
+          CASE WHEN previous_until > now() THEN previous_until END AS "previousUntil", ${VERSION} AS version
+        FROM rebuild_hooks WHERE target = ${target}`,
+    );
+    return hook ? { ...hook, url: withoutPath(hook.url) } : null;
+  }
+
+  /**
+   * Adds a hook where there is none.
+   *
+   * @returns the secret, which is shown once; null when there is a hook already
+   */
+  async add({ target, organizationId }: HookSite, url: string): Promise<string | null> {
+    const secret = newSecret();
+    const added = await this.db.query(sql`
+      INSERT INTO rebuild_hooks (target, organization_id, url, secret)
+      VALUES (${target}, ${organizationId}, ${url}, ${this.seal(secret)}) ON CONFLICT DO NOTHING RETURNING target`);
+    return added.length > 0 ? secret : null;
+  }
+
+  /**
+   * Sets a hook at the operator's word, whatever was there: it may point into the operator's own network.
+   *
+   * @returns the secret
+   */
+  async set({ target, organizationId }: HookSite, url: string, secret = newSecret()): Promise<string> {
+    await this.db.query(sql`
+      INSERT INTO rebuild_hooks (target, organization_id, url, secret, trusted)
+      VALUES (${target}, ${organizationId}, ${url}, ${this.seal(secret)}, true)
+      ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret, trusted = true,
+        previous_secret = NULL, previous_until = NULL`);
+    return secret;
+  }
+
+  /**
+   * Gives the hook another secret. The one before signs too for a day; one before that ends.
+   *
+   * @param version of the hook that the caller saw: a form that is sent twice changes nothing the second time
+   * @returns the new secret, which is shown once; null without such a hook
+   */
+  async rotate({ target }: HookSite, version: string | null = null): Promise<string | null> {
+    const secret = newSecret();
+    const { length } = await this.db.query(sql`
+      WITH rotated AS (UPDATE rebuild_hooks SET previous_secret = secret, secret = ${this.seal(secret)},
+        previous_until = now() + ${OVERLAP}::interval
+        WHERE target = ${target} AND (${version}::text IS NULL OR ${VERSION} = ${version}) RETURNING target)
+      SELECT target FROM rotated`);
+    return length > 0 ? secret : null;
+  }
+
+  /** @returns whether there was one */
+  async remove({ target }: HookSite): Promise<boolean> {
+    const { length } = await this.db.query(sql`
+      WITH removed AS (DELETE FROM rebuild_hooks WHERE target = ${target} RETURNING target) SELECT target FROM removed`);
+    return length > 0;
+  }
+
+  /** Queues a call that starts no build. @returns false when the last one was moments ago, or there is no hook */
+  async test({ target, organizationId }: HookSite): Promise<boolean> {
+    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`test of ${target}`}, 0))`);
+    const { length } = await this.db.query(sql`
+      WITH queued AS (
+        INSERT INTO outbox (id, organization_id, topic, kind, recipient)
+        SELECT ${uuidv7()}, ${organizationId}::uuid, 'rebuild', 'test', ${target}
+        WHERE EXISTS (SELECT FROM rebuild_hooks WHERE target = ${target}) AND NOT EXISTS (
+          SELECT FROM outbox WHERE organization_id IS NOT DISTINCT FROM ${organizationId}::uuid AND topic = 'rebuild'
+            AND kind = 'test' AND recipient = ${target} AND created_at > now() - ${TEST_PAUSE}::interval)
+        RETURNING id)
+      SELECT id FROM queued`);
+    return length > 0;
+  }
+
+  /** The last calls, newest first. */
+  async deliveries({ target, organizationId, tenant }: HookSite, most: number): Promise<Delivery[]> {
+    const [rows] = await this.db.read<[Delivery]>(
+      tenant,
+      sql`SELECT id, kind, status, attempts, last_error AS problem, created_at AS "createdAt", finished_at AS "finishedAt"
+        FROM outbox WHERE organization_id IS NOT DISTINCT FROM ${organizationId}::uuid AND topic = 'rebuild'
+          AND recipient = ${target} ORDER BY created_at DESC, id DESC LIMIT ${most}`,
+    );
+    return rows;
+  }
+
+  private seal(secret: string): Buffer {
+    return this.vault.seal('hook secrets', secret);
+  }
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('hex');
+}
