@@ -4,10 +4,13 @@ import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { AccountModule } from './account/account.module.js';
+import { ActivityModule } from './activity/activity.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
+import { HooksModule } from './hooks/hooks.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
 import { PasswordsModule } from './passwords/passwords.module.js';
@@ -37,6 +40,9 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        ActivityModule,
+        HooksModule,
+        OutboxModule,
       ],
     };
   }

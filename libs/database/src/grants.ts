@@ -100,13 +100,18 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   outbox: {
     api: 'SELECT (organization_id, topic, kind, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
     worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
-    portal: 'SELECT (organization_id, topic, recipient, invite_id, created_at), INSERT',
+    portal:
+      'SELECT (id, organization_id, topic, kind, recipient, invite_id, status, attempts, due_at, last_error, created_at, finished_at), INSERT',
   },
   suppressions: {},
   suppression_senders: {},
-  rebuild_hooks: {},
+  // Whether a hook is trusted, and where one points that is there, is the operator's alone.
+  rebuild_hooks: {
+    portal:
+      'SELECT, INSERT (target, organization_id, url, secret), UPDATE (secret, previous_secret, previous_until), DELETE',
+  },
   // Written by record_requests alone.
-  request_log: { api: 'SELECT' },
+  request_log: { api: 'SELECT', portal: 'SELECT' },
   worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
 };
@@ -168,6 +173,10 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   suppressed_addresses: ['api', 'worker', 'portal'],
   // Whose organization a row of the request log is, its key says.
   record_requests: ['api'],
+  // Of the organization's own mails, each by a rule of its own.
+  own_suppressions: ['portal'],
+  allow_address: ['portal'],
+  retry_own_outbox: ['portal'],
   // Six numbers, for /metrics.
   outbox_backlog: ['api'],
 
@@ -194,9 +203,6 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   list_outbox: [],
   retry_outbox: [],
   unsuppress_address: [],
-  own_suppressions: [],
-  retry_own_outbox: [],
-  allow_address: [],
   list_rebuild_hooks: [],
   wrong_list_counts: [],
   wrong_copies: [],

@@ -1,4 +1,12 @@
 export { EMAIL_KINDS, type EmailKind, type EmailPayload, type KeyEmailKind, type KeyInMail } from './emails.js';
+export {
+  OUTBOX_STATUSES,
+  type OutboxMail,
+  OutboxMessages,
+  type OutboxStatus,
+  type Place,
+  type SuppressedAddress,
+} from './outbox-messages.js';
 export { JobsModule } from './jobs.module.js';
 export { type Admission, type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
 export { inWords, type Problem, problemOf, PROBLEMS } from './problems.js';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { OutboxMessages } from './outbox-messages.js';
 import { Outbox } from './outbox.js';
 
-@Module({ providers: [Outbox], exports: [Outbox] })
+@Module({ providers: [Outbox, OutboxMessages], exports: [Outbox, OutboxMessages] })
 export class JobsModule {}

@@ -12,12 +12,21 @@ export function formats(timeZone: string) {
     minute: '2-digit',
     timeZoneName: 'short',
   });
+  const shortDay = new Intl.DateTimeFormat('en-AU', { day: 'numeric', month: 'short', timeZone });
+  const clock = new Intl.DateTimeFormat('en-AU', { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZone });
+  const hour = new Intl.DateTimeFormat('en-AU', { hour: 'numeric', minute: '2-digit', timeZone });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     /** `6 Dec 2026` */
     date: (time: Date): string => date.format(time),
     /** `6 Dec 2026, 7:07 am AEDT` */
     dateTime: (time: Date): string => dateTime.format(time),
+    /** `6 Dec`, of a time that is not long ago */
+    day: (time: Date): string => shortDay.format(time),
+    /** `7:07 am` */
+    hour: (time: Date): string => hour.format(time),
+    /** `7:07:31 am` */
+    clock: (time: Date): string => clock.format(time),
     /** `3 hours ago`, `in 2 days`; a date when that is far away */
     relative: (time: Date, now = Date.now()): string => {
       const ms = time.getTime() - now;

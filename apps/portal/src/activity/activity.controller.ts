@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { Env } from '@app/config';
+import { ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
+import { type Page, page } from '../web/pages.js';
+import type { Membership } from '../web/sessions.js';
+import { readFilters, STATUSES } from './activity-filters.js';
+import { ActivityService } from './activity.service.js';
+import { chartOf } from './chart.js';
+
+/** What the organization's API keys asked for lately. */
+@Controller('o/:slug/activity')
+export class ActivityController {
+  constructor(
+    private readonly activity: ActivityService,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @ForManagers()
+  @InNavigation({ label: 'Activity', summary: 'Every request of your API keys in the last 7 days.', order: 30 })
+  async show(@Organization() organization: Membership, @Query() query: Record<string, unknown>): Promise<Page> {
+    const filters = readFilters(query);
+    const { keys, requests, older, hours } = await this.activity.look(organization, filters);
+    const chart = chartOf(hours, organization.timeZone);
+    const base = this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
+    return page('activity/activity', { keys, requests, older, filters, chart, base, statuses: STATUSES });
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import sql, { empty, type Sql } from 'sql-template-tag';
+import { Database } from '@app/database';
+import type { Membership } from '../web/sessions.js';
+import type { ActivityFilters } from './activity-filters.js';
+import type { Hour } from './chart.js';
+
+const PAGE = 50;
+
+/** A key to filter by. */
+interface Key {
+  id: string;
+  name: string;
+  firstFour: string;
+  lastFour: string;
+}
+
+export interface ShownRequest {
+  id: string;
+  keyId: string;
+  keyName: string | null;
+  method: string;
+  route: string | null;
+  status: number;
+  durationMs: number;
+  requestId: string;
+  createdAt: Date;
+}
+
+export interface Activity {
+  keys: Key[];
+  requests: ShownRequest[];
+  /** Where the next page begins; null on the last one. */
+  older: { at: Date; id: string } | null;
+  hours: Hour[];
+}
+
+/** Reads the request log of an organization. */
+@Injectable()
+export class ActivityService {
+  constructor(private readonly db: Database) {}
+
+  async look({ organizationId, timeZone }: Membership, filters: ActivityFilters): Promise<Activity> {
+    const { before } = filters;
+    const where = conditions(organizationId, filters);
+    const beyond = before ? sql`AND (r.created_at, r.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+    const [keys, rows, hours] = await this.db.read<[Key, ShownRequest, Hour]>(
+      { organizationId },
+      sql`SELECT id, name, first_four AS "firstFour", last_four AS "lastFour" FROM api_keys
+        WHERE organization_id = ${organizationId} ORDER BY created_at DESC, id DESC`,
+      sql`SELECT r.id, r.api_key_id AS "keyId", k.name AS "keyName", r.method, r.route, r.status, r.duration_ms AS "durationMs",
+          r.request_id AS "requestId", r.created_at AS "createdAt"
+        FROM request_log r LEFT JOIN api_keys k ON k.organization_id = r.organization_id AND k.id = r.api_key_id
+        WHERE ${where} ${beyond} ORDER BY r.created_at DESC, r.id DESC LIMIT ${PAGE + 1}`,
+      // Hours of the time zone's clock, which may begin at half past those of UTC.
+      sql`SELECT date_bin('1 hour', r.created_at, date_trunc('hour', now(), ${timeZone})) AS start, count(*)::integer AS requests,
+          (count(*) FILTER (WHERE r.status >= 400))::integer AS errors
+        FROM request_log r WHERE ${where} GROUP BY 1 ORDER BY 1`,
+    );
+    const requests = rows.slice(0, PAGE);
+    const last = rows.length > PAGE ? requests.at(-1)! : null;
+    return { keys, requests, hours, older: last && { at: last.createdAt, id: last.id } };
+  }
+}
+
+function conditions(organizationId: string, { key, route, statuses }: ActivityFilters): Sql {
+  return sql`r.organization_id = ${organizationId} AND r.created_at > now() - interval '7 days'
+    ${key ? sql`AND r.api_key_id = ${key}` : empty} ${route ? sql`AND r.route = ${route}` : empty}
+    ${statuses ? sql`AND r.status BETWEEN ${statuses[0]} AND ${statuses[1]}` : empty}`;
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '@app/accounts';
+import { Database } from '@app/database';
+import { inWords } from '@app/jobs';
+import { type BuildHook, BuildHooks, siteOf } from '@app/publishing';
+import { PageError } from '../web/page-error.js';
+
+const DELIVERIES = 20;
+
+/** Who changes something, for the audit row. */
+export interface By {
+  organizationId: string;
+  userId: string;
+  requestId: string;
+}
+
+/** The build hook of an organization's site. Each change has its audit row, in its transaction. */
+@Injectable()
+export class HooksService {
+  constructor(
+    private readonly db: Database,
+    private readonly hooks: BuildHooks,
+    private readonly audit: AuditLog,
+  ) {}
+
+  find(organizationId: string): Promise<BuildHook | null> {
+    return this.hooks.find(siteOf(organizationId));
+  }
+
+  /** @throws PageError 404 without a hook */
+  async need(organizationId: string): Promise<BuildHook> {
+    const hook = await this.find(organizationId);
+    if (!hook) throw PageError.notFound();
+    return hook;
+  }
+
+  async deliveries(organizationId: string) {
+    const rows = await this.hooks.deliveries(siteOf(organizationId), DELIVERIES);
+    return rows.map((row) => ({ ...row, reason: row.problem && inWords(row.problem) }));
+  }
+
+  /** @returns the secret; null when there is a hook already */
+  add(by: By, url: string): Promise<string | null> {
+    return this.change(by, 'add_build_hook', () => this.hooks.add(siteOf(by.organizationId), url));
+  }
+
+  /** @returns the new secret; null when it was replaced, or the hook removed, since the form was shown */
+  rotate(by: By, version: string): Promise<string | null> {
+    return this.change(by, 'rotate_build_hook_secret', () => this.hooks.rotate(siteOf(by.organizationId), version));
+  }
+
+  /** @returns false when the last test was moments ago, or there is no hook */
+  test(by: By): Promise<boolean> {
+    return this.change(by, 'test_build_hook', () => this.hooks.test(siteOf(by.organizationId)));
+  }
+
+  /** @returns false when there was none */
+  remove(by: By): Promise<boolean> {
+    return this.change(by, 'remove_build_hook', () => this.hooks.remove(siteOf(by.organizationId)));
+  }
+
+  /** What was not done leaves no row. */
+  private change<T>({ organizationId, userId, requestId }: By, operation: string, work: () => Promise<T>): Promise<T> {
+    return this.db.transaction({ organizationId }, async () => {
+      const done = await work();
+      if (done) await this.audit.add(organizationId, operation, requestId, { by: userId });
+      return done;
+    });
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * The mails that an organization sees in its outbox. Mails about somebody's own sign-in are that person's, and not listed:
+ * neither here nor on the page.
+ */
+export const MAIL_KINDS: Record<string, string> = {
+  organization_invite: 'Invitation',
+  tutor_invite: 'Invitation to a tutor’s student',
+  membership_invite: 'Invitation to join',
+  account_created: 'Account created',
+  parent_invite: 'Invitation to a parent',
+  address_confirmation: 'Confirmation of an address',
+  address_changed: 'Notice of a changed address',
+  approval_request: 'Request for approval',
+  key_created: 'API key created',
+  key_replaced: 'API key replaced',
+  key_revoked: 'API key revoked',
+  key_expiring: 'API key expires soon',
+};

@@ -1,0 +1,73 @@
+import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
+import { ForManagers, InNavigation, Organization, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, readPlace } from '../web/place.js';
+import type { Membership, SignedIn } from '../web/sessions.js';
+import { OutboxService } from './outbox.service.js';
+
+/** Mails of the organization: what became of them, and how to send one again. */
+@Controller('o/:slug/outbox')
+export class OutboxController {
+  constructor(private readonly outbox: OutboxService) {}
+
+  @Get()
+  @ForManagers()
+  @InNavigation({ label: 'Outbox', summary: 'The mails you sent, and why one did not arrive.', order: 40 })
+  async show(@Organization() { organizationId }: Membership, @Query() query: Record<string, unknown>): Promise<Page> {
+    const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
+    const before = readPlace(query.before);
+    const [{ mails, older }, suppressions] = await Promise.all([
+      this.outbox.mails(organizationId, status, before),
+      this.outbox.suppressions(organizationId),
+    ]);
+    return page('outbox/outbox', {
+      mails,
+      suppressions,
+      status,
+      before,
+      statuses: OUTBOX_STATUSES,
+      newest: queryOf(status, null),
+      older: older && queryOf(status, placeText(older)),
+    });
+  }
+
+  @Post('messages/:message_id/retry')
+  @ForManagers()
+  async retry(
+    @Organization() { organizationId, slug }: Membership,
+    @Session() { userId }: SignedIn,
+    @Req() { id: requestId }: Request,
+    @Param('message_id') id: string,
+  ): Promise<SeeOther> {
+    const queued = await this.outbox.retry({ organizationId, userId, requestId }, pathId(id));
+    return seeOther(
+      `/o/${slug}/outbox`,
+      queued
+        ? { kind: 'success', text: 'The mail is queued again. It goes out within a few seconds.' }
+        : { kind: 'notice', text: 'Only failed and dead mails can be queued again, and this one is not any more.' },
+    );
+  }
+
+  @Post('allow')
+  @ForManagers()
+  async allow(
+    @Organization() { organizationId, slug }: Membership,
+    @Session() { userId }: SignedIn,
+    @Req() { id: requestId }: Request,
+    @SentForm() form: Form,
+  ): Promise<SeeOther> {
+    const address = form.text('address');
+    await this.outbox.allow({ organizationId, userId, requestId }, address);
+    const text = `Mail to ${address} is allowed again. Send the invitation again to try it.`;
+    return seeOther(`/o/${slug}/outbox`, { kind: 'success', text });
+  }
+}
+
+function queryOf(status: OutboxStatus | null, before: string | null): string {
+  const query = new URLSearchParams({ ...(status && { status }), ...(before !== null && { before }) });
+  return `?${query.toString()}`;
+}

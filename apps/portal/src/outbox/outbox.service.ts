@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '@app/accounts';
+import { Database } from '@app/database';
+import { inWords, OutboxMessages, type OutboxMail, type OutboxStatus, type Place } from '@app/jobs';
+import { PageError } from '../web/page-error.js';
+import { MAIL_KINDS } from './mail-kinds.js';
+
+const PAGE = 50;
+
+/** Who changes something, for the audit row. */
+export interface By {
+  organizationId: string;
+  userId: string;
+  requestId: string;
+}
+
+/** A mail in words. */
+interface ShownMail extends OutboxMail {
+  label: string;
+  /** Why it did not go out. */
+  reason: string | null;
+  retryable: boolean;
+}
+
+/** The mails of an organization and what can be done about them. Each change has its audit row. */
+@Injectable()
+export class OutboxService {
+  constructor(
+    private readonly db: Database,
+    private readonly messages: OutboxMessages,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async mails(
+    organizationId: string,
+    status: OutboxStatus | null,
+    after: Place | null,
+  ): Promise<{ mails: ShownMail[]; older: Place | null }> {
+    const wanted = { kinds: Object.keys(MAIL_KINDS), status, after, most: PAGE };
+    const rows = await this.messages.mails(organizationId, wanted);
+    const mails = rows.slice(0, PAGE).map((mail) => ({
+      ...mail,
+      label: MAIL_KINDS[mail.kind]!,
+      reason: mail.problem && inWords(mail.problem),
+      retryable: mail.status === 'failed' || mail.status === 'dead',
+    }));
+    const last = rows.length > PAGE ? mails.at(-1)! : null;
+    return { mails, older: last && { at: last.createdAt, id: last.id } };
+  }
+
+  async suppressions(organizationId: string) {
+    const rows = await this.messages.suppressions(organizationId);
+    return rows.map((row) => ({ ...row, words: inWords(row.reason) }));
+  }
+
+  /** @returns false for a mail that cannot be tried again now @throws PageError 404 for one that is not the organization's */
+  async retry(by: By, id: string): Promise<boolean> {
+    const { organizationId } = by;
+    if (!(await this.messages.exists(organizationId, id))) throw PageError.notFound();
+    return this.db.transaction({ organizationId }, async () => {
+      const queued = await this.messages.retry(id);
+      if (queued) await this.record(by, 'retry_mail', { message_id: id });
+      return queued;
+    });
+  }
+
+  /** @throws PageError 404 for an address that holds back none of the organization's mails */
+  async allow(by: By, address: string): Promise<void> {
+    const { organizationId } = by;
+    await this.db.transaction({ organizationId }, async () => {
+      if (!(await this.messages.allow(address))) throw PageError.notFound();
+      await this.record(by, 'allow_address', {});
+    });
+  }
+
+  private record({ organizationId, userId, requestId }: By, operation: string, details: Record<string, string>) {
+    return this.audit.add(organizationId, operation, requestId, { ...details, by: userId });
+  }
+}
