@@ -303,12 +303,10 @@ describe('a tutor who joins by a code', () => {
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ first_name: 'Mia', email, status: 'pending' });
     const other = await Office.open(api, make);
     const approve = (by: Office) =>
-      portal.app
-        .get(Approvals)
-        .approve({ organizationId: by.id, organization: NAMED, keyId: null }, userId, {
-          userId: admin.id,
-          requestId: 'request-2',
-        });
+      portal.app.get(Approvals).approve({ organizationId: by.id, organization: NAMED, keyId: null }, userId, {
+        userId: admin.id,
+        requestId: 'request-2',
+      });
     expect(await approve(other)).toBe('absent');
     expect((await Promise.all([approve(office), approve(office)])).sort()).toEqual(['decided', 'done']);
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ status: 'accepted' });

@@ -50,7 +50,7 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
       'Choose a password': PASSWORD,
     });
     await page.getByRole('button', { name: 'Accept and join' }).click();
-    await page.waitForURL('**/joined');
+    await page.waitForURL('**/join/done');
     expect(await heading(page)).toBe('Welcome to Demo Tutoring');
     const people = await office.list('/v1/students');
     expect(people).toContainEqual(expect.objectContaining({ email, first_name: 'Mia', status: 'accepted' }));
@@ -67,10 +67,10 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     expect(new URL(page.url()).search).toBe('');
     await page.getByRole('link', { name: 'Sign in to accept' }).click();
     await fill(page, { 'Email address': email, Password: PASSWORD });
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL(`**/join/${token}`);
     await page.getByRole('button', { name: 'Accept and join' }).click();
-    await page.waitForURL('**/joined');
+    await page.waitForURL('**/join/done');
     expect(await office.seen('/v1/students', id)).toMatchObject({ status: 'accepted' });
     expect(sent.length).toBeGreaterThan(5);
     for (const headers of sent) expect(headers).not.toMatch(/"referer":"[^"]/);
@@ -130,7 +130,7 @@ describe('a page of joining', () => {
       if (await page.evaluate<boolean>(isOpen)) await page.keyboard.type(texts.shift()!);
     }
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/joined');
+    await page.waitForURL('**/join/done');
     expect(await heading(page)).toBe('Welcome to Demo Tutoring');
   });
 });

@@ -162,7 +162,7 @@ describe('the identity of somebody', () => {
       expect([answer.status, answer.text]).toEqual([410, expect.stringContaining('Your membership has ended')]);
     }
     const later = await desk.invite(office, { ...STUDENT, email });
-    expect((await visitor.post(`/join/${later}`)).headers.location).toBe('/joined');
+    expect((await visitor.post(`/join/${later}`)).headers.location).toBe('/join/done');
   });
 
   it('who joins as a tutor with a code waits, and sees that', async () => {
@@ -191,7 +191,7 @@ describe('the proof of a mail', () => {
     const shown = await visitor.get(`/join/${token}`);
     // Who is signed in may be whoever made the login first: the mail's reader says the password.
     expect(shown.text).toContain('type="password"');
-    expect((await visitor.post(`/join/${token}`, { password: PASSWORD })).headers.location).toBe('/joined');
+    expect((await visitor.post(`/join/${token}`, { password: PASSWORD })).headers.location).toBe('/join/done');
     const [login] = await sql('SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1', id);
     expect(login).toEqual({ verified: true });
     for (const text of [
@@ -253,7 +253,7 @@ describe('twenty people at once', () => {
     const { id } = await desk.person();
     const visitors = await Promise.all(Array.from({ length: 20 }, () => desk.signedIn(id)));
     const answers = await Promise.all(visitors.map((visitor) => visitor.post(`/join/${code}`)));
-    expect(answers.map(({ headers }) => headers.location)).toEqual(Array.from({ length: 20 }, () => '/joined'));
+    expect(answers.map(({ headers }) => headers.location)).toEqual(Array.from({ length: 20 }, () => '/join/done'));
     expect(await people()).toHaveLength(1);
   });
 });

@@ -95,8 +95,8 @@ async function welcomed(
   visitor: Visitor,
   answer: { status: number; headers: Record<string, string> },
 ): Promise<string> {
-  expect([answer.status, answer.headers.location]).toEqual([303, '/joined']);
-  const welcome = await visitor.get('/joined');
+  expect([answer.status, answer.headers.location]).toEqual([303, '/join/done']);
+  const welcome = await visitor.get('/join/done');
   expect(welcome.status).toBe(200);
   expect((await visitor.get('/account')).status).toBe(200);
   return welcome.text;

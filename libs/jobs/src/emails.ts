@@ -45,7 +45,7 @@ export interface EmailPayload {
   /** The person's first name, if the caller gave it. */
   firstName: string | null;
   role: 'tutor' | 'admin' | 'student' | 'parent';
-  /** Where to go on: of an invite, or a page of the portal; null in a mail that only tells something. */
+  /** Where to continue: an invite's link or a page of the portal. null in a notice without a link. */
   joinUrl: string | null;
   /**
    * The link's second secret. It is only sent by mail and shown nowhere else, so whoever has it reads the mail of this

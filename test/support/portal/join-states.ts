@@ -52,7 +52,7 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
 async function joined(desk: JoinDesk, office: Office, wish: object): Promise<{ path: string; cookie: string }> {
   const visitor = desk.visitor();
   await visitor.post(`/join/${await desk.invite(office, wish)}`, registration(newAddress()));
-  return { path: '/joined', cookie: visitor.header };
+  return { path: '/join/done', cookie: visitor.header };
 }
 
 /** An organization with people and invites in every state, and its owner. */

@@ -37,6 +37,17 @@ export class JoinController {
     return seeOther(`/join/${secret}${proof ? `?${new URLSearchParams({ proof }).toString()}` : ''}`);
   }
 
+  /** What comes next, for who has just accepted. Before `join/:secret`, which would take it. */
+  @Get('join/done')
+  @Public()
+  done(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
+    const joined = this.cookie.read(request, 'joined');
+    if (!joined || !session) return seeOther('/');
+    const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
+    const { organization: name, ...rest } = joined;
+    return page('join/joined', { ...rest, name, slug: membership && manages(membership) ? membership.slug : null });
+  }
+
   /** Changes nothing: mail scanners open links. */
   @Get('join/:secret')
   @Public()
@@ -77,15 +88,5 @@ export class JoinController {
     await this.sessions.close(request, response);
     const entered = readEntered(secret);
     return seeOther(entered ? `/join/${entered.secret}` : '/join');
-  }
-
-  @Get('joined')
-  @Public()
-  joined(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
-    const joined = this.cookie.read(request, 'joined');
-    if (!joined || !session) return seeOther('/');
-    const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
-    const { organization: name, ...rest } = joined;
-    return page('join/joined', { ...rest, name, slug: membership && manages(membership) ? membership.slug : null });
   }
 }

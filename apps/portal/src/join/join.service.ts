@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import pLimit from 'p-limit';
 import {
   type InvitePage,
   isCode,
@@ -16,8 +15,8 @@ import { Outbox } from '@app/jobs';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
-import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { Guesses } from './guesses.js';
@@ -30,10 +29,6 @@ const FROM_NETWORK: AttemptLimit = { purpose: 'join from', most: 200, minutes: 6
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
-/** Hashing a password takes 19 MB and some 30 ms of a core: so many at once, and so many that wait. */
-const AT_ONCE = 2;
-const MOST_WAITING = 50;
-
 /** What the form of an invite's page has to say at one of its fields. */
 const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
@@ -43,8 +38,6 @@ const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
 
 @Injectable()
 export class JoinService {
-  private readonly hashing = pLimit(AT_ONCE);
-
   constructor(
     private readonly opened: OpenedInvites,
     private readonly joining: Joining,
@@ -53,6 +46,7 @@ export class JoinService {
     private readonly sessions: Sessions,
     private readonly cookie: JoinCookie,
     private readonly outbox: Outbox,
+    private readonly work: PasswordWork,
   ) {}
 
   /** The page of an invite in whatever state. */
@@ -109,8 +103,7 @@ export class JoinService {
     const address = normalizeEmail(invite.email ?? joiner.email ?? '');
     await this.limits.take(AT_LOGIN_FROM_NETWORK, `${address} ${network}`);
     await this.limits.take(AT_LOGIN, address);
-    if (this.hashing.pendingCount >= MOST_WAITING) throw PageError.tooMany(5);
-    return this.hashing(() => this.joining.accept(secret, proof, joiner, request.id));
+    return this.work.run(() => this.joining.accept(secret, proof, joiner, request.id));
   }
 
   /** Signs the person in, always with a new session. */
@@ -134,7 +127,7 @@ export class JoinService {
       confirmationMailed,
       mails: this.outbox.sendsMail,
     });
-    return seeOther('/joined');
+    return seeOther('/join/done');
   }
 }
 

@@ -65,9 +65,9 @@ export class AccountMails {
   }
 
   /**
-   * Queues mails that only tell something, as far as their {@link admission} goes.
+   * Queues notices, as far as their {@link admission} goes.
    *
-   * @param path of the portal's page to go on with
+   * @param path the portal's page to continue on
    */
   async notify(
     by: Provisioner,
