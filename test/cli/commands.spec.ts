@@ -159,6 +159,22 @@ describe('the command line', () => {
     expect([full.status, full.stderr]).toEqual([1, 'The output could not be written (ENOSPC)\n']);
   });
 
+  it('mails a new owner a link to set a password, or prints it where no mail is sent', async () => {
+    const settings = { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32), APP_URL: 'https://portal.example.org' };
+    const create = (email: string, more: Record<string, string> = {}) =>
+      runHere(['owner', 'create', '--org', 'first', '--email', email], { ...settings, ...more });
+    const printed = await create('printed@example.org');
+    expect(printed.stdout).toMatch(/link to set a password.*:\nhttps:\/\/portal\.example\.org\/password\/[\w-]{43}\n$/);
+    const mailed = await create('mailed@example.org', { SMTP_URL: 'smtp://127.0.0.1:1' });
+    expect(mailed.stdout).toContain('A link to set a password was mailed to them.');
+    expect(mailed.stdout).not.toContain('/password/');
+    const admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    const { rows } = await admin.query<object>(`SELECT kind, recipient FROM outbox`);
+    await admin.end();
+    expect(rows).toEqual([{ kind: 'owner_welcome', recipient: 'mailed@example.org' }]);
+  });
+
   it('makes an owner once, whatever the case of the address', async () => {
     const [first, again] = [
       await cli('--json', 'owner', 'create', '--org', 'first', '--email', 'Kim.Lee@example.org'),

@@ -49,16 +49,40 @@ describe('housekeeping', () => {
     );
   }
 
+  it('deletes sessions of the portal that are over, counted attempts of yesterday and links past their time', async () => {
+    const { id } = await room.make.user();
+    const make = (statement: string) => room.make.query(statement, [id]);
+    await make(`INSERT INTO portal_sessions (id, secret_hash, user_id, created_at, last_seen_at, user_agent, network)
+      SELECT gen_random_uuid(), sha256(n::text::bytea), $1, now() - made * interval '1 day', now() - seen * interval '1 day',
+        '', '' FROM (VALUES (1, 4, 2.99), (2, 4, 3), (3, 29.99, 0), (4, 30, 0)) s (n, made, seen)`);
+    await make(`INSERT INTO password_links SELECT sha256(n::text::bytea), $1, 'a', now() + n * interval '1 minute'
+      FROM (VALUES (1), (-1)) s (n)`);
+    await room.make.query(`INSERT INTO sign_in_attempts SELECT sha256('a'), now() - hours * interval '1 hour', 1
+      FROM (VALUES (23), (25)) s (hours)`);
+    const worker = await room.worker();
+    const purged = await worker.get(HousekeepingService).purge();
+    expect(purged).toMatchObject({ portal_sessions: 2, sign_in_attempts: 1, password_links: 1 });
+    for (const [table, left] of [
+      ['portal_sessions', 2],
+      ['sign_in_attempts', 1],
+      ['password_links', 1],
+    ] as const) {
+      expect([table, await count(table)]).toEqual([table, left]);
+      await room.make.query(`DELETE FROM ${table}`);
+    }
+  });
+
   it('deletes answers past their time, messages finished 30 days ago and invites 30 days past theirs, and nothing else', async () => {
     await fill();
     const worker = await room.worker();
-    expect(await worker.get(HousekeepingService).purge()).toEqual({ idempotency_keys: 1, outbox: 2, invites: 1 });
+    expect(await worker.get(HousekeepingService).purge()).toMatchObject({ idempotency_keys: 1, outbox: 2, invites: 1 });
     const left = await room.rows();
     expect(left.map(({ recipient }) => recipient).sort()).toEqual(['fresh@example.org', 'waiting@example.org']);
     expect(left.every(({ payload }) => payload !== null)).toBe(true);
     expect(await count('invites')).toBe(1);
     expect(await room.make.query('SELECT key FROM idempotency_keys')).toEqual([{ key: 'key -0.01' }]);
-    expect(await worker.get(HousekeepingService).purge()).toEqual({ idempotency_keys: 0, outbox: 0, invites: 0 });
+    const again = await worker.get(HousekeepingService).purge();
+    expect(Object.values(again).every((rows) => rows === 0)).toBe(true);
   });
 
   it('keeps 7 days of requests, and the newest 100,000 of an organization', async () => {
