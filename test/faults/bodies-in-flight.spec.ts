@@ -59,7 +59,7 @@ function attack(port: number, sockets: Set<Socket>): Attempt[] {
       began = performance.now();
       const head = `POST /v1/blog-posts HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${hostile}\r\n`;
       socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${LONGEST}\r\n\r\n`);
-      // Waits for a refusal first. Clients that keep sending after one are cut off.
+      // Waits for a refusal first: 900 MB in flight at once would measure this process instead of the API.
       setTimeout(() => attempt.answer === null && socket.write(almost), 300);
     });
     socket.once('data', (chunk: Buffer) => {
@@ -116,8 +116,8 @@ it('refuses 300 unfinished bodies beyond the budget at once, and keeps serving o
       `p95 ${percentile(times, 0.95).toFixed(0)} ms, RSS +${growth.toFixed(0)} MB, another organization's post ${median.map((ms) => ms.toFixed(1)).join(' -> ')} ms`,
   );
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-  // Five fit into the budget.
-  expect(refused.length).toBe(CONNECTIONS - 5);
+  // Ten fit into the organization's half of the budget. Every other client reads its refusal.
+  expect(refused.length).toBe(CONNECTIONS - 10);
   expect(growth).toBeLessThan(MOST_GROWTH_MB);
   // All 300 arrive at once: later refusals wait for 300 key look-ups, so only the first one shows the delay.
   expect(Math.min(...times)).toBeLessThan(AT_ONCE);

@@ -9,7 +9,7 @@ import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { compare, tell } from '../support/http/beside.js';
 import { Factories } from '../support/data/factories.js';
 import { image } from '../support/data/images.js';
-import { type Lane, requestOf } from '../support/http/load.js';
+import { type Lane, load, requestOf } from '../support/http/load.js';
 import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { MULTIPART, multipart, part } from '../support/http/uploads.js';
@@ -103,7 +103,7 @@ async function beside(
       rate: 40,
       seconds: 0,
     };
-    await compare(target.port, usual, [], 3, 1);
+    await load(target.port, { ...usual, seconds: 3 });
     return await compare(target.port, usual, [{ ...abuse, seconds: 0 }], seconds);
   } finally {
     await target.stop();
@@ -115,11 +115,13 @@ it.each(['offsets', 'pages', 'images', 'bodies', 'keys'])('another organization 
   const result = await beside(abuse);
   const [abuser] = result.others;
   const refused = abuser!.with(429, 503);
-  reached(43, `${abuse.name}: ${tell(result)}; the abuser ${abuser!.statuses}, refused p95 ${refused.percentile(0.95)} ms`); // prettier-ignore
+  const probed = result.probes.with(429, 503);
+  reached(43, `${abuse.name}: ${tell(result)}; the abuser ${abuser!.statuses}, ${probed.count} of ${result.probes.count} probes refused, p95 ${probed.percentile(0.95)} ms`); // prettier-ignore
   expect(result.beside.without(200).count).toBe(0);
   expect(abuser!.without(...abuse.statuses).statuses).toBe('');
   expect(refused.replies.filter(({ retryAfter }) => !retryAfter)).toEqual([]);
-  expect(refused.percentile(0.95)).toBeLessThanOrEqual(REFUSED_MS);
+  // The abuser's own process is too busy to tell how fast it is refused.
+  expect(probed.percentile(0.95)).toBeLessThanOrEqual(REFUSED_MS);
   expect(result.slowdown).toBeLessThanOrEqual(MOST_SLOWDOWN);
 });
 

@@ -6,19 +6,22 @@ import helmet from 'helmet';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
 import { KeyLookUps } from './http/auth/key-look-ups.js';
-import { answerClientErrors } from './http/request/client-errors.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { Deadline } from '@app/database';
 import { accessLog } from './http/request/access-log.js';
 import { Admission, releasePlace } from './http/request/admission.js';
 import { joinChunks } from './http/request/chunks.js';
+import { answerClientErrors } from './http/request/client-errors.js';
 import { holdContinue } from './http/request/continue.js';
 import { drainOnClose } from './http/request/drain.js';
+import { EarlyRefusals } from './http/request/early-refusals.js';
 import { serveInTurn } from './http/request/in-turn.js';
-import { admitMalformed, refuseMalformed } from './http/request/malformed.js';
+import { closeUnread } from './http/request/lingering-close.js';
+import { admitMalformed, refusalOfMalformed } from './http/request/malformed.js';
 import { cutSlowClients, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './http/request/slow-clients.js';
 import { RequestLog } from './http/request-log/request-log.js';
+import { RouteTable } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
@@ -71,6 +74,7 @@ export function createAdapter(): ExpressAdapter {
   server.set('query parser', parseQuery);
   server.response.writeHead = function (this: Response, ...head: [number]) {
     releasePlace(this.req);
+    closeUnread(this.req, this);
     ServerResponse.prototype.writeHead.apply(this, head);
     return this;
   };
@@ -82,36 +86,37 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   const env = app.get(Env);
   app.useLogger(app.get(Log));
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
-  const requestLog = app.get(RequestLog);
-  app.use(accessLog(app.get(Log), app.get(Metrics), requestLog));
-  app.use(refuseMalformed);
   app.use(SECURITY_HEADERS);
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   const admission = app.get(Admission);
-  app.use(admission.admit);
-  const keys = app.get(KeyLookUps);
-  admission.onRefused = ({ headers, method = '' }, requestId) => {
-    const keyId = requestLog.takesRefusals ? keys.recall(headers.authorization) : undefined;
-    if (keyId) requestLog.note({ keyId, method, route: null, status: 503, ms: 0, requestId });
-  };
+  const routes = app.get(RouteTable);
+  const early = new EarlyRefusals(
+    accessLog(app.get(Log), app.get(Metrics), app.get(RequestLog)),
+    [refusalOfMalformed, app.get(KeyLookUps).refusal, admission.refusal],
+    (method, path) => routes.match(method, path),
+    usualHeaders(origins.includes('*')),
+  );
+  app.use(early.behindCors);
   serveDocs(app, REFERENCE_TAGS);
   serveMedia(app);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
-  admission.usualHeaders = securityHeaders(origins.includes('*'));
-  serveInTurn(server, admission.admits, admission.refuse);
+  serveInTurn(server, early.admits, (request, response) => {
+    early.refuseUnseen(request, response, admission.overloaded());
+  });
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
   configureServer(server, app.get(Log), slowClients);
 }
 
-/** The headers of a response to a request without an Origin. */
-function securityHeaders(anyOrigin: boolean): Record<string, string> {
-  const headers: Record<string, string> = anyOrigin
-    ? { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED.join(',') }
-    : {};
+/** Those of an answer to a client that is no page of another origin. */
+function usualHeaders(anyOrigin: boolean): Record<string, string> {
+  const headers: Record<string, string> = {
+    ...(anyOrigin ? { 'Access-Control-Allow-Origin': '*' } : { Vary: 'Origin' }),
+    'Access-Control-Expose-Headers': EXPOSED.join(','),
+  };
   const answer = { setHeader: (name: string, value: string) => (headers[name] = value), removeHeader: () => undefined };
   SECURITY_HEADERS({} as never, answer as never, () => undefined);
   return headers;

@@ -5,11 +5,16 @@ export interface Comparison {
   alone: Outcome;
   beside: Outcome;
   others: Outcome[];
+  /** What a client that is not busy gets when it sends the other traffic's requests once a second. */
+  probes: Outcome;
   /** The p99 beside other traffic, divided by the p99 alone. */
   slowdown: number;
 }
 
-/** Alternates between both, so that other load on the machine affects both alike. */
+/**
+ * The ordinary client has a process of its own: in one with the other traffic it would measure that traffic's work as well.
+ * Alternates between both, so that other load on the machine affects both alike.
+ */
 export async function compare(
   port: number,
   usual: Lane,
@@ -18,21 +23,25 @@ export async function compare(
   turns = 4,
 ): Promise<Comparison> {
   const part = seconds / turns;
-  const parts: { alone: Outcome; beside: Outcome; others: Outcome[] }[] = [];
+  const parts: { alone: Outcome; beside: Outcome; probes: Outcome; others: Outcome[] }[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const [alone] = (await load(port, { ...usual, seconds: part })) as [Outcome];
     const lanes = others.map((lane) => ({ ...lane, seconds: part }));
-    const [beside, ...rest] = (await load(port, { ...usual, seconds: part }, ...lanes)) as [Outcome, ...Outcome[]];
-    parts.push({ alone, beside, others: rest });
+    const probe = { requests: others.flatMap(({ requests }) => requests), connections: 1, rate: 1, seconds: part };
+    const [[beside, probes], rest] = await Promise.all([
+      load(port, { ...usual, seconds: part }, probe) as Promise<[Outcome, Outcome]>,
+      load(port, ...lanes),
+    ]);
+    parts.push({ alone, beside, probes, others: rest });
   }
   const sum = (of: (part: (typeof parts)[number]) => Outcome) =>
     new Outcome(
       parts.flatMap((each) => of(each).replies),
       seconds,
     );
-  const [alone, beside] = [sum((each) => each.alone), sum((each) => each.beside)];
+  const [alone, beside, probes] = [sum((each) => each.alone), sum((each) => each.beside), sum((each) => each.probes)];
   const slowdown = beside.percentile(0.99) / alone.percentile(0.99);
-  return { alone, beside, others: others.map((_, index) => sum((each) => each.others[index]!)), slowdown };
+  return { alone, beside, probes, others: others.map((_, index) => sum((each) => each.others[index]!)), slowdown };
 }
 
 /** `p99 2.1 -> 3.0 ms (x1.43), 1200 requests, 0 errors` */

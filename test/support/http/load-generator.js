@@ -48,6 +48,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
       let left = -1;
       let status = 0;
       let retryAfter = false;
+      let closing = false;
       const over = () => {
         const now = performance.now();
         answers.push([
@@ -61,6 +62,12 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
         head = '';
         left = -1;
         status = 0;
+        if (closing) {
+          // What is left of the request is not sent.
+          socket?.destroy();
+          socket = null;
+          closing = false;
+        }
         if (rate === 0 && now < end) send();
         else idle.push(send);
         settle();
@@ -74,6 +81,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
           const top = head.slice(0, split);
           status = Number(top.slice(9, 12));
           retryAfter = /\nretry-after: *[1-9]/i.test(top);
+          closing = /\nconnection: *close/i.test(top);
           const length = /\ncontent-length: *(\d+)/i.exec(top);
           // A chunked body ends with the last chunk.
           left = length ? Number(length[1]) - (head.length - split - 4) : head.endsWith('\r\n0\r\n\r\n') ? 0 : Infinity;

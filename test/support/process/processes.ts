@@ -6,6 +6,12 @@ export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)![1]) / 1024;
 }
 
+/** CPU time of a running process (ms), in steps of 10 ms: see proc_pid_stat(5). */
+export function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
 /** Resets `VmHWM` to the current size: see clear_refs in proc(5). */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -8,7 +8,6 @@ import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
 import { whileClientSends } from '../http/request/admission.js';
 import { contentHashOf } from '../http/request/attempt.js';
-import { discardRest } from './discard.js';
 import { FORMATS } from './images/formats.js';
 import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
 import { type Received, receiveFile } from './multipart.js';
@@ -92,14 +91,9 @@ export class ImageUploads implements OnModuleInit {
 
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
-    try {
-      // Refuse before the client sends ten megabytes.
-      this.encoder.check(owner);
-    } catch (error) {
-      discardRest(request, response);
-      throw error;
-    }
-    const received = await receiveFile(request, response);
+    // Nobody should send ten megabytes to be told that there is no place for them.
+    this.encoder.check(owner);
+    const received = await receiveFile(request);
     try {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
       const gone = new AbortController();

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
 import { sendContinue } from '../http/request/continue.js';
 import { expectUpload } from '../http/request/slow-clients.js';
-import { discardRest } from './discard.js';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB, of the file alone. */
@@ -32,17 +31,12 @@ export interface Received {
  *
  * @throws ApiError 413, 415; ValidationFailed for another form than one part `file`
  */
-export async function receiveFile(request: IncomingMessage, response: ServerResponse): Promise<Received> {
-  try {
-    requireMultipart(request);
-    if (Number(request.headers['content-length']) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
-    expectUpload(request);
-    sendContinue(request);
-    return await parse(request);
-  } catch (error) {
-    discardRest(request, response);
-    throw error;
-  }
+export async function receiveFile(request: IncomingMessage): Promise<Received> {
+  requireMultipart(request);
+  if (Number(request.headers['content-length']) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
+  expectUpload(request);
+  sendContinue(request);
+  return parse(request);
 }
 
 function requireMultipart({ headers }: IncomingMessage): void {

@@ -4,10 +4,10 @@ import type { KeyLookup } from '@app/accounts';
 import type { Deadline } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
-import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
+import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { accessOf } from './access.decorators.js';
 import type { Caller } from './caller.js';
-import { keyIn, KeyLookUps } from './key-look-ups.js';
+import { keyOf, KeyLookUps } from './key-look-ups.js';
 import { KeyUsage } from './key-usage.js';
 
 const EXPIRED = 'API key has expired. Create a new key in your org settings.';
@@ -38,29 +38,28 @@ export class ApiKeyGuard implements CanActivate {
     // Responses belong to one organization: no shared cache may store them.
     response.setHeader('Cache-Control', 'no-store');
     try {
-      const caller = await this.authenticate(request, response);
+      const caller = await this.authenticate(request);
       this.metrics.authentications.inc({ outcome: 'ok' });
       return caller;
     } catch (error) {
       if (error instanceof ApiError) {
         this.metrics.authentications.inc({ outcome: error.code });
-        if (error.status === 401) await this.failures.count(addressOf(request));
+        if (error.status === 401) await this.failures.count(request);
       }
       throw error;
     }
   }
 
-  private async authenticate(request: Request, response: Response): Promise<Caller> {
+  private async authenticate(request: Request): Promise<Caller> {
     const header = request.headers.authorization;
     if (header === undefined || header.trim() === '') {
       throw refusal('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".');
     }
-    const sent = keyIn(header);
-    const key = sent === null ? null : await this.keys.find(sent, request, response);
+    const key = await this.keys.find(request);
     if (!key) {
       throw refusal(
         'invalid_api_key',
-        sent !== null
+        keyOf(request) !== null
           ? 'This API key is not known. Check that it was copied whole.'
           : 'The Authorization header must read "Token token=<API_KEY>".',
       );

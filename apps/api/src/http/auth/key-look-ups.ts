@@ -1,12 +1,20 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ApiKeys, type KeyLookup } from '@app/accounts';
-import { addressOf, AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
+import type { ApiError } from '../errors/api-error.js';
+import { Metrics } from '../metrics/metrics.js';
+import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { MINUTE_MS } from '../rate-limit/sliding-window.js';
 import { TokenBuckets } from '../rate-limit/token-buckets.js';
+import type { KeyIds } from '../request/access-log.js';
 import { isUrgent } from '../request/admission.js';
+import type { Check } from '../request/early-refusals.js';
+
+/** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
+const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 /**
  * Lookups allowed for a key over its limit. Ten a second cost the database next to nothing (0.1 ms each), and such a
@@ -22,13 +30,14 @@ const PER_ADDRESS = { perSecond: 1, burst: 10 };
 /** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
-/** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
-const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
-
-/** The key in an Authorization header; null where there is none of this form. */
-export function keyIn(authorization = ''): string | null {
-  const match = AUTHORIZATION.exec(authorization);
-  return match && (match[1] ?? match[2])!;
+/** What is known of a request's key without asking the database. */
+interface LookUp {
+  /** null for what cannot be a key. */
+  hash: Buffer | null;
+  /** Whose it is; undefined unless it was valid when last looked up. */
+  key?: KeyIds;
+  /** Why the key may not be looked up. */
+  refusal: ApiError | null;
 }
 
 /**
@@ -43,58 +52,87 @@ export function keyIn(authorization = ''): string | null {
  */
 @Injectable()
 export class KeyLookUps {
-  /** Ids of keys that were valid when last looked up, by hash. */
-  private readonly proven = new LRUCache<string, string>({ max: MOST_KEYS });
+  /** Keys that were valid when last looked up, by hash. */
+  private readonly proven = new LRUCache<string, KeyIds>({ max: MOST_KEYS });
   /** Hashes of keys that were not. */
   private readonly failed = new LRUCache<string, true>({ max: MOST_KEYS, ttl: MINUTE_MS });
   private readonly ofKeys = new TokenBuckets(PER_KEY);
   private readonly ofAddresses = new TokenBuckets(PER_ADDRESS);
+  /** Each request takes at most one token. */
+  private readonly decided = new WeakMap<IncomingMessage, LookUp>();
 
   constructor(
     private readonly keys: ApiKeys,
     private readonly keyLimit: KeyLimit,
     private readonly failures: AuthFailureLimit,
+    private readonly metrics: Metrics,
   ) {}
 
+  /** Refuses a request whose key or address is known to be over its limit, before Express sees it. */
+  readonly refusal: Check = (request, _response, routeOf) => {
+    // A preflight has no key.
+    if (request.method === 'OPTIONS') return null;
+    const { refusal, key } = this.lookUpOf(request);
+    if (key) (request as Partial<Pick<Request, 'knownKey'>>).knownKey = key;
+    if (!refusal) return null;
+    // Where there is no route, a request needs no key, but one with a valid key counts.
+    const route = routeOf();
+    if (route ? route.public : !key) return null;
+    this.metrics.authentications.inc({ outcome: refusal.code });
+    return refusal;
+  };
+
   /**
-   * The key with this text, whatever its state; null when there is none.
+   * The key of a request, whatever its state; null when there is none.
    *
-   * @throws ApiError 429 when the key or the address is over its limit and may not be looked up now
+   * @throws ApiError 429 when the key may not be looked up now
    */
-  async find(key: string, request: Request, response: Response): Promise<KeyLookup | null> {
-    const hash = this.keys.hash(key);
+  async find(request: Request): Promise<KeyLookup | null> {
+    const { hash, refusal } = this.lookUpOf(request);
     if (!hash) return null;
-    const name = hash.toString('base64');
-    const provenId = this.proven.get(name);
-    request.keyId = provenId;
-    if (provenId) await this.spareKey(provenId, name, response);
-    else await this.spareAddress(addressOf(request), name);
+    if (refusal) throw refusal;
     const found = await this.keys.find(hash, isUrgent(request) ? 'urgent' : 'keys', request.deadline);
+    const name = nameOf(hash);
     if (found && !found.revoked && !found.expired) {
-      this.proven.set(name, found.id);
+      request.knownKey = { keyId: found.id, organizationId: found.organizationId };
+      this.proven.set(name, request.knownKey);
       this.failed.delete(name);
-      request.keyId = found.id;
     } else {
       this.proven.delete(name);
       this.failed.set(name, true);
-      request.keyId = undefined;
+      request.knownKey = undefined;
     }
     return found;
   }
 
-  /** The id of a key that was valid when last looked up; nothing is looked up for it. */
-  recall(authorization: string | undefined): string | undefined {
-    const key = keyIn(authorization);
-    const hash = key === null ? null : this.keys.hash(key);
-    return hash ? this.proven.peek(hash.toString('base64')) : undefined;
+  private lookUpOf(request: IncomingMessage): LookUp {
+    let lookUp = this.decided.get(request);
+    if (!lookUp) this.decided.set(request, (lookUp = this.decide(request)));
+    return lookUp;
   }
 
-  private async spareKey(id: string, name: string, response: Response): Promise<void> {
-    if (this.keyLimit.isReached(id) && !this.ofKeys.take(name)) await this.keyLimit.count(id, response);
+  private decide(request: IncomingMessage): LookUp {
+    const text = keyOf(request);
+    const hash = text === null ? null : this.keys.hash(text);
+    const name = hash && nameOf(hash);
+    const key = name === null ? undefined : this.proven.get(name);
+    if (name !== null && key) {
+      const refusal = this.keyLimit.refusal(key.keyId);
+      return { hash, key, refusal: refusal && !this.ofKeys.take(name) ? refusal : null };
+    }
+    const address = this.failures.addressOf(request);
+    const refusal = this.failures.refusal(address);
+    const mayTry = name !== null && !this.failed.has(name);
+    return { hash, refusal: refusal && !(mayTry && this.ofAddresses.take(address)) ? refusal : null };
   }
+}
 
-  private async spareAddress(address: string, name: string): Promise<void> {
-    if (!this.failures.isReached(address)) return;
-    if (this.failed.has(name) || !this.ofAddresses.take(address)) await this.failures.count(address);
-  }
+/** The text of a request's key; null unless the header has the form that it must have. */
+export function keyOf({ headers }: IncomingMessage): string | null {
+  const match = AUTHORIZATION.exec(headers.authorization ?? '');
+  return match?.[1] ?? match?.[2] ?? null;
+}
+
+function nameOf(hash: Buffer): string {
+  return hash.toString('base64');
 }

@@ -59,9 +59,9 @@ export class ApiError extends Error {
  */
 export class Overloaded extends ApiError {
   /** @param retryAfter seconds */
-  constructor(retryAfter: number, headers: Record<string, string> = {}) {
+  constructor(retryAfter: number) {
     const message = 'Too much is under way right now. Try again in a moment.';
-    super('service_unavailable', message, {}, { 'Retry-After': String(retryAfter), ...headers });
+    super('service_unavailable', message, {}, { 'Retry-After': String(retryAfter) });
   }
 }
 

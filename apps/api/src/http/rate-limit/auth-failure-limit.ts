@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
-import type { Request } from 'express';
 import { Env } from '@app/config';
+import type { ApiError } from '../errors/api-error.js';
 import { tooMany } from './key-limit.js';
-import { RateLimitStorage } from './rate-limit.storage.js';
+import { type RateLimitRecord, RateLimitStorage } from './rate-limit.storage.js';
 import { MINUTE_MS } from './sliding-window.js';
 
 /**
@@ -13,33 +14,42 @@ import { MINUTE_MS } from './sliding-window.js';
 @Injectable()
 export class AuthFailureLimit {
   private readonly limit: number;
+  private readonly behindProxy: boolean;
 
   constructor(
     private readonly storage: RateLimitStorage,
     env: Env,
   ) {
     this.limit = env.get('AUTH_FAILURES_PER_MINUTE');
+    this.behindProxy = env.get('TRUST_PROXY');
   }
 
-  /** @throws ApiError 429 when this address has failed too often */
-  async count(address: string): Promise<void> {
-    const { isBlocked, timeToBlockExpire } = await this.storage.increment(`address:${address}`, MINUTE_MS, this.limit);
-    if (isBlocked) {
-      throw tooMany(
-        `One address may fail to authenticate ${this.limit} times a minute.`,
-        this.limit,
-        timeToBlockExpire,
-      );
-    }
+  /** @throws ApiError 429 when the address of this request has failed too often */
+  async count(request: IncomingMessage): Promise<void> {
+    const record = await this.storage.increment(`address:${this.addressOf(request)}`, MINUTE_MS, this.limit);
+    if (record.isBlocked) throw this.refusalBy(record);
   }
 
-  /** Whether this process knows that the address has failed too often. */
-  isReached(address: string): boolean {
-    return this.storage.isFull(`address:${address}`, this.limit);
+  /** The same refusal where this process knows, without asking, that the address has failed too often; else null. */
+  refusal(address: string): ApiError | null {
+    const record = this.storage.refusal(`address:${address}`, this.limit);
+    return record && this.refusalBy(record);
+  }
+
+  /** Where a request comes from, as far as limits are concerned: the /64 of an IPv6 subscriber is one address. */
+  addressOf({ headers, socket }: IncomingMessage): string {
+    const forwarded = this.behindProxy ? lastOf(headers['x-forwarded-for']) : undefined;
+    return normalizeIp(forwarded ?? socket.remoteAddress ?? 'unknown');
+  }
+
+  private refusalBy({ timeToBlockExpire }: RateLimitRecord): ApiError {
+    const rule = `One address may fail to authenticate ${this.limit} times a minute.`;
+    return tooMany(rule, this.limit, timeToBlockExpire);
   }
 }
 
-/** Where a request comes from, as far as limits are concerned: the /64 of an IPv6 subscriber is one address. */
-export function addressOf(request: Request): string {
-  return normalizeIp(request.ip ?? 'unknown');
+/** The address that our own proxy has added. Those before it are the client's to choose. */
+function lastOf(forwarded: string | string[] = ''): string | undefined {
+  const addresses = String(forwarded).split(',');
+  return addresses.findLast((address) => address.trim() !== '')?.trim();
 }

@@ -1,8 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import { Env } from '@app/config';
 import { ApiError } from '../errors/api-error.js';
-import { RateLimitStorage } from './rate-limit.storage.js';
+import { type RateLimitRecord, RateLimitStorage } from './rate-limit.storage.js';
 import { MINUTE_MS } from './sliding-window.js';
 
 /** Requests a minute of one API key, stated in the headers of every answer. */
@@ -17,40 +17,44 @@ export class KeyLimit {
     this.limit = env.get('RATE_LIMIT_PER_MINUTE');
   }
 
-  /**
-   * X-RateLimit-* for the clients there are, RateLimit for those to come: draft-ietf-httpapi-ratelimit-headers-10.
-   *
-   * @throws ApiError 429 when the key has sent too many requests
-   */
-  async count(keyId: string, response: Response): Promise<void> {
-    const { limit } = this;
-    const { totalHits, timeToExpire, isBlocked, timeToBlockExpire } = await this.storage.increment(
-      `key:${keyId}`,
-      MINUTE_MS,
-      limit,
-    );
-    const remaining = limit - totalHits;
-    response
-      .setHeader('X-RateLimit-Limit', limit)
-      .setHeader('X-RateLimit-Remaining', remaining)
-      .setHeader('X-RateLimit-Reset', timeToExpire)
-      .setHeader('RateLimit-Policy', `"default";q=${limit};w=${MINUTE_MS / 1000}`)
-      .setHeader('RateLimit', `"default";r=${remaining};t=${timeToExpire}`);
-    if (isBlocked) throw tooMany(`This API key may send ${limit} requests a minute.`, limit, timeToBlockExpire);
+  /** @throws ApiError 429 when the key has sent too many requests */
+  async count(keyId: string, response: ServerResponse): Promise<void> {
+    const record = await this.storage.increment(`key:${keyId}`, MINUTE_MS, this.limit);
+    for (const [name, value] of Object.entries(this.headersOf(record))) response.setHeader(name, value);
+    if (record.isBlocked) throw this.refusalBy(record);
   }
 
-  /** Whether this process knows that the key is over its limit. */
-  isReached(keyId: string): boolean {
-    return this.storage.isFull(`key:${keyId}`, this.limit);
+  /** The same refusal where this process knows, without asking, that the key is over its limit; else null. */
+  refusal(keyId: string): ApiError | null {
+    const record = this.storage.refusal(`key:${keyId}`, this.limit);
+    return record && this.refusalBy(record);
+  }
+
+  private refusalBy(record: RateLimitRecord): ApiError {
+    const rule = `This API key may send ${this.limit} requests a minute.`;
+    return tooMany(rule, this.limit, record.timeToBlockExpire, this.headersOf(record));
+  }
+
+  /** X-RateLimit-* for the clients there are, RateLimit for those to come: draft-ietf-httpapi-ratelimit-headers-10. */
+  private headersOf({ totalHits, timeToExpire }: RateLimitRecord): Record<string, string> {
+    const { limit } = this;
+    const remaining = limit - totalHits;
+    return {
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(timeToExpire),
+      'RateLimit-Policy': `"default";q=${limit};w=${MINUTE_MS / 1000}`,
+      RateLimit: `"default";r=${remaining};t=${timeToExpire}`,
+    };
   }
 }
 
 /** @param retryAfter seconds; waiting that long is enough */
-export function tooMany(rule: string, limit: number, retryAfter: number): ApiError {
+export function tooMany(rule: string, limit: number, retryAfter: number, headers: Record<string, string> = {}) {
   return new ApiError(
     'rate_limit_exceeded',
     `${rule} Try again in ${retryAfter} s.`,
     { limit, retry_after: retryAfter },
-    { 'Retry-After': String(retryAfter) },
+    { ...headers, 'Retry-After': String(retryAfter) },
   );
 }

@@ -74,10 +74,11 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
     }
   }
 
-  /** Whether this process knows, without asking, that the next hit would be refused. */
-  isFull(key: string, limit: number): boolean {
+  /** What the next hit would meet if this process knows, without asking, that it would be refused; else null. */
+  refusal(key: string, limit: number): RateLimitRecord | null {
     const window = this.windows.get(key);
-    return window !== undefined && this.room(window, limit).left <= 0;
+    const room = window && this.room(window, limit);
+    return room && room.left <= 0 ? toRecord(limit, room, false) : null;
   }
 
   private add(key: string, ttl: number): SlidingWindow {

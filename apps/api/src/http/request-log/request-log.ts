@@ -76,11 +76,6 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     await Promise.race([this.connection?.close(), patience]);
   }
 
-  /** Whether a refusal for load may be kept: asked before its key is looked for. */
-  get takesRefusals(): boolean {
-    return this.on && this.refusals < MOST_REFUSALS && this.waiting.length < MOST_WAITING;
-  }
-
   /** Notes a request that is over. */
   note(request: Recorded): void {
     if (!this.on) return;

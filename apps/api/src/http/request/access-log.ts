@@ -1,4 +1,5 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
 import type { Metrics } from '../metrics/metrics.js';
 import type { RequestLog } from '../request-log/request-log.js';
 import { templateOf } from '../request-log/route-template.js';
@@ -9,9 +10,15 @@ import { requestId } from './request-id.js';
 declare module 'express-serve-static-core' {
   interface Request {
     id: string;
-    /** The key that it came with, also where it was refused before that key was looked up. */
-    keyId?: string;
+    /** Whose key it has, as far as a look-up found it valid, now or lately. */
+    knownKey?: KeyIds;
   }
+}
+
+/** A key and its organization. */
+export interface KeyIds {
+  keyId: string;
+  organizationId: string;
 }
 
 /** Probes and scrapes come every few seconds and say nothing: they are counted, not logged. */
@@ -22,7 +29,9 @@ const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
  * which may hold personal data.
  */
 export function accessLog(log: Log, metrics: Metrics, requestLog: RequestLog) {
-  return (request: Request, response: Response, next: NextFunction): void => {
+  // Express makes of each a Request later.
+  return (message: IncomingMessage, response: ServerResponse): void => {
+    const request = message as unknown as Request;
     const started = process.hrtime.bigint();
     request.id = requestId(request, response);
     onceClosed(response, () => {
@@ -33,21 +42,21 @@ export function accessLog(log: Log, metrics: Metrics, requestLog: RequestLog) {
       const status = response.writableFinished || response.statusCode >= 500 ? response.statusCode : 499;
       metrics.requests.observe({ method: request.method, route, status }, seconds);
       if (QUIET.has(route)) return;
-      const { id, method, keyId, caller } = request;
+      const { id, method, caller, knownKey } = request;
       const ms = Math.round(seconds * 1e5) / 100;
+      // With 401 the key is no longer anybody's.
+      const { keyId, organizationId } = caller ?? (status === 401 ? undefined : knownKey) ?? {};
       log.access({
         request_id: id,
-        key_id: caller?.keyId,
-        organization_id: caller?.organizationId,
+        key_id: keyId,
+        organization_id: organizationId,
         method,
         route,
         status,
         ms,
       });
-      // With 401 the key is no longer anybody's.
-      if (keyId && status !== 401)
+      if (keyId)
         requestLog.note({ keyId, method, route: path ? templateOf(path) : null, status, ms, requestId: id });
     });
-    next();
   };
 }

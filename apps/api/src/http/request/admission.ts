@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
+import type { Request } from 'express';
 import { Env } from '@app/config';
 import type { Deadline } from '@app/database';
 import { Overloaded } from '../errors/api-error.js';
-import { errorBody } from '../errors/error-formats.js';
 import { Metrics } from '../metrics/metrics.js';
+import { pathOf } from './early-refusals.js';
 import { onceClosed } from './once-closed.js';
-import { requestId } from './request-id.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -25,9 +24,8 @@ const MOST_URGENT = 64;
 const MOST_URGENT_OF_KEY = 16;
 
 /** By what others judge whether the service works: cheap, and admitted when nothing else is. */
-export function isUrgent({ url = '' }: IncomingMessage): boolean {
-  const query = url.indexOf('?');
-  return URGENT.has(query < 0 ? url : url.slice(0, query));
+export function isUrgent(request: IncomingMessage): boolean {
+  return URGENT.has(pathOf(request));
 }
 
 /** A process whose event loop is this late on average (ms) admits a quarter of the usual until it has caught up. */
@@ -37,17 +35,7 @@ const LATE_SHARE = 1 / 4;
 const LOOK = 500;
 const RESOLUTION = 20;
 
-/** Bodies that are longer than this are not worth reading only to keep the connection (bytes). */
-const SHORT_BODY = 65_536;
-
 const REFUSAL = new Overloaded(1);
-const REFUSAL_BODY = JSON.stringify(errorBody(REFUSAL));
-const REFUSAL_HEADERS = {
-  ...REFUSAL.headers,
-  'Cache-Control': 'no-store',
-  'Content-Type': 'application/json; charset=utf-8',
-  'Content-Length': Buffer.byteLength(REFUSAL_BODY),
-};
 
 /** Places for requests, of which one key has a share at most. Whether the key exists nobody has asked yet. */
 class Places {
@@ -103,8 +91,8 @@ class Slot {
 }
 
 /**
- * The first to see a request: what is more than this process can answer in time is refused at once, before anything is
- * looked up or read, so that those who are admitted are answered as fast as ever.
+ * What is more than this process can answer in time is refused at once, before anything is looked up or read, so that those
+ * who are admitted are answered as fast as ever.
  */
 @Injectable()
 export class Admission implements OnApplicationShutdown {
@@ -113,10 +101,6 @@ export class Admission implements OnApplicationShutdown {
   private readonly delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   private readonly timer: NodeJS.Timeout;
   private part = 1;
-  /** What every answer has, for those that are refused before it is set. */
-  usualHeaders: Record<string, string> = {};
-  /** Hears of every request that is refused; most of them nobody else sees. */
-  onRefused: (request: IncomingMessage, requestId: string) => void = () => undefined;
 
   constructor(
     env: Env,
@@ -141,42 +125,23 @@ export class Admission implements OnApplicationShutdown {
     return this.usual.inFlight + this.urgent.inFlight;
   }
 
-  /**
-   * Whether a request may come in. Asked before Express has seen it, which would cost more than the refusal; those of pages
-   * of other origins, whose browsers need headers that depend on the page, are let in as far as {@link admit}.
-   */
-  readonly admits = (request: IncomingMessage, response: ServerResponse): boolean =>
-    request.headers.origin !== undefined || this.takePlace(request, response);
-
-  /** Admits a request that has no place yet, or refuses it. */
-  readonly admit = (request: Request, response: Response, next: NextFunction): void => {
-    // It waited behind another request of its connection, which was cut meanwhile.
-    if (request.socket.destroyed) return;
-    if (request.slot || this.takePlace(request, response)) next();
-    else this.refuse(request, response);
-  };
-
-  /** 503, as cheap as an answer can be. */
-  readonly refuse = (request: IncomingMessage, response: ServerResponse): void => {
-    this.metrics.refused.inc();
-    // Of what was pipelined nobody else has seen the last one.
-    const id = (response.getHeader('X-Request-Id') as string | undefined) ?? requestId(request, response);
-    this.onRefused(request, id);
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    const headers = encoding !== undefined || Number(length) > SHORT_BODY ? { Connection: 'close' } : {};
-    response.writeHead(REFUSAL.status, { ...this.usualHeaders, ...REFUSAL_HEADERS, ...headers }).end(REFUSAL_BODY);
-  };
-
-  private takePlace(request: Admitted, response: ServerResponse): boolean {
+  /** Gives a request its place; the refusal if there is none. */
+  readonly refusal = (request: Admitted, response: ServerResponse): Overloaded | null => {
     const key = request.headers.authorization ?? '';
     const places = this.placesFor(request, key);
-    if (!places) return false;
+    if (!places) return this.overloaded();
     places.add(key);
     const slot = (request.slot = new Slot(places, key));
     onceClosed(response, () => {
       slot.release();
     });
-    return true;
+    return null;
+  };
+
+  /** The refusal of a request that is too much. */
+  overloaded(): Overloaded {
+    this.metrics.refused.inc();
+    return REFUSAL;
   }
 
   private placesFor(request: IncomingMessage, key: string): Places | null {

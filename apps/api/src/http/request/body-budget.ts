@@ -28,10 +28,7 @@ export class BodyBudget {
    */
   take(response: Response, organizationId: string, bytes: number): void {
     const own = this.byOrganization.get(organizationId) ?? 0;
-    if (this.used + bytes > MOST || own + bytes > MOST_OF_ORGANIZATION) {
-      // The body may be on its way: the connection cannot go on.
-      throw new Overloaded(1, { Connection: 'close' });
-    }
+    if (this.used + bytes > MOST || own + bytes > MOST_OF_ORGANIZATION) throw new Overloaded(1);
     this.add(organizationId, bytes);
     onceClosed(response, () => {
       this.add(organizationId, -bytes);

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
 import type { Log } from '@app/logging';
 import type { HttpSocket } from './connections.js';
+import { linger } from './lingering-close.js';
 import { ApiError } from '../errors/api-error.js';
 import { errorBody } from '../errors/error-formats.js';
 
@@ -20,7 +21,7 @@ function explain(code: string | undefined): { line: string; error: ApiError } {
   return { line: '400 Bad Request', error: new ApiError('bad_request', 'This is not a valid HTTP/1.1 request.') };
 }
 
-/** A client that does not close its end is cut after this (ms); at once would take the answer from one that still sends. */
+/** A client that was too slow, or whose bytes are no request, has no more time than this to read its answer (ms). */
 const LINGER = 1_000;
 
 /** Gives the answers that Node makes by itself the body, the request id and the line in the log that all others have. */
@@ -34,11 +35,11 @@ export function answerClientErrors(server: Server, log: Log): void {
     const { line, error } = explain(fault.code);
     const requestId = uuidv7();
     const body = JSON.stringify(errorBody(error));
-    socket.end(
+    socket.write(
       `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `X-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    setTimeout(() => socket.destroy(), LINGER).unref();
+    linger(socket, LINGER);
     log.pino.info({ request_id: requestId, route: 'none', status: error.status, fault: fault.code }, 'request');
   });
 }

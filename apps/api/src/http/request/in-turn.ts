@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { lingerOnClose } from './lingering-close.js';
 import { onceClosed } from './once-closed.js';
 
 /** Requests that wait behind another one of their connection; with the next one the connection ends. */
@@ -24,8 +25,8 @@ interface Line {
  * Requests of one connection, one after the other. Node alone begins all that a client has pipelined at once, thousands of
  * them, and everybody else waits behind them; their answers go out in order anyway.
  *
- * @param admits whether a request is let in when its turn comes
- * @param refuse answers it otherwise; also one that is too many for its connection, which ends with it
+ * @param admits whether a request is let in when its turn comes; answers it otherwise
+ * @param refuse answers one that is too many for its connection, which ends with it
  */
 export function serveInTurn(
   server: Server,
@@ -40,8 +41,9 @@ export function serveInTurn(
     const { socket } = request;
     line.busy = true;
     const proceed = () => {
+      // Nobody will read their answers.
+      if (socket.writableEnded || socket.destroyed) line.waiting.length = 0;
       line.busy = false;
-      // Also when the connection was cut: each of them is told, and nothing is done for it.
       const next = line.waiting.shift();
       if (next) {
         serve(line, ...next);
@@ -55,8 +57,8 @@ export function serveInTurn(
       if (refused && !socket.destroyed) setTimeout(proceed, REST);
       else proceed();
     });
-    if (admits(request, response)) for (const listener of listeners) listener.call(server, request, response);
-    else refuse(request, response);
+    if (!admits(request, response)) return;
+    for (const listener of listeners) listener.call(server, request, response);
   };
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -73,6 +75,7 @@ export function serveInTurn(
     } else if (!line.full) {
       line.full = true;
       response.shouldKeepAlive = false;
+      lingerOnClose(socket, () => true);
       refuse(request, response);
     }
   });

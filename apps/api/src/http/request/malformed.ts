@@ -1,10 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../errors/api-error.js';
 
 /**
  * Requests that Node or Express would answer by themselves, with an empty body or with a page, and without a line in the
- * log: they are let in as far as {@link refuseMalformed}, which refuses them like everything else is refused.
+ * log: they are let in as far as {@link refusalOfMalformed}, which refuses them like everything else is refused.
  */
 export function admitMalformed(server: Server): void {
   // Read by Node at each request.
@@ -19,22 +18,17 @@ export function admitMalformed(server: Server): void {
   });
 }
 
-/** Before any route: what HTTP itself forbids. */
-export function refuseMalformed(request: Request, _response: Response, next: NextFunction): void {
-  const { host, expect } = request.headers;
-  if (host === undefined && request.httpVersion === '1.1') {
-    next(new ApiError('bad_request', 'A request needs a Host header.', {}, { Connection: 'close' }));
-  } else if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    const error = new ApiError(
-      'bad_request',
-      'Only "Expect: 100-continue" is understood.',
-      {},
-      { Connection: 'close' },
-    );
-    next(Object.assign(error, { status: 417 }));
-  } else {
-    next();
+/** What HTTP itself forbids. */
+export function refusalOfMalformed({ headers, httpVersion }: IncomingMessage): ApiError | null {
+  const { host, expect } = headers;
+  if (host === undefined && httpVersion === '1.1') {
+    return new ApiError('bad_request', 'A request needs a Host header.', {}, { Connection: 'close' });
   }
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    const message = 'Only "Expect: 100-continue" is understood.';
+    return Object.assign(new ApiError('bad_request', message, {}, { Connection: 'close' }), { status: 417 });
+  }
+  return null;
 }
 
 /** A path that no route has. */

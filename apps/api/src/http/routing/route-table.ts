@@ -14,10 +14,17 @@ export interface Route {
   access: Access | undefined;
 }
 
+interface Matcher {
+  path: string;
+  pattern: RegExp;
+  methods: string[];
+  public: boolean;
+}
+
 /** Every route of the running application, read from its controllers. The pipeline's specs generate their cases from it. */
 @Injectable()
 export class RouteTable {
-  private matchers: { pattern: RegExp; methods: string[] }[] | undefined;
+  private matchers: Matcher[] | undefined;
   private readonly pages: string[] = [];
 
   constructor(
@@ -36,8 +43,18 @@ export class RouteTable {
 
   /** The methods that a path supports, for `Allow`; empty for an unknown path. */
   methodsAt(path: string): string[] {
+    return this.matcherAt(path)?.methods ?? [];
+  }
+
+  /** The template of the route that answers a request, and whether it is open to everybody; undefined when there is none. */
+  match(method: string, path: string): { path: string; public: boolean } | undefined {
+    const matcher = this.matcherAt(path);
+    return matcher?.methods.includes(method) && isReadable(path) ? matcher : undefined;
+  }
+
+  private matcherAt(path: string): Matcher | undefined {
     this.matchers ??= this.buildMatchers();
-    return this.matchers.find(({ pattern }) => pattern.test(path))?.methods ?? [];
+    return this.matchers.find(({ pattern }) => pattern.test(path));
   }
 
   private routesOf(controller: Type): Route[] {
@@ -55,23 +72,35 @@ export class RouteTable {
     });
   }
 
-  private buildMatchers(): { pattern: RegExp; methods: string[] }[] {
-    const byPath = new Map<string, Set<string>>();
-    const pages = this.pages.map((path) => ({ path, method: 'GET' }));
-    for (const { path, method } of [...this.routes(), ...pages]) {
-      const methods = byPath.get(path) ?? new Set();
-      methods.add(method);
-      if (method === 'GET') methods.add('HEAD');
-      byPath.set(path, methods);
+  private buildMatchers(): Matcher[] {
+    const byPath = new Map<string, Matcher>();
+    const pages = this.pages.map((path) => ({ path, method: 'GET', access: { public: true } }));
+    for (const { path, method, access } of [...this.routes(), ...pages]) {
+      const matcher = byPath.get(path) ?? {
+        path,
+        pattern: patternOf(path),
+        methods: [],
+        public: access?.public ?? false,
+      };
+      matcher.methods.push(method, ...(method === 'GET' ? ['HEAD'] : []));
+      byPath.set(path, matcher);
     }
-    return (
-      [...byPath]
-        // A literal segment wins over a parameter, as it does in the router.
-        .sort(([a], [b]) => a.split(':').length - b.split(':').length)
-        .map(([path, methods]) => ({
-          pattern: new RegExp(`^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`),
-          methods: [...methods].sort(),
-        }))
-    );
+    for (const { methods } of byPath.values()) methods.sort();
+    // A literal segment wins over a parameter, as it does in the router.
+    return [...byPath.values()].sort((a, b) => a.path.split(':').length - b.path.split(':').length);
   }
+}
+
+/** Express finds no route for a path that does not decode. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`);
 }

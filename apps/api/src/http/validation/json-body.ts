@@ -52,8 +52,13 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else reject(tooLarge(limit));
+      if (size <= limit) {
+        chunks.push(chunk);
+      } else {
+        // The connection may stay for a while, and the request with it.
+        chunks.length = 0;
+        reject(tooLarge(limit));
+      }
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
@@ -66,6 +71,5 @@ function endedEarly(): ApiError {
 }
 
 function tooLarge(limit: number): ApiError {
-  // The rest of the body isn't read: the connection closes with the response.
-  return new ApiError('payload_too_large', `The body is over ${limit} bytes.`, { limit }, { Connection: 'close' });
+  return new ApiError('payload_too_large', `The body is over ${limit} bytes.`, { limit });
 }

@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+
+/** A body of at most this many bytes is read to its end, to keep the connection. */
+const SHORT_BODY = 65_536;
+
+/**
+ * A connection is cut after this long, or after this many bytes. Both are enough for a client that reads its answer only
+ * once it has sent the largest upload (10 MB) at 20 Mbit/s.
+ */
+const MOST_MS = 5_000;
+const MOST_BYTES = 32 * 1_048_576;
+
+/** Connections that linger in this process. Any more are cut at once. */
+const MOST_CONNECTIONS = 1_000;
+
+/** What this process discards of all of them: 50 MiB/s, which costs some 2 % of a core. */
+const TICK_MS = 20;
+const BYTES_PER_TICK = 1_048_576;
+/** Node reads this much of a connection at once. */
+const ONE_READ = 65_536;
+
+/** The open connections, and how many ticks each of them has left. */
+const lingering = new Map<Socket, number>();
+/** Those that wait for their turn to be read, the longest first. */
+const paused: Socket[] = [];
+let allowance = BYTES_PER_TICK;
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Called before the head of each answer is sent. If the request's body is still on its way, the connection ends with the
+ * answer unless the rest is short; and then it lingers, so that the client reads the answer.
+ */
+export function closeUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || response.headersSent) return;
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && length === '0') return;
+  // What nobody has begun to read, Node discards by itself.
+  const isShort = encoding === undefined && Number(length) <= SHORT_BODY && request.readableFlowing === null;
+  if (!isShort) response.setHeader('Connection', 'close');
+  lingerOnClose(request.socket, () => !request.complete);
+}
+
+/** Once the server closes this connection, it does so by lingering if that is needed then. */
+export function lingerOnClose(socket: Socket, isNeeded: () => boolean): void {
+  socket.destroySoon = () => {
+    if (isNeeded()) linger(socket);
+    else Socket.prototype.destroySoon.call(socket);
+  };
+}
+
+/**
+ * Lingering close (RFC 9112, 9.6): the answer is followed by the end of our side, and what the client still sends is read
+ * and discarded, within limits. Closed at once, a connection with unread bytes is reset, and a client that is sending loses
+ * the answer.
+ *
+ * @param ms after which the connection is cut
+ */
+export function linger(socket: Socket, ms = MOST_MS): void {
+  if (socket.destroyed || lingering.has(socket)) return;
+  if (lingering.size >= MOST_CONNECTIONS) {
+    Socket.prototype.destroySoon.call(socket);
+    return;
+  }
+  lingering.set(socket, Math.ceil(ms / TICK_MS));
+  timer ??= setInterval(tick, TICK_MS).unref();
+  socket.end();
+  let left = MOST_BYTES;
+  const discard = (chunk: Buffer) => {
+    left -= chunk.length;
+    allowance -= chunk.length;
+    if (left < 0) socket.destroy();
+    else if (allowance < 0) wait(socket);
+  };
+  // A listener takes the connection away from Node's parser. Then only this one may be left.
+  socket.on('data', discard).removeAllListeners('data').on('data', discard);
+  // The parser may have stopped a read that the stream believes to be under way; this ends it, so that another one begins.
+  socket.push('');
+  socket.once('end', () => socket.destroy());
+  socket.once('close', () => {
+    lingering.delete(socket);
+    if (lingering.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+    allowance = BYTES_PER_TICK;
+    paused.length = 0;
+  });
+  if (allowance < 0) wait(socket);
+  else socket.resume();
+}
+
+function wait(socket: Socket): void {
+  socket.pause();
+  paused.push(socket);
+}
+
+function tick(): void {
+  allowance = Math.min(allowance + BYTES_PER_TICK, BYTES_PER_TICK);
+  for (const [socket, ticks] of lingering) {
+    if (ticks > 0) lingering.set(socket, ticks - 1);
+    else socket.destroy();
+  }
+  for (const socket of paused.splice(0, Math.max(0, Math.floor(allowance / ONE_READ)))) socket.resume();
+}
