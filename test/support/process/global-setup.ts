@@ -30,8 +30,10 @@ declare module 'vitest' {
 
 /** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The process that decodes images runs from dist. `npm run schema` writes types without which the build may fail.
-  if (process.env.npm_lifecycle_event !== 'schema') execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  // The process that decodes images runs from dist. `npm run schema` writes types without which the build may fail,
+  // and mutation tests would build their mutants.
+  const { npm_lifecycle_event: script, MUTATION_ROOM: room } = process.env;
+  if (script !== 'schema' && !room) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+import ordinary from '../../vitest.config.js';
+import { ROOMS } from './rooms.js';
+
+const room = ROOMS[process.env.MUTATION_ROOM!]!;
+
+/** The specs of one room, for Stryker, which runs them once for each mutant and stops at the first failure. */
+export default defineConfig({
+  ...ordinary,
+  test: {
+    ...ordinary.test,
+    include: room.specs,
+    reporters: [],
+    sequence: {},
+    // Many mutants wait for what never comes.
+    testTimeout: room.patience ?? 10_000,
+  },
+});
