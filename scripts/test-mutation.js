@@ -1,6 +1,6 @@
 // Mutation tests: `npm run test:mutation` for every room, `npm run test:mutation -- libs/jobs` for some.
 import { Stryker } from '@stryker-mutator/core';
-import { ROOMS } from '../test/mutation/rooms.js';
+import { ROOMS } from '../test/mutation/rooms.ts';
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((room) => !(room in ROOMS));
@@ -9,7 +9,6 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 for (const room of asked.length > 0 ? asked : Object.keys(ROOMS)) {
-  // The specs of the room, and nothing that only the built programs need.
   process.env.MUTATION_ROOM = room;
   console.log(`\n${room}`);
   const folder = `reports/mutation/${room.replaceAll('/', '-')}`;

@@ -1,10 +1,8 @@
 /**
  * What mutation tests mutate, room by room, and the specs that must notice. A room has only the specs that are about it: all
  * that import it would take minutes for each mutant. `patience` is what a test may take (ms).
- *
- * @type {Record<string, { mutate: string[]; specs: string[]; patience?: number }>}
  */
-export const ROOMS = {
+export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience?: number }> = {
   'libs/concurrency': {
     mutate: ['libs/concurrency/src/**/*.ts'],
     specs: ['test/fair-semaphore.spec.ts'],
@@ -51,6 +49,11 @@ export const ROOMS = {
     specs: ['test/api/lists-cursors.spec.ts'],
   },
   'http/openapi': { mutate: ['apps/api/src/http/openapi/**/*.ts'], specs: ['test/api/{docs,openapi}.spec.ts'] },
+  'http/rate-limit/windows': {
+    mutate: ['apps/api/src/http/rate-limit/{sliding-window,token-buckets}.ts'],
+    specs: ['test/api/{sliding-window,token-buckets}.spec.ts'],
+    patience: 1_500,
+  },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
     specs: ['test/api/{rate-limit,rate-limit-redis,sliding-window,token-buckets}.spec.ts'],
