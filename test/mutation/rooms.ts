@@ -5,7 +5,7 @@
 export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience?: number }> = {
   'libs/concurrency': {
     mutate: ['libs/concurrency/src/**/*.ts'],
-    specs: ['test/fair-semaphore.spec.ts'],
+    specs: ['test/{expiries,fair-semaphore}.spec.ts'],
     patience: 1_500,
   },
   'libs/jobs': {
