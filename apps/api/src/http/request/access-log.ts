@@ -55,8 +55,7 @@ export function accessLog(log: Log, metrics: Metrics, requestLog: RequestLog) {
         status,
         ms,
       });
-      if (keyId)
-        requestLog.note({ keyId, method, route: path ? templateOf(path) : null, status, ms, requestId: id });
+      if (keyId) requestLog.note({ keyId, method, route: path ? templateOf(path) : null, status, ms, requestId: id });
     });
   };
 }
