@@ -1,4 +1,4 @@
-import { type Server, ServerResponse } from 'node:http';
+import { type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Response } from 'express';
@@ -103,9 +103,10 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
-  serveInTurn(server, early.admits, (request, response) => {
+  const tooMany: RequestListener = (request, response) => {
     early.refuseUnseen(request, response, admission.overloaded());
-  });
+  };
+  serveInTurn(server, early.admits, tooMany, early.begin);
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
   configureServer(server, app.get(Log), slowClients);

@@ -29,7 +29,7 @@ export class EarlyRefusals {
    * @param usualHeaders of every answer to a client other than a page of another origin
    */
   constructor(
-    private readonly begin: (request: IncomingMessage, response: ServerResponse) => void,
+    readonly begin: (request: IncomingMessage, response: ServerResponse) => void,
     private readonly checks: Check[],
     private readonly match: (method: string, path: string) => MatchedRoute | undefined,
     private readonly usualHeaders: Record<string, string>,

@@ -27,11 +27,13 @@ interface Line {
  *
  * @param admits whether a request is let in when its turn comes; answers it otherwise
  * @param refuse answers one that is too many for its connection, which ends with it
+ * @param drop hears of one whose turn never comes, because its connection ends before
  */
 export function serveInTurn(
   server: Server,
   admits: (request: IncomingMessage, response: ServerResponse) => boolean,
   refuse: RequestListener,
+  drop: RequestListener,
 ): void {
   const lines = new WeakMap<Socket, Line>();
   const listeners = server.listeners('request') as RequestListener[];
@@ -42,7 +44,7 @@ export function serveInTurn(
     line.busy = true;
     const proceed = () => {
       // Nobody will read their answers.
-      if (socket.writableEnded || socket.destroyed) line.waiting.length = 0;
+      if (socket.writableEnded || socket.destroyed) for (const dropped of line.waiting.splice(0)) drop(...dropped);
       line.busy = false;
       const next = line.waiting.shift();
       if (next) {
