@@ -11,6 +11,7 @@ export const MAIL_KINDS: Record<string, string> = {
   address_confirmation: 'Confirmation of an address',
   address_changed: 'Notice of a changed address',
   approval_request: 'Request for approval',
+  approval_given: 'Notice of approval',
   key_created: 'API key created',
   key_replaced: 'API key replaced',
   key_revoked: 'API key revoked',
