@@ -199,7 +199,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     const server = await start({ dataDir });
     const urls = [server.adminUrl, server.ownerUrl, server.applicationUrl, server.workerUrl, server.portalUrl];
     const passwords = urls.map((url) => new URL(url).password);
-    expect(new Set(passwords).size).toBe(4);
+    expect(new Set(passwords).size).toBe(5);
     for (const url of urls) {
       expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
       for (const password of ['', 'postgres', ...passwords.filter((other) => other !== new URL(url).password)]) {
@@ -211,7 +211,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
       server.adminUrl,
       `SELECT rolpassword LIKE 'SCRAM-SHA-256$%' AS scram FROM pg_authid WHERE rolcanlogin`,
     );
-    expect(stored.map(({ scram }) => scram as boolean)).toEqual([true, true, true, true]);
+    expect(stored.map(({ scram }) => scram as boolean)).toEqual([true, true, true, true, true]);
     const secret = await stat(join(dataDir, 'database-secret'));
     expect(secret.mode & 0o777).toBe(0o600);
     const text = await readFile(join(dataDir, 'database-secret'), 'utf8');

@@ -35,10 +35,11 @@ describe('the email queue', () => {
 
   it('sends exactly what was queued, each kind to its person', async () => {
     const links = new Map<string, string>();
+    const key = { name: 'Website', display: 'tk_live_5961…d7f5', by: 'Kim Lee', successor: 'tk_live_7a10…93cc' };
     for (const kind of EMAIL_KINDS) {
       const joinUrl = `https://app.tutoring.example/join/token-${kind}`;
       links.set(`${kind}@example.org`, joinUrl);
-      await room.queue([`${kind}@example.org`], { kind, payload: { joinUrl, firstName: 'Zoë' } });
+      await room.queue([`${kind}@example.org`], { kind, payload: { joinUrl, firstName: 'Zoë', key } });
     }
     expect(await drain()).toEqual({ sent: EMAIL_KINDS.length });
     expect(smtp.received).toHaveLength(EMAIL_KINDS.length);

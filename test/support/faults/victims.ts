@@ -55,7 +55,7 @@ export class ApiVictim implements Victim {
   /** Compares audit rows, keys and links with one effect per round. @returns the surplus and missing ones */
   async leftovers({ rounds }: KillReport): Promise<string[]> {
     const audited = await this.room.make.query<{ request_id: string; ids: string[] }>(
-      `SELECT request_id, details -> 'user_ids' AS ids FROM audit_log WHERE result = 'done'`,
+      `SELECT request_id, details -> 'user_ids' AS ids FROM audit_log WHERE result = 'done' AND api_key_id IS NOT NULL`,
     );
     const keys = await this.room.make.query<{ key: string }>('SELECT key FROM idempotency_keys WHERE status = 200');
     const links = await this.room.make.query<{ name: string }>(
