@@ -7,9 +7,8 @@ import { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
 import { ListHomework } from '../apps/api/src/resources/homework/homework.dto.js';
-import { HomeworkService } from '../apps/api/src/resources/homework/homework.service.js';
-import { homeworkView } from '../apps/api/src/resources/homework/homework.view.js';
-import { StudentsService } from '../apps/api/src/resources/students/students.service.js';
+import { HOMEWORK } from '../apps/api/src/resources/homework/homework.queries.js';
+import { STUDENTS } from '../apps/api/src/resources/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 
 /** Something to ask for, and the statements that the API sends to answer it. */
@@ -38,9 +37,6 @@ class Recorder {
   }
 }
 
-/** The service as far as its list goes. */
-const ReadingStudents = StudentsService as unknown as new (lists: Lists) => StudentsService;
-
 /** What the bench asks for; the first one is what the targets are about. */
 export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
   const cursors = new Cursors(new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {})));
@@ -51,9 +47,9 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
     return recorder.statements;
   };
   const homework = (query: Partial<ListHomework>) =>
-    record((lists) => new HomeworkService(lists).list(caller, Object.assign(new ListHomework(), query)));
+    record((lists) => lists.page(caller, HOMEWORK, Object.assign(new ListHomework(), query)));
   const half = await rowAt(adminUrl, organizationId, HOMEWORK_ROWS / 2);
-  const deep = cursors.encode(half, { organizationId, list: homeworkView.name, filters: {} });
+  const deep = cursors.encode(half, { organizationId, list: HOMEWORK.view.name, filters: {} });
   return [
     { name: 'homework page', path: '/v1/homework?limit=20', statements: await homework({}) },
     {
@@ -69,7 +65,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
     {
       name: 'students page, counted',
       path: '/v1/students?limit=20',
-      statements: await record((lists) => new ReadingStudents(lists).list(caller, new ListQuery())),
+      statements: await record((lists) => lists.page(caller, STUDENTS, new ListQuery())),
     },
     { name: 'ping', path: '/v1/ping', statements: [] },
   ];

@@ -1,24 +1,51 @@
 import type { Sql } from 'sql-template-tag';
 import type { Counter } from '@app/database';
+import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
+import type { Filter } from './filters.js';
+import type { OffsetQuery } from './list-query.dto.js';
 import type { Source } from './source.js';
 
-/** A list of a resource. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors. */
-export interface List {
+/** Values of the route's path parameters, by name. */
+export type PathValues = Record<string, string>;
+
+/**
+ * A list of a resource, declared once: what it reads, and how the reference describes it. `Lists` adds the tenant's
+ * condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors.
+ */
+export interface List<Query extends OffsetQuery = OffsetQuery> {
+  /** The operation's id. */
+  id: string;
+  summary: string;
+  /** Order, visibility and anything else a caller must know, in Markdown. */
+  description?: string;
+  /** Its name tells cursors apart: no two lists share one. */
   view: View;
   source: Source;
-  /** Conditions on the driving table; null for a filter that was not given. */
-  filters?: (Sql | null)[];
   /** Columns of the driving table. */
   order?: Sql;
   /** The counters whose sum is `meta.total` in offset mode; without them there is no total. */
   total?: Counter[];
+  /** Whether pages are arrays without an envelope. */
+  bare?: boolean;
+  /** What depends on the request. */
+  select?(query: Query, caller: Caller, path: PathValues): Selection;
+}
+
+/** The part of a list that a request asks for. */
+export interface Selection {
+  /** Conditions on the driving table; null for a filter that was not given. */
+  filters?: (Filter | Sql | null)[];
+  /** A view of the same name and schema. */
+  view?: View;
+  total?: Counter[];
   /** Counters that are subtracted from it. */
   totalWithout?: Counter[];
-  /** Ids from the path; a cursor is only valid for the same ones. */
-  parameters?: Record<string, string>;
-  /** Rows that must exist; otherwise the list itself returns 404. */
-  within?: Sql;
+  /** A row of the organization that must exist; otherwise the list itself returns 404. */
+  within?: { source: Source; where: Sql };
   /** Where one index scan does not yield the page: a query for its ids, as the column `id`. */
-  ids?: (page: { limit: number; offset: number }) => Sql;
+  ids?(page: { limit: number; offset: number }): Sql;
 }
+
+/** A list as a request asks for it. */
+export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> & Selection;

@@ -4,7 +4,7 @@ import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
-import type { List } from './list.js';
+import type { List, PathValues, Selected } from './list.js';
 import { ListQuery, type OffsetQuery } from './list-query.dto.js';
 import { LargeAnswers } from './large-answers.js';
 import { Page, type Part } from './page.js';
@@ -12,6 +12,7 @@ import {
   countOf,
   cursorPage,
   type CursorRow,
+  existenceOf,
   offsetPage,
   type PageRow,
   PART_BYTES,
@@ -30,26 +31,39 @@ export class Lists {
     private readonly large: LargeAnswers,
   ) {}
 
-  /** @throws ApiError 404 when what the list hangs on is not there; ValidationFailed for a cursor of something else */
-  async page(caller: Caller, list: List, query: OffsetQuery): Promise<Page> {
-    this.large.check(caller.organizationId, list.view.name);
+  /**
+   * One page of a list.
+   *
+   * @param path ids of the route's path: a cursor is made for them too
+   * @throws ApiError 404 when what the list hangs on is not there; ValidationFailed for a cursor of something else
+   */
+  async page<Query extends OffsetQuery>(
+    caller: Caller,
+    list: List<Query>,
+    query: Query,
+    path: PathValues = {},
+  ): Promise<Page> {
+    const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
+    const { name } = list.view;
+    this.large.check(caller.organizationId, name);
     const cursor = query instanceof ListQuery ? query.cursor : undefined;
     const use = () => ({
       organizationId: caller.organizationId,
-      list: list.view.name,
-      filters: { ...list.parameters, ...filtersOf(query) },
+      list: name,
+      filters: { ...path, ...filtersOf(query) },
     });
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
-    const counters = cursor === undefined ? list.total : undefined;
+    const counters = cursor === undefined ? selected.total : undefined;
     const statements = [
-      cursor === undefined ? offsetPage(caller, list, query) : cursorPage(caller, list, query.limit, after),
+      cursor === undefined ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
     ];
-    if (counters) statements.push(countOf(caller, counters, list.totalWithout));
-    if (list.within) statements.push(list.within);
+    if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
+    if (selected.within) statements.push(existenceOf(caller, selected.within));
     const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     const [[page]] = results;
-    if (list.within && results.at(-1)!.length === 0) throw ApiError.notFound();
-    const records = this.recordsOf(caller, list, page!);
+    if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
+    const records = this.recordsOf(caller, selected, page!);
+    if (list.bare) return new Page(records, null);
     const meta = { limit: query.limit, offset: query.offset, count: page!.count };
     if (cursor === undefined) return new Page(records, counters ? { ...meta, total: results[1]![0]!.total } : meta);
     const last: Position | null = page!.more ? { createdAt: page!.created_at!, id: page!.id! } : null;
@@ -58,13 +72,6 @@ export class Lists {
       count: page!.count,
       next_cursor: last && this.cursors.encode(last, use()),
     });
-  }
-
-  /** A bare array, for the one list without an envelope. */
-  async array(caller: Caller, list: List, query: OffsetQuery): Promise<Page> {
-    this.large.check(caller.organizationId, list.view.name);
-    const [[page]] = await this.read<[PageRow]>(caller, query, [offsetPage(caller, list, query)]);
-    return new Page(this.recordsOf(caller, list, page!), null);
   }
 
   /** @throws ApiError 503 that tells the way out when an offset is too deep for PostgreSQL's time limit */
@@ -84,7 +91,7 @@ export class Lists {
   }
 
   /** The rendered records, or the parts in which a page of large records is read while it is sent. */
-  private recordsOf(caller: Caller, list: List, { count, data, ids, sizes }: PageRow): Page['records'] {
+  private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
     return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
       // The client may be slow: each part has its own deadline.

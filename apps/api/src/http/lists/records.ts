@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import sql, { join, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 import type { View } from '../views/view.js';
 import type { Source } from './source.js';
+import { visible } from './statements.js';
 
 /** Reads single records for every resource: one way to answer 404. */
 @Injectable()
@@ -25,7 +26,7 @@ export class Records {
 }
 
 function recordOf(caller: Caller, view: View, source: Source, where: Sql[]): Sql {
-  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${join([source.sightOf(caller), ...where], ' AND ')}`;
+  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, where)}`;
 }
 
 function found([row]: { data: string }[]): JsonText {

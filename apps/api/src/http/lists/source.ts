@@ -6,8 +6,10 @@ interface SourceOptions {
   id?: string;
   /** What the view needs of other tables. Joins never drop or repeat a row of the driving table. */
   joins?: Sql;
-  /** Which rows a caller may see, if not "those of the caller's organization". */
-  sight?: (caller: Caller) => Sql;
+  /** The column that holds the organization, where that is not `organization_id`. */
+  tenant?: string;
+  /** Rows without an organization are the platform's: callers with the platform-blog capability see them too. */
+  platform?: boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export class Source {
 
   /** The caller's organization itself, as `o`. */
   static organization(joins?: Sql): Source {
-    return new Source('organizations', 'o', { joins, sight: ({ organizationId }) => sql`o.id = ${organizationId}` });
+    return new Source('organizations', 'o', { joins, tenant: 'id' });
   }
 
   /** Everything that the view's columns refer to. */
@@ -43,6 +45,8 @@ export class Source {
 
   /** The rows that the caller may see. */
   sightOf(caller: Caller): Sql {
-    return this.options.sight?.(caller) ?? sql`${raw(`${this.alias}.organization_id`)} = ${caller.organizationId}`;
+    const tenant = raw(`${this.alias}.${this.options.tenant ?? 'organization_id'}`);
+    const own = sql`${tenant} = ${caller.organizationId}`;
+    return this.options.platform && caller.platformBlog ? sql`(${own} OR ${tenant} IS NULL)` : own;
   }
 }

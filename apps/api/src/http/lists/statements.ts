@@ -3,8 +3,9 @@ import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import type { Position } from './cursor.js';
-import type { List } from './list.js';
+import type { Selected, Selection } from './list.js';
 import type { OffsetQuery } from './list-query.dto.js';
+import type { Source } from './source.js';
 
 /**
  * From this offset on, a page finds its ids by an index-only scan first, so that skipped rows are neither fetched nor
@@ -36,7 +37,7 @@ export interface CursorRow extends PageRow {
   id: string | null;
 }
 
-export function offsetPage(caller: Caller, list: List, page: OffsetQuery): Sql {
+export function offsetPage(caller: Caller, list: Selected, page: OffsetQuery): Sql {
   const { view } = list;
   const bytes = view.size ? sql`, coalesce(sum(${view.size}), 0) AS bytes` : empty;
   return sql`WITH v AS MATERIALIZED (${rowsAt(caller, list, page)})
@@ -44,7 +45,7 @@ export function offsetPage(caller: Caller, list: List, page: OffsetQuery): Sql {
 }
 
 /** One row more than the page shows is read: it tells whether there is a next one. */
-export function cursorPage(caller: Caller, list: List, limit: number, after: Position | null): Sql {
+export function cursorPage(caller: Caller, list: Selected, limit: number, after: Position | null): Sql {
   const { view, source } = list;
   const createdAt = raw(`${source.alias}.created_at`);
   const beyond = after
@@ -60,12 +61,17 @@ export function cursorPage(caller: Caller, list: List, limit: number, after: Pos
 }
 
 /** Records by their ids, in this order; deleted ones are left out. */
-export function recordsById(caller: Caller, list: List, ids: string[]): Sql {
+export function recordsById(caller: Caller, list: Selected, ids: string[]): Sql {
   const { view, source } = list;
   return sql`SELECT count(*)::int AS count, string_agg(row_to_json(v)::text, ',') AS data
     FROM (SELECT ${view.columns} FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (id, place)
       JOIN ${source.table} ON ${raw(source.id)} = wanted.id ${source.joins}
       WHERE ${conditions(caller, list)} ORDER BY wanted.place) v`;
+}
+
+/** A row if what the list hangs on is there. */
+export function existenceOf(caller: Caller, { source, where }: NonNullable<Selection['within']>): Sql {
+  return sql`SELECT FROM ${source.all} WHERE ${visible(caller, source, [where])}`;
 }
 
 /** The database keeps count: a sum of a few rows, however long the list is. */
@@ -75,7 +81,7 @@ export function countOf({ organizationId }: Caller, counters: Counter[], without
 }
 
 /** The columns of the page's rows, in order. */
-function rowsAt(caller: Caller, list: List, { limit, offset }: OffsetQuery): Sql {
+function rowsAt(caller: Caller, list: Selected, { limit, offset }: OffsetQuery): Sql {
   const { view, source } = list;
   const order = orderOf(list);
   if (!list.ids && offset < DEEP) {
@@ -99,11 +105,20 @@ function rendered({ size }: View, rows: Sql): Sql {
       CASE WHEN p.bytes > ${PART_BYTES} THEN ARRAY(SELECT ${size} FROM ${rows}) END AS sizes`;
 }
 
-function conditions(caller: Caller, { source, filters = [] }: List): Sql {
+function conditions(caller: Caller, { source, filters = [] }: Selected): Sql {
   const given = filters.filter((filter) => filter !== null);
-  return join([source.sightOf(caller), ...given], ' AND ');
+  return visible(
+    caller,
+    source,
+    given.map((filter) => (typeof filter === 'function' ? filter(source.alias) : filter)),
+  );
 }
 
-function orderOf({ source, order }: List): Sql {
+/** Rows that the caller may see. In brackets: an OR in a condition must not reach past the tenant. */
+export function visible(caller: Caller, source: Source, where: Sql[]): Sql {
+  return join([source.sightOf(caller), ...where.map((condition) => sql`(${condition})`)], ' AND ');
+}
+
+function orderOf({ source, order }: Selected): Sql {
   return order ?? raw(`${source.alias}.created_at DESC, ${source.id} DESC`);
 }

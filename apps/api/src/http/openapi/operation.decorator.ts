@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import type { List } from '../lists/list.js';
 import type { Schema, Shape } from '../views/schemas.js';
 
 const OPERATION = 'operation';
@@ -18,6 +19,8 @@ export interface Operation {
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
+  /** Where it is a list. */
+  list?: List;
   /** What the body of a success is; null for none (204). */
   answer: Answer | null;
   /** An example of the request's body. */
@@ -33,6 +36,16 @@ export const Documented = (operation: Operation) =>
     ApiOperation({ operationId: operation.id, summary: operation.summary }),
   );
 
+/** Documents the route of a list, as it is declared. */
+export const DocumentedList = (list: List) =>
+  Documented({
+    id: list.id,
+    summary: list.summary,
+    description: list.description,
+    list,
+    answer: list.bare ? array(list.view) : page(list.view, list.total !== undefined),
+  });
+
 /** What a handler documents; undefined when it documents nothing. */
 export function operationOf(handler: object): Operation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as Operation | undefined;
@@ -44,7 +57,7 @@ const ref = (view: Shape): Schema => ({ $ref: `#/components/schemas/${view.name}
 export const one = (view: Shape): Answer => ({ view, schema: ref(view) });
 
 /** A bare array. */
-export const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
+const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
 
 /** One schema for all lists, so that generated clients have one type for paging. */
 export const pageMeta: Shape = {
@@ -68,7 +81,7 @@ export const pageMeta: Shape = {
 };
 
 /** A page in its envelope, with a total if the list has one. */
-export function page(view: Shape, { total = false }: { total?: boolean } = {}): Answer {
+function page(view: Shape, total: boolean): Answer {
   return {
     view,
     schema: {

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '../../http/http.module.js';
 import { AdjustmentsController } from './adjustments.controller.js';
-import { AdjustmentsService } from './adjustments.service.js';
 
-@Module({ imports: [HttpModule], controllers: [AdjustmentsController], providers: [AdjustmentsService] })
+@Module({ imports: [HttpModule], controllers: [AdjustmentsController] })
 export class AdjustmentsModule {}

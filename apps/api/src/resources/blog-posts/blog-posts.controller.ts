@@ -1,12 +1,14 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { array, Documented, one } from '../../http/openapi/operation.decorator.js';
+import { Lists } from '../../http/lists/lists.js';
+import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
 import { JsonUpTo } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { type Expected, IfMatch } from '../../http/writes/etag.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreatePost, ListPosts, UpdatePost } from './blog-posts.dto.js';
+import { POSTS } from './blog-posts.queries.js';
 import { BlogPostsService } from './blog-posts.service.js';
 import { blogPostView } from './blog-posts.view.js';
 
@@ -15,20 +17,16 @@ const LONGEST_POST = 3 * 1_048_576;
 
 @Controller('v1/blog-posts')
 export class BlogPostsController {
-  constructor(private readonly blog: BlogPostsService) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly blog: BlogPostsService,
+  ) {}
 
   @Get()
   @RequireScopes('read')
-  @Documented({
-    id: 'list_blog_posts',
-    summary: 'Lists blog posts, drafts too, pinned first, then newest first',
-    description:
-      'A bare array without an envelope. The organization’s own posts; the platform’s too when the key has the ' +
-      'platform-blog capability.',
-    answer: array(blogPostView),
-  })
+  @DocumentedList(POSTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListPosts) {
-    return this.blog.list(caller, query);
+    return this.lists.page(caller, POSTS, query);
   }
 
   @Get(':post_id')

@@ -1,6 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
-import { equals } from '../../http/lists/filters.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import type { ListPosts } from './blog-posts.dto.js';
@@ -11,16 +10,27 @@ const OWN = ({ organizationId }: Caller) => sql`b.organization_id = ${organizati
 const PLATFORM = sql`b.organization_id IS NULL`;
 
 /** The organization's own posts, and the platform's with the capability. */
-export const POSTS = new Source('blog_posts', 'b', { sight: inSight });
-
-export function postList(caller: Caller, { target, brand, status }: ListPosts): List {
-  const filters = [equals('b.brand', brand), equals('b.status', status)];
-  if (target === 'org') filters.push(OWN(caller));
-  if (target === 'platform') filters.push(PLATFORM);
-  const merged = caller.platformBlog && !target;
-  const ids = (page: { limit: number; offset: number }) => mergedIds(caller, filters, page);
-  return { view: blogPostView, source: POSTS, order: ORDER, filters, ...(merged && { ids }) };
-}
+export const POSTS: List<ListPosts> = {
+  id: 'list_blog_posts',
+  summary: 'Lists blog posts, drafts too, pinned first, then newest first',
+  description:
+    'A bare array without an envelope. The organization’s own posts; the platform’s too when the key has the ' +
+    'platform-blog capability.',
+  view: blogPostView,
+  source: new Source('blog_posts', 'b', { platform: true }),
+  order: ORDER,
+  bare: true,
+  select({ target, brand, status }, caller) {
+    const filters = [
+      brand === undefined ? null : sql`b.brand = ${brand}`,
+      status === undefined ? null : sql`b.status = ${status}`,
+    ];
+    if (target === 'org') filters.push(OWN(caller));
+    if (target === 'platform') filters.push(PLATFORM);
+    if (!caller.platformBlog || target) return { filters };
+    return { filters, ids: (page) => mergedIds(caller, filters, page) };
+  },
+};
 
 /** Both kinds of posts: an index scan each, as far as the page reaches, and the two are merged. */
 function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: { limit: number; offset: number }): Sql {
@@ -32,14 +42,9 @@ function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: {
   return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** Whether the caller may see and change the post `b`. */
-export function inSight(caller: Caller): Sql {
-  return caller.platformBlog ? sql`(${OWN(caller)} OR ${PLATFORM})` : OWN(caller);
-}
-
 /** The post's view, locked until the end of the transaction: a later change sees the earlier one. */
 export function lockedPost(caller: Caller, id: string): Sql {
-  return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${inSight(caller)} AND b.id = ${id} FOR UPDATE`;
+  return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${POSTS.source.sightOf(caller)} AND b.id = ${id} FOR UPDATE`;
 }
 
 /** Inserts a post. Columns are named like fields. */

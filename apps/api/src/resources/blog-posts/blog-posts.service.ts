@@ -6,16 +6,13 @@ import { Database, driverErrorOf, SQLSTATE, sqlStateOf } from '@app/database';
 import { type PostState, Publishing } from '@app/publishing';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
-import { Lists } from '../../http/lists/lists.js';
-import type { Page } from '../../http/lists/page.js';
 import { Records } from '../../http/lists/records.js';
 import { Fault } from '../../http/validation/fault.js';
 import { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { type Expected, requireVersion, tagged } from '../../http/writes/etag.js';
-import { type CreatePost, type ListPosts, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog-posts.dto.js';
-import { differences, insertPost, lockedPost, postList, POSTS } from './blog-posts.queries.js';
-import { blogPostView } from './blog-posts.view.js';
+import { type CreatePost, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog-posts.dto.js';
+import { differences, insertPost, lockedPost, POSTS } from './blog-posts.queries.js';
 
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
@@ -31,7 +28,6 @@ interface LockedPost extends PostState {
 @Injectable()
 export class BlogPostsService {
   constructor(
-    private readonly lists: Lists,
     private readonly records: Records,
     private readonly db: Database,
     private readonly publishing: Publishing,
@@ -39,12 +35,8 @@ export class BlogPostsService {
     private readonly env: Env,
   ) {}
 
-  list(caller: Caller, query: ListPosts): Promise<Page> {
-    return this.lists.array(caller, postList(caller, query), query);
-  }
-
   async get(caller: Caller, id: string): Promise<JsonText> {
-    return tagged(await this.records.get(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+    return tagged(await this.records.get(caller, POSTS.view, POSTS.source, sql`b.id = ${id}`));
   }
 
   async create(caller: Caller, { target, brand, ...fields }: CreatePost): Promise<JsonText> {
@@ -95,7 +87,7 @@ export class BlogPostsService {
 
   private async written(caller: Caller, id: string): Promise<JsonText> {
     this.audit.note({ post_id: id });
-    return tagged(await this.records.written(caller, blogPostView, POSTS, sql`b.id = ${id}`));
+    return tagged(await this.records.written(caller, POSTS.view, POSTS.source, sql`b.id = ${id}`));
   }
 }
 

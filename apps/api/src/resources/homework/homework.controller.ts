@@ -1,26 +1,19 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { Documented, page } from '../../http/openapi/operation.decorator.js';
+import { Lists } from '../../http/lists/lists.js';
+import { DocumentedList } from '../../http/openapi/operation.decorator.js';
 import { ListHomework } from './homework.dto.js';
-import { HomeworkService } from './homework.service.js';
-import { homeworkView } from './homework.view.js';
+import { HOMEWORK } from './homework.queries.js';
 
 @Controller('v1/homework')
 export class HomeworkController {
-  constructor(private readonly homework: HomeworkService) {}
+  constructor(private readonly lists: Lists) {}
 
   @Get()
   @RequireScopes('read')
-  @Documented({
-    id: 'list_homework',
-    summary: 'Lists homework, newest first',
-    description:
-      'Homework belongs to the organization that was derived when it was set: of its classroom, else its group, else the ' +
-      'tutor-student relation, else the only organization of its author.',
-    answer: page(homeworkView),
-  })
+  @DocumentedList(HOMEWORK)
   list(@CurrentCaller() caller: Caller, @Query() query: ListHomework) {
-    return this.homework.list(caller, query);
+    return this.lists.page(caller, HOMEWORK, query);
   }
 }

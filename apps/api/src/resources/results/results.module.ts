@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '../../http/http.module.js';
 import { ResultsController } from './results.controller.js';
-import { ResultsService } from './results.service.js';
 
-@Module({ imports: [HttpModule], controllers: [ResultsController], providers: [ResultsService] })
+@Module({ imports: [HttpModule], controllers: [ResultsController] })
 export class ResultsModule {}

@@ -2,28 +2,28 @@ import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/com
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
-import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
+import { Lists } from '../../http/lists/lists.js';
+import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
+import { STUDENTS } from './students.queries.js';
 import { StudentsService } from './students.service.js';
 import { studentView } from './students.view.js';
 
 @Controller('v1/students')
 export class StudentsController {
-  constructor(private readonly students: StudentsService) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly students: StudentsService,
+  ) {}
 
   @Get()
   @RequireScopes('read')
-  @Documented({
-    id: 'list_students',
-    summary: 'Lists the organization’s students, newest first',
-    description: 'Students of every `status`. A `pending` one shows only what the organization supplied.',
-    answer: page(studentView, { total: true }),
-  })
+  @DocumentedList(STUDENTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
-    return this.students.list(caller, query);
+    return this.lists.page(caller, STUDENTS, query);
   }
 
   @Post()

@@ -3,43 +3,23 @@ import sql from 'sql-template-tag';
 import { AccountInvites, Provisioning, StudentProfiles } from '@app/accounts';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
-import type { ListQuery } from '../../http/lists/list-query.dto.js';
-import { Lists } from '../../http/lists/lists.js';
-import type { Page } from '../../http/lists/page.js';
 import { Records } from '../../http/lists/records.js';
-import { Source } from '../../http/lists/source.js';
 import { refusedPerson, toStudent } from '../../people/people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../../people/account-invite.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateStudent, UpdateStudent } from './students.dto.js';
-import { studentView } from './students.view.js';
-
-const STUDENTS = new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` });
+import { STUDENTS } from './students.queries.js';
 
 @Injectable()
 export class StudentsService {
   constructor(
-    private readonly lists: Lists,
     private readonly records: Records,
     private readonly provisioning: Provisioning,
     private readonly profiles: StudentProfiles,
     private readonly invites: AccountInvites,
     private readonly audit: Audit,
   ) {}
-
-  list(caller: Caller, query: ListQuery): Promise<Page> {
-    return this.lists.page(
-      caller,
-      {
-        view: studentView,
-        source: STUDENTS,
-        filters: [sql`m.role = 'student'`],
-        total: ['members:student'],
-      },
-      query,
-    );
-  }
 
   /** @throws ValidationFailed when the values cannot be */
   async create(caller: Caller, body: CreateStudent): Promise<JsonText> {
@@ -68,6 +48,6 @@ export class StudentsService {
   }
 
   private written(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.written(caller, studentView, STUDENTS, sql`m.user_id = ${id}`);
+    return this.records.written(caller, STUDENTS.view, STUDENTS.source, sql`m.user_id = ${id}`);
   }
 }

@@ -1,28 +1,26 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { Documented, one, page } from '../../http/openapi/operation.decorator.js';
+import { Lists } from '../../http/lists/lists.js';
+import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateTutor, ListTutors } from './tutors.dto.js';
+import { STAFF } from './tutors.queries.js';
 import { TutorsService } from './tutors.service.js';
 import { tutorView } from './tutors.view.js';
 
 @Controller('v1/tutors')
 export class TutorsController {
-  constructor(private readonly tutors: TutorsService) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly tutors: TutorsService,
+  ) {}
 
   @Get()
   @RequireScopes('read')
-  @Documented({
-    id: 'list_tutors',
-    summary: 'Lists the organization’s staff, newest first',
-    description:
-      'Owners, admins and tutors, with a tutor profile or without; who has none is not published. `subjects` are names, ' +
-      '`tutor_subjects` ids.',
-    answer: page(tutorView, { total: true }),
-  })
+  @DocumentedList(STAFF)
   list(@CurrentCaller() caller: Caller, @Query() query: ListTutors) {
-    return this.tutors.list(caller, query);
+    return this.lists.page(caller, STAFF, query);
   }
 
   @Post()

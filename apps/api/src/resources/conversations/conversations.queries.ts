@@ -1,0 +1,24 @@
+import sql from 'sql-template-tag';
+import { equals } from '../../http/lists/filters.js';
+import type { List } from '../../http/lists/list.js';
+import { Source } from '../../http/lists/source.js';
+import type { ListConversations } from './conversations.dto.js';
+import { conversationView } from './conversations.view.js';
+
+/**
+ * Threads with an active participant who is an accepted member: organization_conversations lists them, with a copy of
+ * what is shown.
+ */
+export const CONVERSATIONS: List<ListConversations> = {
+  id: 'list_conversations',
+  summary: 'Lists message threads, most recently active first',
+  description:
+    'A thread is listed when one of its active participants is an accepted member of the organization. ' +
+    '`last_message_at` counts only messages with visibility `everyone`.',
+  view: conversationView,
+  source: new Source('organization_conversations', 'o', { id: 'conversation_id' }),
+  order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,
+  select: ({ type }) => ({
+    filters: [equals('type', type)],
+  }),
+};

@@ -1,0 +1,43 @@
+import sql from 'sql-template-tag';
+import { equals } from '../../http/lists/filters.js';
+import type { List } from '../../http/lists/list.js';
+import { Source } from '../../http/lists/source.js';
+import type { ListFeedback, ListReviews } from './session-feedback.dto.js';
+import { feedbackView, reviewView } from './session-feedback.view.js';
+
+/** Reviewers are people of the organization, named as in its other lists. */
+const SUBMITTED = new Source('session_feedback', 'f', {
+  joins: sql`LEFT JOIN members m ON m.organization_id = f.organization_id AND m.user_id = f.reviewer_id
+    LEFT JOIN parents p ON p.organization_id = f.organization_id AND p.user_id = f.reviewer_id
+    LEFT JOIN users u ON u.id = f.reviewer_id AND (m.accepted_at IS NOT NULL OR p.accepted_at IS NOT NULL)`,
+});
+
+const TUTORS = new Source('tutor_profiles', 't');
+
+/** Lesson feedback. Rows belong to the organization of their submission; legacy rows have none and are never shown. */
+export const FEEDBACK: List<ListFeedback> = {
+  id: 'list_session_feedback',
+  summary: 'Lists lesson feedback, newest first',
+  description:
+    'Feedback that was submitted in this organization, with its reviewers. Legacy feedback without an organization is left out.',
+  view: feedbackView.named,
+  source: SUBMITTED,
+  select: ({ tutor_id, public_only, anonymize }) => ({
+    filters: [equals('tutor_id', tutor_id), public_only ? sql`f.is_public` : null],
+    ...(anonymize && { view: feedbackView.anonymized }),
+  }),
+};
+
+/** Public feedback with a comment, about one of the organization's tutors. */
+export const REVIEWS: List<ListReviews> = {
+  id: 'list_tutor_reviews',
+  summary: 'Lists the public reviews of a tutor, newest first',
+  description: 'Public feedback with a written comment. A tutor of another organization is not found.',
+  view: reviewView.named,
+  source: SUBMITTED,
+  select: ({ anonymize }, _caller, { tutor_id }) => ({
+    filters: [equals('tutor_id', tutor_id), sql`f.is_public`, sql`f.has_comment`],
+    within: { source: TUTORS, where: sql`t.user_id = ${tutor_id}` },
+    ...(anonymize && { view: reviewView.anonymized }),
+  }),
+};

@@ -1,0 +1,14 @@
+import sql from 'sql-template-tag';
+import type { List } from '../../http/lists/list.js';
+import { Source } from '../../http/lists/source.js';
+import { studentView } from './students.view.js';
+
+export const STUDENTS: List = {
+  id: 'list_students',
+  summary: 'Lists the organization’s students, newest first',
+  description: 'Students of every `status`. A `pending` one shows only what the organization supplied.',
+  view: studentView,
+  source: new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` }),
+  total: ['members:student'],
+  select: () => ({ filters: [sql`m.role = 'student'`] }),
+};

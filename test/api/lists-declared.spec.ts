@@ -1,0 +1,80 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { operationOf } from '../../apps/api/src/http/openapi/operation.decorator.js';
+import type { Caller } from '../../apps/api/src/http/auth/caller.js';
+import { OffsetQuery } from '../../apps/api/src/http/lists/list-query.dto.js';
+import type { List, Selected } from '../../apps/api/src/http/lists/list.js';
+import { cursorPage, existenceOf, offsetPage, recordsById } from '../../apps/api/src/http/lists/statements.js';
+import { createWorld, parametersOf, type School, type World } from '../support/data/world.js';
+import { TestApi } from '../support/http/api.js';
+import { type ApiDocument, documentOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
+
+let api: TestApi;
+let world: World;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  world = await createWorld(api);
+  document = await documentOf(api);
+});
+
+afterAll(async () => {
+  await world.close();
+  await api.stop();
+});
+
+const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
+
+function declared(route: Route): List {
+  const list = operationOf(route.handler)?.list;
+  if (!list) throw new Error(`${nameOf(route)}: declare the list and document it with @DocumentedList`);
+  return list;
+}
+
+describe('every list', () => {
+  it('is declared, with a view of its own: cursors are told apart by its name', () => {
+    const names = listRoutes().map((route) => declared(route).view.name);
+    expect(names.length).toBeGreaterThan(10);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('has cursors if and only if its order is the default', () => {
+    for (const route of listRoutes()) {
+      const cursors = declared(route).order === undefined;
+      expect([nameOf(route), queryOf(document, route).has('cursor')]).toEqual([nameOf(route), cursors]);
+    }
+  });
+
+  // As a superuser, whom row-level security does not hold: this is the query's own lock.
+  it('reads the rows of its organization alone, whatever its conditions say', async () => {
+    for (const route of listRoutes()) {
+      const ids = await pageIds(route, world.a);
+      expect([nameOf(route), ids.length]).not.toEqual([nameOf(route), 0]);
+      expect([nameOf(route), ids.filter((id) => !world.a.ids.has(id))]).toEqual([nameOf(route), []]);
+    }
+  });
+});
+
+/** The ids on every kind of page of the list, with a filter that is always true. */
+async function pageIds(route: Route, school: School): Promise<string[]> {
+  const caller = { organizationId: school.id, platformBlog: false } as Caller;
+  const list = declared(route);
+  const path = Object.fromEntries(parametersOf(route).map((name) => [name, school.path[name]!]));
+  const query = Object.assign(new OffsetQuery(), { limit: 100 });
+  const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
+  selected.filters = [sql`true OR true`, () => sql`true OR true`];
+  const read = async (statement: Sql) => {
+    const rows = await world.make.query<{ data: string | null }>(statement.text, statement.values);
+    return rows.flatMap(({ data }) => (data ? (JSON.parse(`[${data}]`) as { id: string }[]) : [])).map(({ id }) => id);
+  };
+  if (selected.within) {
+    const within = { ...selected.within, where: sql`true OR true` };
+    const nobody = { ...caller, organizationId: '00000000-0000-0000-0000-000000000000' };
+    const statement = existenceOf(nobody, within);
+    expect(await world.make.query(statement.text, statement.values)).toEqual([]);
+  }
+  const pages = [offsetPage(caller, selected, query)];
+  if (!list.order) pages.push(cursorPage(caller, selected, 100, null));
+  const everyId = [...world.a.ids, ...world.b.ids];
+  return (await Promise.all([...pages, recordsById(caller, selected, everyId)].map(read))).flat();
+}
