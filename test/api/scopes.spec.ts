@@ -2,137 +2,9 @@ import { Controller, Get } from '@nestjs/common';
 import { SCOPES, type Scope } from '@app/accounts';
 import { RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../support/http/api.js';
+import { cataloguedAs } from '../support/http/catalogue.js';
 import { call, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
 import { createWorld, type World } from '../support/data/world.js';
-
-/**
- * The documented table, written out: which single scopes open an operation. A wrong decorator differs from it, and an
- * operation that is missing here fails.
- */
-const OPENED_BY: [opens: string, operations: string][] = [
-  [
-    'read',
-    `GET /v1/ping
-     GET /v1/me
-     GET /v1/request-log
-     GET /v1/sessions
-     GET /v1/sessions/{session_id}
-     GET /v1/users
-     GET /v1/students
-     GET /v1/students/{student_id}
-     GET /v1/tutors
-     GET /v1/tutors/{tutor_id}
-     GET /v1/tutors/{tutor_id}/available-slots
-     GET /v1/tutors/{tutor_id}/earnings
-     GET /v1/tutors/{tutor_id}/reviews
-     GET /v1/payments
-     GET /v1/payments/{payment_id}
-     GET /v1/invoices
-     GET /v1/invoices/{invoice_id}
-     GET /v1/parents
-     GET /v1/parents/{parent_id}
-     GET /v1/parents/{parent_id}/balance
-     GET /v1/subjects
-     GET /v1/lesson-plans
-     GET /v1/homework
-     GET /v1/files
-     GET /v1/questions
-     GET /v1/student-groups
-     GET /v1/student-groups/{group_id}
-     GET /v1/results
-     GET /v1/results/{result_id}
-     GET /v1/session-feedback
-     GET /v1/classrooms
-     GET /v1/classrooms/{classroom_id}
-     GET /v1/mileage
-     GET /v1/expenses
-     GET /v1/adjustments
-     GET /v1/org/join-link
-     GET /v1/conversations
-     GET /v1/conversations/{conversation_id}/messages
-     GET /v1/org-inbox
-     GET /v1/reports/summary
-     GET /v1/booking-requests
-     GET /v1/booking-requests/{request_id}/recommended-tutors
-     GET /v1/coverage/tutors
-     GET /v1/coverage/summary
-     GET /v1/coverage/gaps
-     GET /v1/lesson-participants
-     GET /v1/lesson-participants/{participant_id}
-     GET /v1/availabilities
-     GET /v1/availabilities/{availability_id}
-     GET /v1/locations
-     GET /v1/locations/{location_id}
-     GET /v1/payouts
-     GET /v1/payouts/{payout_id}
-     GET /v1/rate-cells
-     GET /v1/rate-bands
-     GET /v1/tutor-tiers
-     GET /v1/leads
-     GET /v1/leads/{lead_id}
-     GET /v1/blog-posts
-     GET /v1/blog-posts/{post_id}`,
-  ],
-  [
-    'accounts:write',
-    `POST /v1/students
-     POST /v1/tutors
-     POST /v1/parents
-     POST /v1/students/{student_id}/send-invite
-     POST /v1/parents/{parent_id}/send-invite
-     POST /v1/parents/{parent_id}/link-student
-     POST /v1/students/{student_id}/offboard
-     POST /v1/invites`,
-  ],
-  ['students:write', 'PATCH /v1/students/{student_id}'],
-  // Each of its rows needs one of the two; which, only its body tells.
-  ['students:write tutors:write write', 'POST /v1/users/bulk-invite'],
-  [
-    'tutors:write write',
-    `PUT /v1/tutors/{tutor_id}
-     POST /v1/classrooms
-     POST /v1/groups
-     POST /v1/classrooms/{classroom_id}/students
-     POST /v1/classrooms/{classroom_id}/tutors
-     POST /v1/groups/{group_id}/students
-     POST /v1/groups/{group_id}/tutors`,
-  ],
-  ['payments:write write', 'POST /v1/payments'],
-  ['payroll:write write', 'POST /v1/adjustments'],
-  [
-    'coursework:write write',
-    `POST /v1/lesson-plans
-     PUT /v1/lesson-plans/{plan_id}
-     POST /v1/questions`,
-  ],
-  [
-    'sessions:write',
-    `POST /v1/sessions
-     PUT /v1/sessions/{session_id}
-     DELETE /v1/sessions/{session_id}
-     PUT /v1/sessions/{session_id}/complete
-     POST /v1/sessions/{session_id}/cancel`,
-  ],
-  [
-    'blog:write',
-    `POST /v1/blog-posts
-     PATCH /v1/blog-posts/{post_id}
-     DELETE /v1/blog-posts/{post_id}
-     POST /v1/blog-images`,
-  ],
-  [
-    'write',
-    `POST /v1/messages
-     POST /v1/leads`,
-  ],
-];
-
-/** By operation. */
-const opensTo = new Map(
-  OPENED_BY.flatMap(([scopes, operations]) =>
-    operations.split('\n').map((operation) => [operation.trim(), scopes.split(' ')] as const),
-  ),
-);
 
 const ALL = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
@@ -164,11 +36,8 @@ afterAll(async () => {
   await api.stop();
 });
 
-function documented(route: Route): string[] {
-  const scopes = opensTo.get(nameOf(route));
-  if (!scopes) throw new Error(`${nameOf(route)}: add the scopes that open it to OPENED_BY, from the decisions`);
-  return scopes;
-}
+/** The single scopes that open the route. */
+const documented = (route: Route): string[] => cataloguedAs(route).scopes;
 
 /** Neither 401 nor 403: whatever else the operation says to an empty request, it let the key in. */
 async function admits(route: Route, key: string): Promise<boolean> {
