@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { type Row, SampleRows } from '../support/data/sample-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 
-export type Row = Record<string, unknown>;
+export type { Row };
 
 /** Rows that hang together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
 export class World {
@@ -205,58 +206,43 @@ export function hookRow(organization_id: string): Row {
 
 /** One row at least in every table that belongs to an organization. */
 export async function fill(world: World, organization_id: string): Promise<void> {
-  const own = (table: string, row: Row): Promise<string> => world.insert(organization_id, table, row);
-  const id = (): string => randomUUID();
+  const samples = await SampleRows.read((sql) => world.all(sql));
+  const add = (table: string, row: Row): Promise<string> => world.insert(organization_id, table, row);
   const tutor_id = await world.member(organization_id, 'tutor');
   const student_id = await world.member(organization_id, 'student');
-  const subject_id = await own('subjects', { id: id(), organization_id, name: 'Mathematics' });
-  await own('tutor_profiles', { organization_id, user_id: tutor_id });
-  await own('tutor_subjects', { organization_id, user_id: tutor_id, subject_id });
-  await own('tutor_students', { id: id(), organization_id, tutor_id, student_id });
   const parent_id = await world.parent(organization_id);
-  await own('parent_students', { organization_id, parent_id, student_id });
-  const classroom_id = await own('classrooms', { id: id(), organization_id, name: 'Room' });
-  await own('classroom_members', { id: id(), organization_id, classroom_id, user_id: student_id, role: 'student' });
-  const group_id = await own('student_groups', { id: id(), owner_organization_id: organization_id, name: 'Group' });
-  await own('student_group_members', { id: id(), group_id, user_id: student_id, role: 'student' });
   const session_id = await world.session(organization_id, student_id);
-  await own('session_participants', { id: id(), organization_id, session_id, student_id });
-  await own('homework', homeworkRow(tutor_id));
-  await own('session_feedback', feedbackRow(tutor_id, { session_id, comment: 'Patient' }));
+  const group_id = randomUUID();
+  await add('student_groups', { id: group_id, owner_organization_id: organization_id, name: 'Group' });
+  await add('student_group_members', { id: randomUUID(), group_id, user_id: student_id, role: 'student' });
+  await add('homework', homeworkRow(tutor_id));
+  await add('session_feedback', feedbackRow(tutor_id, { session_id, comment: 'Patient' }));
   await world.result(organization_id, student_id);
   const conversation_id = await world.conversation(organization_id, tutor_id, student_id);
-  await own('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
-  const period = { period_start: '2026-03-01', period_end: '2026-03-31' };
-  await own('adjustments', { id: id(), organization_id, tutor_id, ...period, amount_cents: 100 });
-  const money = { amount_due_cents: 100, currency: 'AUD', status: 'open' };
-  const invoice_id = await own('invoices', { id: id(), organization_id, invoice_number: '1', student_id, ...money });
-  const amounts = { quantity: 1, unit_amount_cents: 100, amount_cents: 100 };
-  await own('invoice_lines', { id: id(), organization_id, invoice_id, position: 0, ...amounts });
-  const paid = { amount_cents: 100, currency: 'AUD', payment_type: 'card', status: 'succeeded' };
-  await own('payments', { id: id(), organization_id, ...paid });
-  await own('mileage_trips', { id: id(), organization_id, tutor_id, trip_date: '2026-03-02', distance_km: 4.5 });
-  await own('expense_claims', { id: id(), organization_id, tutor_id, expense_date: '2026-03-02', amount_cents: 100 });
-  await own('blog_posts', { id: id(), organization_id, brand: 'primary', title: 'News', slug: 'news' });
-  const key = { key_hash: randomBytes(32), first_four: '0123', last_four: 'cdef' };
-  const api_key_id = await own('api_keys', { id: id(), organization_id, name: 'Site', ...key });
-  await own('api_key_handovers', { api_key_id, organization_id, sealed: randomBytes(8) });
-  const use = { operation: 'POST /v1/invites', key: 'again', request_hash: randomBytes(32), expires_at: '2100-01-01' };
-  await own('idempotency_keys', { organization_id, ...use });
-  const write = { operation: 'POST /v1/invites', request_id: 'r', status: 201, result: 'done' };
-  await own('audit_log', { id: id(), organization_id, ...write });
-  await own('invites', inviteRow(organization_id));
-  await own('outbox', messageToSend(organization_id));
-  await own('rebuild_hooks', hookRow(organization_id));
-  const request = { method: 'GET', route: '/v1/ping', status: 200, duration_ms: 1.5, request_id: 'r' };
-  await own('request_log', {
-    id: id(),
-    organization_id,
-    api_key_id: id(),
-    ...request,
-    created_at: '2026-03-02T09:00:00Z',
-  });
+  await add('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
+  await add('invites', inviteRow(organization_id));
+  await add('outbox', messageToSend(organization_id));
+  await add('rebuild_hooks', hookRow(organization_id));
   await world.as(organization_id, `SELECT suppress_address($1, 'smtp_550', $2)`, [
     `gone-${organization_id}@example.org`,
     organization_id,
   ]);
+
+  // The other tables, each after those that it refers to.
+  const known: Row = { organization_id, user_id: tutor_id, tutor_id, student_id, parent_id, session_id };
+  const filled = await Promise.all(
+    samples.tablesWith('organization_id').map(async (table) => {
+      const rows = await world.as(organization_id, `SELECT FROM ${table} LIMIT 1`);
+      return { table, empty: rows.length === 0 };
+    }),
+  );
+  const left = new Set(filled.flatMap(({ table, empty }) => (empty ? [table] : [])));
+  while (left.size > 0) {
+    const next = [...left].find((table) => samples.isPossible(table, known));
+    if (!next) throw new Error(`Add rows of ${[...left].join(', ')} to fill() in test/database/world.ts`);
+    const row = samples.complete(next, { organization_id }, known);
+    await add(next, row);
+    known[`${next.replace(/s$/, '')}_id`] = row.id;
+    left.delete(next);
+  }
 }

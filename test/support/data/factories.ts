@@ -44,7 +44,17 @@ export class Factories {
 
   /** Creates rows with the same columns, in one statement. */
   async rows<T extends keyof Tables>(table: T, rows: Partial<Tables[T]>[], writing = ''): Promise<Tables[T][]> {
-    const complete = rows.map((row) => this.samples.complete(table, toColumns(row)));
+    const stored = await this.insert(table, rows.map(toColumns), {}, writing);
+    return stored.map((row) => this.samples.stored(table, row));
+  }
+
+  /**
+   * The same by the columns' names.
+   *
+   * @param known ids that rows refer to, by the names of the columns
+   */
+  async insert(table: string, rows: Row[], known: Row = {}, writing = ''): Promise<Row[]> {
+    const complete = rows.map((row) => this.samples.complete(table, row, known));
     for (const { id } of complete) if (typeof id === 'string') this.made.add(id);
     const { sql, values } = this.samples.insertion(table, complete);
     const insert = (on: Pick<DataSource, 'query'>) => on.query<{ row: Row }[]>(sql, values);
@@ -54,7 +64,7 @@ export class Factories {
           return insert(manager);
         })
       : insert(this.db));
-    return inserted.map(({ row }) => this.samples.stored(table, row));
+    return inserted.map(({ row }) => row);
   }
 
   async find<T extends keyof Tables>(table: T, id: string): Promise<Tables[T]> {

@@ -1,5 +1,7 @@
 import type { Factories } from './factories.js';
+import { newestFirstLists } from '../http/catalogue.js';
 import type { Random } from './random.js';
+import type { Row } from './sample-rows.js';
 
 /** A stored row. */
 export interface Stored {
@@ -32,53 +34,37 @@ export async function createStage(make: Factories, at: Date): Promise<Stage> {
 
 type Insert = (make: Factories, stage: Stage, rows: NewRow[]) => Promise<Stored[]>;
 
-const ROWS = 'FROM unnest($1::uuid[], $2::timestamptz[]) AS r (id, at) RETURNING';
-
-/** Inserts rows with one statement: $1 are the ids, $2 the times, and `needs` follow. */
-function statement(text: string, ...needs: (keyof Stage)[]): Insert {
+/** Rows of a table, whose column `id` is the record's id; what they need comes from the schema. */
+function rowsOf(table: string, more: (row: NewRow, stage: Stage) => Row = () => ({}), id = 'id'): Insert {
   return async (make, stage, rows) => {
-    const columns = [rows.map(({ id }) => id), rows.map(({ at }) => at)];
-    const stored = await make.query<{ id: string; created_at: Date }>(text, [
-      ...columns,
-      ...needs.map((n) => stage[n]),
-    ]);
-    return stored.map(({ id, created_at }) => ({ id, createdAt: created_at.getTime() }));
+    const { school: organization_id, tutor: tutor_id, student: student_id } = stage;
+    const known = { organization_id, tutor_id, student_id, assigned_by: tutor_id };
+    const given = rows.map((row) => ({ [id]: row.id, created_at: row.at, ...more(row, stage) }));
+    const stored = await make.insert(table, given, known);
+    return stored.map((row) => ({ id: row[id] as string, createdAt: Date.parse(row.created_at as string) }));
   };
 }
 
-/** Inserts logins first, then what ties them to the organization. */
-function person(...then: [Insert, ...Insert[]]): Insert {
+/** Logins first, then what ties them to the organization. */
+function people(table: string, more?: (row: NewRow) => Row): Insert {
   return async (make, stage, rows) => {
-    await make.query(
-      `INSERT INTO users (id, email, email_normalized, first_name, last_name)
-       SELECT id, id || '@example.org', id || '@example.org', 'Ada', 'Lovelace' FROM unnest($1::uuid[]) AS r (id)`,
-      [rows.map(({ id }) => id)],
+    await rowsOf('users', ({ id }) => ({ email: `${id}@example.org`, email_normalized: `${id}@example.org` }))(
+      make,
+      stage,
+      rows,
     );
-    let stored: Stored[] = [];
-    for (const insert of then) stored = await insert(make, stage, rows);
-    return stored;
+    return rowsOf(table, more, 'user_id')(make, stage, rows);
   };
 }
 
-const member = (role: string) =>
-  statement(
-    `INSERT INTO members (id, organization_id, user_id, role, created_at)
-     SELECT gen_random_uuid(), $3, id, '${role}', at ${ROWS} user_id AS id, created_at`,
-    'school',
-  );
-
-const homework = statement(
-  `INSERT INTO homework (id, assigned_by, title, homework_type, scope, created_at)
-   SELECT id, $3, 'Fractions', 'text', 'student', at ${ROWS} id, created_at`,
-  'tutor',
-);
-
-const feedback = statement(
-  `INSERT INTO session_feedback (id, session_id, tutor_id, rating, comment, is_public, created_at)
-   SELECT id, $3, $4, 5, 'Patient', true, at ${ROWS} id, created_at`,
-  'session',
-  'tutor',
-);
+const members = (role: string) => people('members', () => ({ role }));
+const feedback = rowsOf('session_feedback', (_row, { session, tutor }) => ({
+  session_id: session,
+  tutor_id: tutor,
+  rating: 5,
+  comment: 'Patient',
+  is_public: true,
+}));
 
 export interface ListRows {
   insert: Insert;
@@ -86,73 +72,35 @@ export interface ListRows {
   already?: 'tutor' | 'student';
 }
 
-/** How to create rows of each list, by operation id. Lists are ordered by these rows' times. */
-export const LIST_ROWS: Record<string, ListRows> = {
-  list_homework: { insert: homework },
+/** Lists that show more than the rows of the table that their operation is named after, or rows of certain values. */
+const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
-  list_results: {
-    insert: statement(
-      `INSERT INTO results (id, student_id, status, mode, created_at)
-       SELECT id, $3, 'completed', 'sac', at ${ROWS} id, created_at`,
-      'student',
-    ),
-  },
-  list_adjustments: {
-    insert: statement(
-      `INSERT INTO adjustments (id, organization_id, tutor_id, period_start, period_end, amount_cents, created_at)
-       SELECT id, $3, $4, '2026-03-01', '2026-03-31', 100, at ${ROWS} id, created_at`,
-      'school',
-      'tutor',
-    ),
-  },
-  list_payments: {
-    insert: statement(
-      `INSERT INTO payments (id, organization_id, amount_cents, currency, payment_type, status, created_at)
-       SELECT id, $3, 100, 'AUD', 'card', 'succeeded', at ${ROWS} id, created_at`,
-      'school',
-    ),
-  },
-  list_request_log: {
-    insert: statement(
-      `INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
-       SELECT id, $3, id, 'GET', '/v1/students', 200, 2.5, 'logged', at ${ROWS} id, created_at`,
-      'school',
-    ),
-  },
-  list_students: { insert: person(member('student')), already: 'student' },
+  list_request_log: { insert: rowsOf('request_log', () => ({ status: 200 })) },
+  list_students: { insert: members('student'), already: 'student' },
   list_tutors: {
-    insert: person(
-      member('tutor'),
-      statement(
-        `INSERT INTO tutor_profiles (organization_id, user_id, created_at)
-         SELECT $3, id, at ${ROWS} user_id AS id, created_at`,
-        'school',
-      ),
-    ),
+    insert: async (make, stage, rows) => {
+      const stored = await members('tutor')(make, stage, rows);
+      await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, rows);
+      return stored;
+    },
     already: 'tutor',
   },
   list_parents: {
-    insert: person(
-      statement(
-        `INSERT INTO parents (organization_id, user_id, created_at) SELECT $3, id, at ${ROWS} user_id AS id, created_at`,
-        'school',
-      ),
-      async (make, { school, student }, rows) => {
-        await make.query(
-          `INSERT INTO parent_students (organization_id, parent_id, student_id)
-           SELECT $2, id, $3 FROM unnest($1::uuid[]) AS r (id)`,
-          [rows.map(({ id }) => id), school, student],
-        );
-        const stored = await make.query<{ id: string; created_at: Date }>(
-          'SELECT user_id AS id, created_at FROM parents WHERE user_id = ANY ($1)',
-          [rows.map(({ id }) => id)],
-        );
-        return stored.map(({ id, created_at }) => ({ id, createdAt: created_at.getTime() }));
-      },
-    ),
+    insert: async (make, stage, rows) => {
+      const stored = await people('parents')(make, stage, rows);
+      const { school: organization_id, student: student_id } = stage;
+      const links = rows.map(({ id: parent_id }) => ({ parent_id }));
+      await make.insert('parent_students', links, { organization_id, student_id });
+      return stored;
+    },
   },
 };
+
+/** How to create rows of each list that is newest first, by operation id. */
+export const LIST_ROWS: Record<string, ListRows> = Object.fromEntries(
+  newestFirstLists.map((id) => [id, OTHER_ROWS[id] ?? { insert: rowsOf(id.replace('list_', '')) }]),
+);
 
 /** The order of all these lists: newest first, then by id. */
 export function newestFirst(a: Stored, b: Stored): number {

@@ -49,14 +49,26 @@ export class SampleRows {
   /**
    * The row with a value in every column that needs one.
    *
-   * @param known rows that others may refer to, by table
+   * @param known values for columns of these names: ids that rows refer to
    */
-  complete(table: string, row: Row, known: Record<string, Row> = {}): Row {
+  complete(table: string, row: Row, known: Row = {}): Row {
     const needed = this.columns(table).filter(
       ({ name, nullable, defaulted, generated }) => !nullable && !defaulted && !generated && row[name] === undefined,
     );
-    const samples = needed.map((column) => [column.name, sampleOf(column, known)] as const);
+    const samples = needed.map((column) => [column.name, known[column.name] ?? sampleOf(column)] as const);
     return { ...Object.fromEntries(samples), ...row };
+  }
+
+  /** The tables that have this column. */
+  tablesWith(column: string): string[] {
+    return [...this.tables.keys()].filter((table) => this.columns(table).some(({ name }) => name === column));
+  }
+
+  /** Whether all that a row of the table must refer to is known. */
+  isPossible(table: string, known: Row): boolean {
+    return this.columns(table).every(
+      ({ name, nullable, defaulted, reference }) => !reference || nullable || defaulted || known[name] !== undefined,
+    );
   }
 
   /** One statement that inserts rows with the same columns and returns each as `row`, in their order. */
@@ -80,9 +92,9 @@ export function toColumns(row: object): Row {
   return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as unknown]));
 }
 
-function sampleOf({ table, name, type, values, reference }: Column, known: Record<string, Row>): unknown {
-  const referred = reference && known[reference.table]?.[reference.column];
-  const sample = referred ?? BY_NAME[name] ?? values?.[0] ?? BY_TYPE[type]?.();
+function sampleOf({ table, name, type, values, reference }: Column): unknown {
+  if (reference && name !== 'id') throw new Error(`${table}.${name}: give the ${reference.table} that it refers to`);
+  const sample = BY_NAME[name] ?? values?.[0] ?? BY_TYPE[type]?.();
   if (sample === undefined) throw new Error(`${table}.${name}: give the type ${type} a sample in BY_TYPE`);
   return sample;
 }

@@ -202,6 +202,11 @@ export const operations = new Map<string, Operation>(
 /** Names of the operations that are served. */
 export const servedOperations = [...operations].flatMap(([name, { id }]) => (id ? [name] : []));
 
+/** Ids of the lists that are ordered by creation; conversations are ordered by activity. */
+export const newestFirstLists = [...operations.values()].flatMap(({ id, answer }) =>
+  answer.startsWith('Page<') && id !== 'list_conversations' ? [id] : [],
+);
+
 /** What the contract says of the route. */
 export function cataloguedAs(route: Route): Operation {
   const operation = operations.get(nameOf(route));
