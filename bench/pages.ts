@@ -6,8 +6,7 @@ import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
 import { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
-import { ListHomework } from '../apps/api/src/resources/homework/homework.dto.js';
-import { HOMEWORK } from '../apps/api/src/resources/homework/homework.queries.js';
+import { HOMEWORK, ListHomework } from '../apps/api/src/resources/homework/homework.queries.js';
 import { STUDENTS } from '../apps/api/src/resources/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 

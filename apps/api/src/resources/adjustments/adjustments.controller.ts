@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListAdjustments } from './adjustments.dto.js';
-import { ADJUSTMENTS } from './adjustments.queries.js';
+import { ADJUSTMENTS, ListAdjustments } from './adjustments.queries.js';
 
 @Controller('v1/adjustments')
 export class AdjustmentsController {

@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListConversations } from './conversations.dto.js';
-import { CONVERSATIONS } from './conversations.queries.js';
+import { CONVERSATIONS, ListConversations } from './conversations.queries.js';
 
 @Controller('v1/conversations')
 export class ConversationsController {

@@ -1,9 +1,15 @@
 import sql from 'sql-template-tag';
 import { equals } from '../../http/lists/filters.js';
+import { OffsetQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
-import type { ListConversations } from './conversations.dto.js';
-import { conversationView } from './conversations.view.js';
+import { QueryEnum } from '../../http/validation/fields.js';
+import { CONVERSATION_TYPES, conversationView } from './conversations.view.js';
+
+export class ListConversations extends OffsetQuery {
+  @QueryEnum(CONVERSATION_TYPES, { description: 'Only threads of this type.' })
+  type?: string;
+}
 
 /**
  * Threads with an active participant who is an accepted member: organization_conversations lists them, with a copy of

@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListHomework } from './homework.dto.js';
-import { HOMEWORK } from './homework.queries.js';
+import { HOMEWORK, ListHomework } from './homework.queries.js';
 
 @Controller('v1/homework')
 export class HomeworkController {

@@ -1,8 +1,20 @@
 import { equals } from '../../http/lists/filters.js';
+import { ListQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
-import type { ListHomework } from './homework.dto.js';
-import { homeworkView } from './homework.view.js';
+import { QueryEnum, QueryUuid } from '../../http/validation/fields.js';
+import { HOMEWORK_SCOPES, HOMEWORK_TYPES, homeworkView } from './homework.view.js';
+
+export class ListHomework extends ListQuery {
+  @QueryEnum(HOMEWORK_TYPES, { description: 'Only homework of this type.' })
+  homework_type?: string;
+
+  @QueryEnum(HOMEWORK_SCOPES, { description: 'Only homework set for a classroom, a group or a student.' })
+  scope?: string;
+
+  @QueryUuid({ description: 'Only homework assigned to this student.' })
+  student_id?: string;
+}
 
 export const HOMEWORK: List<ListHomework> = {
   id: 'list_homework',

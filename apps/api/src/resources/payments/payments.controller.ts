@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListPayments } from './payments.dto.js';
-import { PAYMENTS } from './payments.queries.js';
+import { ListPayments, PAYMENTS } from './payments.queries.js';
 
 @Controller('v1/payments')
 export class PaymentsController {

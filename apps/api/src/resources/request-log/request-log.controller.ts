@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListRequestLog } from './request-log.dto.js';
-import { REQUEST_LOG } from './request-log.queries.js';
+import { ListRequestLog, REQUEST_LOG } from './request-log.queries.js';
 
 @Controller('v1/request-log')
 export class RequestLogController {

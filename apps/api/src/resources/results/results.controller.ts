@@ -3,8 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
-import { ListResults } from './results.dto.js';
-import { RESULTS } from './results.queries.js';
+import { ListResults, RESULTS } from './results.queries.js';
 
 @Controller('v1/results')
 export class ResultsController {

@@ -4,8 +4,7 @@ import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
 import { DocumentedList } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
-import { ListFeedback, ListReviews } from './session-feedback.dto.js';
-import { FEEDBACK, REVIEWS } from './session-feedback.queries.js';
+import { FEEDBACK, ListFeedback, ListReviews, REVIEWS } from './session-feedback.queries.js';
 
 @Controller('v1')
 export class SessionFeedbackController {

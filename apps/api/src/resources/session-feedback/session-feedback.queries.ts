@@ -1,9 +1,28 @@
 import sql from 'sql-template-tag';
 import { equals } from '../../http/lists/filters.js';
+import { ListQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
-import type { ListFeedback, ListReviews } from './session-feedback.dto.js';
+import { QueryBoolean, QueryUuid } from '../../http/validation/fields.js';
 import { feedbackView, reviewView } from './session-feedback.view.js';
+
+const ANONYMIZE = 'Reviewers as first name and initial ("Mia N.") instead of the full name.';
+
+export class ListFeedback extends ListQuery {
+  @QueryUuid({ description: 'Only feedback on this tutor (user id).' })
+  tutor_id?: string;
+
+  @QueryBoolean({ description: 'Only feedback that its author made public.', default: false })
+  public_only: boolean = false;
+
+  @QueryBoolean({ description: ANONYMIZE, default: false })
+  anonymize: boolean = false;
+}
+
+export class ListReviews extends ListQuery {
+  @QueryBoolean({ description: ANONYMIZE, default: false })
+  anonymize: boolean = false;
+}
 
 /** Reviewers are people of the organization, named as in its other lists. */
 const SUBMITTED = new Source('session_feedback', 'f', {
