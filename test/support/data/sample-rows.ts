@@ -64,8 +64,35 @@ export class SampleRows {
     return [...this.tables.keys()].filter((table) => this.columns(table).some(({ name }) => name === column));
   }
 
+  /**
+   * Adds a row of each table, each after those that it refers to.
+   *
+   * @param known ids of other rows, by the names of the columns that refer to them
+   */
+  async each(tables: string[], known: Row, add: (table: string, row: Row) => Promise<unknown>): Promise<void> {
+    const [left, ids] = [new Set(tables), { ...known }];
+    while (left.size > 0) {
+      const table = [...left].find((one) => this.isPossible(one, ids));
+      if (!table) throw new Error(`Say which rows ${[...left].join(', ')} refer to: in fill() of the worlds`);
+      const row = this.complete(table, {}, ids);
+      await add(table, row);
+      ids[`${table.replace(/s$/, '')}_id`] = row.id;
+      left.delete(table);
+    }
+  }
+
+  /** A value for each column that may be left out: an id if it is known, else a sample. */
+  optional(table: string, known: Row): Row {
+    const columns = this.columns(table).filter(({ nullable, name }) => nullable && name !== 'organization_id');
+    const values = columns.map((column) => [
+      column.name,
+      column.reference ? (known[column.name] ?? null) : sampleOf(column),
+    ]);
+    return Object.fromEntries(values) as Row;
+  }
+
   /** Whether all that a row of the table must refer to is known. */
-  isPossible(table: string, known: Row): boolean {
+  private isPossible(table: string, known: Row): boolean {
     return this.columns(table).every(
       ({ name, nullable, defaulted, reference }) => !reference || nullable || defaulted || known[name] !== undefined,
     );

@@ -3,6 +3,7 @@ import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '@app/database';
 import type { TestApi } from '../http/api.js';
+import { newestFirstLists } from '../http/catalogue.js';
 import { Factories } from './factories.js';
 
 /** An organization with data for every route. */
@@ -65,6 +66,7 @@ export async function createSchool(api: TestApi, make: Factories): Promise<Schoo
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
+  await fillLists(make, organization.id, { ...path, ...query });
   return {
     organization,
     id: organization.id,
@@ -146,6 +148,22 @@ async function fill(make: Factories, school: string): Promise<Pick<School, 'path
       status: '4xx',
     },
   };
+}
+
+/** Rows in the tables of lists that {@link fill} does not know: a full one, and one with as few values as possible. */
+async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>): Promise<void> {
+  const known = { ...ids, organization_id };
+  const owned = make.samples.tablesWith('organization_id');
+  const listed = newestFirstLists.map((id) => id.replace('list_', '')).filter((table) => owned.includes(table));
+  const empty: string[] = [];
+  for (const table of listed) {
+    const rows = await make.query(`SELECT FROM ${table} WHERE organization_id = $1 LIMIT 1`, [organization_id]);
+    if (rows.length === 0) empty.push(table);
+  }
+  await make.samples.each(empty, known, async (table, row) => {
+    await make.insert(table, [{ ...row, ...make.samples.optional(table, known) }]);
+    await make.insert(table, [{}], known);
+  });
 }
 
 async function people(make: Factories, school: string, subjectId: string) {
