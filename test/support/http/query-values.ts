@@ -111,7 +111,7 @@ export function goodValues({ kind, schema }: Parameter): string[] {
 export function badValues({ kind, schema }: Parameter): string[] {
   const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
   const beside = ((schema.enum ?? []) as string[]).flatMap((value) => [
-    value.toUpperCase(),
+    value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase(),
     `${value}%20`,
     `${value}%00`,
     value.slice(1),
