@@ -122,7 +122,7 @@ describe('the request log', () => {
     expect(await waiting).toBe(200);
     expect(refused.status).toBe(503);
     const rows = (await logOf(school)).filter(({ request_id }) => request_id === 'refused');
-    expect(rows.map(line)).toEqual(['GET null 503']);
+    expect(rows.map(line)).toEqual(['GET /v1/students 503']);
   });
 
   it('keeps rows while the database refuses them, stores each once, and drops beyond its bound', async () => {
