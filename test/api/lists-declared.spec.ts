@@ -1,8 +1,10 @@
 import sql, { type Sql } from 'sql-template-tag';
+import type { Database } from '@app/database';
 import { operationOf } from '../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Caller } from '../../apps/api/src/http/auth/caller.js';
 import { OffsetQuery } from '../../apps/api/src/http/lists/list-query.dto.js';
 import type { List, Selected } from '../../apps/api/src/http/lists/list.js';
+import { Records } from '../../apps/api/src/http/lists/records.js';
 import { cursorPage, existenceOf, offsetPage, recordsById } from '../../apps/api/src/http/lists/statements.js';
 import { createWorld, parametersOf, type School, type World } from '../support/data/world.js';
 import { TestApi } from '../support/http/api.js';
@@ -55,9 +57,25 @@ describe('every list', () => {
   });
 });
 
+describe('a single record', () => {
+  it('is of its organization, whatever its conditions say', async () => {
+    const read = async (_caller: unknown, { text, values }: Sql) => [await world.make.query(text, values)];
+    const records = new Records({ read } as unknown as Database);
+    for (const route of listRoutes()) {
+      const { view, source } = declared(route);
+      const get = (caller: Caller) => records.get(caller, view, source, sql`true OR true`);
+      await expect(get(callerOf(world.a.id)), nameOf(route)).resolves.toBeDefined();
+      await expect(get(callerOf(NOBODY)), nameOf(route)).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+});
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+const callerOf = (organizationId: string) => ({ organizationId, platformBlog: false }) as Caller;
+
 /** The ids on every kind of page of the list, with a filter that is always true. */
 async function pageIds(route: Route, school: School): Promise<string[]> {
-  const caller = { organizationId: school.id, platformBlog: false } as Caller;
+  const caller = callerOf(school.id);
   const list = declared(route);
   const path = Object.fromEntries(parametersOf(route).map((name) => [name, school.path[name]!]));
   const query = Object.assign(new OffsetQuery(), { limit: 100 });
@@ -69,8 +87,7 @@ async function pageIds(route: Route, school: School): Promise<string[]> {
   };
   if (selected.within) {
     const within = { ...selected.within, where: sql`true OR true` };
-    const nobody = { ...caller, organizationId: '00000000-0000-0000-0000-000000000000' };
-    const statement = existenceOf(nobody, within);
+    const statement = existenceOf(callerOf(NOBODY), within);
     expect(await world.make.query(statement.text, statement.values)).toEqual([]);
   }
   const pages = [offsetPage(caller, selected, query)];
