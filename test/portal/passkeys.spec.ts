@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestBrowser } from '../support/portal/browser.js';
+import { addAuthenticator, TestBrowser } from '../support/portal/browser.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
 
 let portal: TestPortal;
@@ -16,22 +16,6 @@ afterAll(async () => {
   await browser.stop();
   await portal.stop();
 });
-
-/** Gives the page a device of its own, whose user is always there. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const client = await page.context().newCDPSession(page);
-  await client.send('WebAuthn.enable');
-  await client.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 describe('a passkey', () => {
   it('is added, signs in, is renamed and removed, and then signs in no more', async () => {
@@ -58,7 +42,11 @@ describe('a passkey', () => {
     await page.getByLabel('New name').fill('My laptop');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The passkey was renamed.').waitFor();
-    await page.getByRole('button', { name: 'Remove My laptop' }).click();
+    const remove = () => page.getByRole('button', { name: 'Remove My laptop' }).click();
+    await remove();
+    await page.getByText('This passkey is all that signs you in.').waitFor();
+    await portal.setPassword(owner.user.id);
+    await remove();
     await page.getByText('The passkey was removed.').waitFor();
     await signIn();
     await page.getByText('This passkey was not accepted.').waitFor();
@@ -92,6 +80,32 @@ describe('a passkey', () => {
       400,
     );
     await page.context().close();
+  });
+
+  it('is not added by a session that somebody’s proof of the address ends meanwhile', async () => {
+    const { user, cookie } = await portal.someone('owner');
+    await portal.make.query(`UPDATE portal_sessions SET created_at = now() - interval '1 minute' WHERE user_id = $1`, [
+      user.id,
+    ]);
+    const secret = createHash('sha256')
+      .update(Buffer.from(cookie.split('=')[1]!, 'base64url'))
+      .digest();
+    let adding: Promise<unknown> | undefined;
+    await portal.make.db.transaction(async (manager) => {
+      await manager.query('SELECT take_login($1, $2, NULL, false)', [user.id, user.emailNormalized]);
+      adding = portal.make.query(`SELECT add_passkey($1, gen_random_uuid(), '\\x0b', '\\x01', 0, '{}', 'x') AS done`, [
+        secret,
+      ]);
+      await expect
+        .poll(() =>
+          portal.make.query(
+            `SELECT 1 AS one FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT add_passkey%'`,
+          ),
+        )
+        .toEqual([{ one: 1 }]);
+    });
+    expect(await adding).toEqual([{ done: false }]);
   });
 
   it('is nobody else’s to rename or remove', async () => {

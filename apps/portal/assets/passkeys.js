@@ -1,4 +1,4 @@
-// Buttons that use a passkey: `data-passkey` is "create" or "get". They stay hidden where the browser knows no passkeys.
+// Buttons that use a passkey: `data-passkey` is "create", "get", or "join" inside the form that the passkey is sent with. They stay hidden where the browser knows no passkeys.
 const supported = globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
 
 async function post(path, body) {
@@ -7,21 +7,45 @@ async function post(path, body) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(response.status === 429 ? 'Too many attempts. Please wait a while.' : '');
-  return response.json();
+  if (response.status === 429) throw new Error('Too many attempts. Please wait a while.');
+  if (response.ok) return response.json();
+  const { problem = '' } = await response.json().catch(() => ({}));
+  throw new Error(problem);
+}
+
+async function make(path, about) {
+  const options = PublicKeyCredential.parseCreationOptionsFromJSON(await post(path, about));
+  return (await navigator.credentials.create({ publicKey: options })).toJSON();
 }
 
 async function create() {
-  const options = PublicKeyCredential.parseCreationOptionsFromJSON(await post('/account/passkeys/options', {}));
-  const credential = await navigator.credentials.create({ publicKey: options });
-  return post('/account/passkeys', { credential: credential.toJSON() });
+  const credential = await make('/account/passkeys/options', {});
+  return post('/account/passkeys', { credential });
 }
 
-async function get({ next }) {
+async function join({ form, dataset }) {
+  const fields = [...form.elements].filter(({ name }) => name && name !== 'password');
+  if (!fields.every((field) => field.reportValidity())) return {};
+  const about = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  const credential = document.createElement('input');
+  credential.type = 'hidden';
+  credential.name = 'credential';
+  credential.value = JSON.stringify(await make(dataset.options, about));
+  form.append(credential);
+  // Without asking for the password.
+  form.submit();
+  // Whoever comes back may choose a password.
+  credential.remove();
+  return {};
+}
+
+async function get({ dataset: { next } }) {
   const options = PublicKeyCredential.parseRequestOptionsFromJSON(await post('/sign-in/passkey/options', {}));
   const credential = await navigator.credentials.get({ publicKey: options });
   return post('/sign-in/passkey', { credential: credential.toJSON(), next });
 }
+
+const actions = { create, get, join };
 
 for (const button of document.querySelectorAll('[data-passkey]')) {
   button.closest('[data-passkey-area]').hidden = !supported;
@@ -30,8 +54,9 @@ for (const button of document.querySelectorAll('[data-passkey]')) {
     problem.hidden = true;
     button.disabled = true;
     try {
-      const { location } = await (button.dataset.passkey === 'create' ? create() : get(button.dataset));
-      globalThis.location.assign(location);
+      const { location } = await actions[button.dataset.passkey](button);
+      if (location) globalThis.location.assign(location);
+      else button.disabled = false;
     } catch (error) {
       const known = error.name === 'InvalidStateError' ? 'This device has a passkey for you already.' : error.message;
       // Whoever closes the window of the browser knows that they did.

@@ -6,8 +6,15 @@ export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } fr
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
 export { Approvals, type Decided, type Decider } from './joining/approvals.js';
-export { Identities } from './joining/identities.js';
-export { type Joined, type Joiner, Joining, type JoinProblem, type NotJoined } from './joining/joining.js';
+export { Identities, type NewPasskey } from './joining/identities.js';
+export {
+  type Joined,
+  type Joiner,
+  Joining,
+  type JoinProblem,
+  type Newcomer,
+  type NotJoined,
+} from './joining/joining.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';

@@ -142,6 +142,10 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   identity_of: ['api', 'portal'],
   set_first_password: ['api', 'portal'],
   take_login: ['api', 'portal'],
+  set_first_passkey: ['portal'],
+  take_login_with_passkey: ['portal'],
+  is_used: [],
+  store_passkey: [],
   accept_ties: ['api', 'portal'],
   approve_member: ['portal'],
 

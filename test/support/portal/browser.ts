@@ -57,6 +57,22 @@ export class TestBrowser {
   }
 }
 
+/** Gives the page a device of its own, whose user is always there. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('WebAuthn.enable');
+  await client.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
 /** What axe finds wrong on the page that is open, in words. Needs a page with JavaScript. */
 export async function axeFaults(page: Page): Promise<string[]> {
   // Not as a script of the page: its policy lets in none but the portal's own.

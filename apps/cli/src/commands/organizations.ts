@@ -116,7 +116,7 @@ async function welcome(
   userId: string,
 ): Promise<WelcomeLink | null> {
   const login = await new Identities(db).find(normalizeEmail(email));
-  if (!login || login.passwordHash !== null) return null;
+  if (!login || login.used) return null;
   const vault = new Vault(env);
   const { url, expiresAt } = await new PasswordLinks(db, env, vault).handOut(userId);
   // A service that runs here writes mails down, whatever the settings of this command say.

@@ -9,7 +9,7 @@ export interface InviteForm {
   first_name: string;
   last_name: string;
   email: string;
-  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password', string>>;
+  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password' | 'passkey', string>>;
 }
 
 const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {} };
@@ -17,11 +17,11 @@ const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {}
 /**
  * What the person has to do:
  * - `accept`: one button, as who is signed in
- * - `register`, `password`: fill in the form
+ * - `register`, `password`: fill in the form, or make a passkey
  * - `sign_in`: to the account that the invite is for
  * - `switch`: sign out first, of another account
  */
-type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
+export type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
 
 /** The page of an invite that is valid. */
 export function invitePage(invite: InvitePage, secret: string, session: SignedIn | null, form = EMPTY): Page {
@@ -37,7 +37,8 @@ export function invitePage(invite: InvitePage, secret: string, session: SignedIn
   return page('join/invite', data, Object.keys(form.errors).length > 0 ? 422 : 200);
 }
 
-function taskOf({ email, needs, proven, holderId }: InvitePage, session: SignedIn | null): Task {
+/** What somebody has to do who opens this invite. */
+export function taskOf({ email, needs, proven, holderId }: InvitePage, session: SignedIn | null): Task {
   if (session && email === null) return 'accept';
   if (session && holderId !== session.userId) return 'switch';
   if (session) return needs === 'password' && proven ? 'password' : 'accept';

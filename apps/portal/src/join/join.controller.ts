@@ -77,6 +77,19 @@ export class JoinController {
     return this.join.accept(secret, form, session, request, response);
   }
 
+  /** For the script of passkeys, in JSON. The passkey comes with the form itself. */
+  @Post('join/:secret/passkey/options')
+  @Public()
+  passkeyOptions(
+    @Param('secret') secret: string,
+    @SentForm() form: Form,
+    @Session() session: SignedIn | null,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    return this.join.passkeyOptions(secret, form, session, request, response);
+  }
+
   /** For somebody who is signed in with another account. */
   @Post('join/:secret/sign-out')
   @Public()

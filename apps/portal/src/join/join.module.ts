@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
+import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { WebModule } from '../web/web.module.js';
 import { Guesses } from './guesses.js';
 import { JoinController } from './join.controller.js';
@@ -7,7 +8,7 @@ import { JoinCookie } from './join-cookie.js';
 import { JoinService } from './join.service.js';
 
 @Module({
-  imports: [AccountsModule, WebModule],
+  imports: [AccountsModule, PasskeysModule, WebModule],
   controllers: [JoinController],
   providers: [Guesses, JoinCookie, JoinService],
 })

@@ -1,26 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { v7 as uuidv7 } from 'uuid';
 import {
   type InvitePage,
   isCode,
+  isEmail,
   type Joined,
   type Joiner,
   Joining,
   type JoinProblem,
+  type Newcomer,
   OpenedInvites,
   refusedPassword,
 } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { PasskeyRegistration } from '../passkeys/passkey-registration.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
+import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { Guesses } from './guesses.js';
-import { type InviteForm, invitePage } from './invite-page.js';
+import { type InviteForm, invitePage, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
 
 /** A school's network has many new students on one morning; whoever makes accounts for nobody needs more. */
@@ -34,6 +39,7 @@ const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
   password: { password: 'Choose a password.' },
+  passkey: { passkey: 'This passkey opens another account. Sign in with it, or choose a password.' },
 };
 
 @Injectable()
@@ -47,6 +53,7 @@ export class JoinService {
     private readonly cookie: JoinCookie,
     private readonly outbox: Outbox,
     private readonly work: PasswordWork,
+    private readonly passkeys: PasskeyRegistration,
   ) {}
 
   /** The page of an invite in whatever state. */
@@ -67,10 +74,15 @@ export class JoinService {
     const { secret, invite, proof } = await this.open(text, request);
     if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
-    const joiner = joinerOf(invite, values, session);
-    if (!joiner) return invitePage(invite, secret, session);
-    const errors = 'password' in joiner ? errorsOf(invite, values) : {};
+    const task = taskOf(invite, session);
+    // Somebody has signed in or out since the page was shown.
+    if (task === 'sign_in' || task === 'switch') return invitePage(invite, secret, session);
+    const errors = task === 'accept' ? {} : errorsOf(invite, values);
     if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
+    const joiner =
+      task === 'accept'
+        ? { signedInAs: session!.userId }
+        : await this.newcomerOf(invite, secret, values, request, response);
     const outcome = await this.join(secret, proof, joiner, invite, request);
     if (outcome.status === 'joined') return this.welcome(outcome, invite, values.email, session, request, response);
     const { problem } = outcome;
@@ -80,6 +92,47 @@ export class JoinService {
       return page('join/sign-in', { invite, secret, email: invite.email ?? values.email }, 409);
     if (problem === 'other_account') return invitePage(invite, secret, session);
     return closed(problem, secret, invite);
+  }
+
+  /** What the browser needs to make a passkey for whoever fills in the form of this invite. The form comes with it. */
+  async passkeyOptions(
+    text: string,
+    form: Form,
+    session: SignedIn | null,
+    request: Request,
+    response: Response,
+  ): Promise<object> {
+    const { secret, invite } = await this.open(text, request);
+    const task = invite?.state === 'valid' && taskOf(invite, session);
+    if (!invite || (task !== 'register' && task !== 'password')) throw PageError.notFound();
+    const values = fieldsOf(form);
+    // Before a passkey is made that opens nothing.
+    const [problem] = Object.values(errorsOf(invite, { ...values, credential: 'to come' }));
+    if (problem) {
+      response.status(422);
+      return { problem };
+    }
+    const who = {
+      loginId: invite.holderId ?? uuidv7(),
+      email: invite.email ?? values.email,
+      name: `${values.first_name} ${values.last_name}`,
+    };
+    return this.passkeys.options(who, [], `joining with ${secret}`, request, response);
+  }
+
+  /** Whoever filled in the form, with their password or with the passkey that was made instead. */
+  private async newcomerOf(
+    invite: InvitePage,
+    secret: string,
+    values: Values,
+    request: Request,
+    response: Response,
+  ): Promise<Newcomer> {
+    const { first_name: firstName, last_name: lastName, password, credential } = values;
+    const named = { email: invite.email ?? values.email, firstName, lastName };
+    if (credential === '') return { ...named, password };
+    const sent = parsed(credential);
+    return { ...named, passkey: await this.passkeys.verify(sent, `joining with ${secret}`, request, response) };
   }
 
   /** What a code or token opens, with the proof that this browser has for it. */
@@ -132,33 +185,37 @@ export class JoinService {
 }
 
 /** As it was typed. */
-type Values = Omit<InviteForm, 'errors'> & { password: string };
+type Values = Omit<InviteForm, 'errors'> & {
+  password: string;
+  /** The passkey that was made instead of a password, in JSON. */
+  credential: string;
+};
 
 function fieldsOf(form: Form): Values {
   const short = (name: string) => form.text(name).slice(0, 300);
   const [first_name, last_name, email] = [short('first_name'), short('last_name'), short('email')];
-  return { first_name, last_name, email, password: form.exact('password') };
+  return { first_name, last_name, email, password: form.exact('password'), credential: form.exact('credential') };
 }
 
-/** Who wants to accept; null when the page has to be shown first: somebody has signed in or out meanwhile. */
-function joinerOf(invite: InvitePage, values: Values, session: SignedIn | null): Joiner | null {
-  const { first_name: firstName, last_name: lastName, email, password } = values;
-  const asNewcomer = { email: invite.email ?? email, password, firstName, lastName };
-  if (!session) return invite.needs === 'sign_in' ? null : asNewcomer;
-  if (invite.email === null) return { signedInAs: session.userId };
-  if (invite.holderId !== session.userId) return null;
-  // Whoever opens the mail proves the address, and says with which password it is used from now on.
-  return invite.needs === 'password' && invite.proven ? asNewcomer : { signedInAs: session.userId };
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw PageError.badForm();
+  }
 }
 
 function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   const errors: InviteForm['errors'] = {};
-  const refused = refusedPassword(values.password);
+  const refused = values.credential === '' ? refusedPassword(values.password) : null;
   if (needs === 'either' || needs === 'registration') {
     if (nameIsWrong(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
     if (nameIsWrong(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';
   }
-  if (needs === 'either' && values.email === '') errors.email = 'Enter your email address.';
+  if (needs === 'either') {
+    if (values.email === '') errors.email = 'Enter your email address.';
+    else if (!isEmail(values.email)) Object.assign(errors, AT_FIELDS.address);
+  }
   if (refused) errors.password = refused;
   return errors;
 }

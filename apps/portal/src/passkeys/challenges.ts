@@ -5,8 +5,17 @@ import { AttemptLimits } from '../web/attempt-limits.js';
 import { Cookies } from '../web/cookies.js';
 import { PageError } from '../web/page-error.js';
 
+/** What a passkey is made for: somebody who is signed in, by their session; or somebody who opened an invite, by its secret. */
+export type RegistrationPurpose = `registration of ${string}` | `joining with ${string}`;
 /** What a challenge is for, and whose: one for signing in registers nothing. */
-export type Purpose = 'sign-in' | `registration of ${string}`;
+export type Purpose = 'sign-in' | RegistrationPurpose;
+
+interface Note {
+  purpose: Purpose;
+  challenge: string;
+  /** Of a registration: the login that the device was told. */
+  loginId?: string;
+}
 
 const LIFE = 5 * 60_000;
 
@@ -22,22 +31,22 @@ export class Challenges {
     private readonly limits: AttemptLimits,
   ) {}
 
-  keep(response: Response, purpose: Purpose, challenge: string): void {
-    const note = JSON.stringify({ purpose, challenge, until: Date.now() + LIFE });
-    this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', note).toString('base64url'));
+  keep(response: Response, note: Note): void {
+    const text = JSON.stringify({ ...note, until: Date.now() + LIFE });
+    this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', text).toString('base64url'));
   }
 
   /** The challenge that this browser was given for the purpose. @throws PageError when it has none, or used it */
-  async take(request: Request, response: Response, purpose: Purpose): Promise<string> {
+  async take(request: Request, response: Response, purpose: Purpose): Promise<Note> {
     const note = this.read(request);
     this.cookies.clear(response, 'passkey');
     if (note?.purpose !== purpose || note.until < Date.now()) throw PageError.badForm();
     const used = { purpose: 'passkey challenge', most: 1, minutes: 10 };
     if ((await this.limits.count(used, note.challenge)) > 0) throw PageError.badForm();
-    return note.challenge;
+    return note;
   }
 
-  private read(request: Request): { purpose: Purpose; challenge: string; until: number } | null {
+  private read(request: Request): (Note & { until: number }) | null {
     try {
       const sealed = Buffer.from(this.cookies.get(request, 'passkey') ?? '', 'base64url');
       return JSON.parse(this.vault.open('passkey challenges', sealed)) as ReturnType<Challenges['read']>;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { WebModule } from '../web/web.module.js';
 import { Challenges } from './challenges.js';
+import { PasskeyRegistration } from './passkey-registration.js';
 import { PasskeysController } from './passkeys.controller.js';
 import { PasskeysService } from './passkeys.service.js';
 import { PasskeyStore } from './passkeys.store.js';
@@ -8,7 +9,7 @@ import { PasskeyStore } from './passkeys.store.js';
 @Module({
   imports: [WebModule],
   controllers: [PasskeysController],
-  providers: [Challenges, PasskeysService, PasskeyStore],
-  exports: [PasskeysService],
+  providers: [Challenges, PasskeyRegistration, PasskeysService, PasskeyStore],
+  exports: [PasskeyRegistration, PasskeysService],
 })
 export class PasskeysModule {}

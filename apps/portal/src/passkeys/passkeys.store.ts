@@ -3,6 +3,7 @@ import type { WebAuthnCredential } from '@simplewebauthn/server';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
+import type { NewPasskey } from '@app/accounts';
 import { Database } from '@app/database';
 import { Sessions } from '../web/sessions.js';
 
@@ -45,14 +46,10 @@ export class PasskeyStore {
   }
 
   /** False when somebody has it already, or the person has too many. */
-  add(
-    request: Request,
-    { id, publicKey, counter, transports = [] }: WebAuthnCredential,
-    name: string,
-  ): Promise<boolean> {
+  add(request: Request, { credentialId, publicKey, counter, transports, name }: NewPasskey): Promise<boolean> {
     return this.ask(sql`
-      SELECT add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${Buffer.from(id, 'base64url')},
-        ${Buffer.from(publicKey)}, ${counter}, ${transports}::text[], ${name}) AS done`);
+      SELECT add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${credentialId}, ${publicKey}, ${counter},
+        ${transports}::text[], ${name}) AS done`);
   }
 
   rename(request: Request, id: string, name: string): Promise<boolean> {

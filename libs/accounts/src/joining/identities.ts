@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 
 /** A login, as far as joining and signing in need it. Never shown to an organization. */
@@ -13,9 +14,25 @@ export interface Identity {
   /** Whether the person has proven the address. */
   verified: boolean;
   passwordHash: string | null;
+  /** Whether a password or a passkey opens it. */
+  used: boolean;
   /** Whether organizations other than that of the transaction have a tie to it, of whatever status. */
   elsewhere: boolean;
 }
+
+/** A passkey whose registration has been verified. */
+export interface NewPasskey {
+  /** The login that the device keeps it for; one that is made with the passkey gets this id. */
+  loginId: string;
+  credentialId: Buffer;
+  publicKey: Buffer;
+  counter: number;
+  transports: string[];
+  name: string;
+}
+
+/** What opens a login from now on. */
+export type Credential = { hash: string } | { passkey: NewPasskey };
 
 interface Row {
   id: string;
@@ -25,6 +42,7 @@ interface Row {
   last_name: string;
   verified: boolean;
   password_hash: string | null;
+  used: boolean;
   elsewhere: boolean;
 }
 
@@ -53,19 +71,26 @@ export class Identities {
     return toIdentity(await this.db.lookUp<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
   }
 
-  /** Gives a login its first password. False when it was used or proven before, or others are tied to it. */
-  async setFirstPassword(id: string, hash: string): Promise<boolean> {
-    const [row] = await this.db.query<{ done: boolean }>(sql`SELECT set_first_password(${id}, ${hash}) AS done`);
-    return row!.done;
+  /** Gives a login its first credential. False when it was used or proven before, or others are tied to it. */
+  setFirst(id: string, credential: Credential): Promise<boolean> {
+    return this.ask(
+      'hash' in credential
+        ? sql`SELECT set_first_password(${id}, ${credential.hash}) AS done`
+        : sql`SELECT set_first_passkey(${id}, ${valuesOf(credential.passkey)}) AS done`,
+    );
   }
 
   /**
    * The address is proven, inside the ambient transaction.
    *
-   * @param hash of the password that replaces all credentials; null for somebody who has shown the current one
+   * @param credential replaces all others; null for somebody who has shown the current password
+   * @returns false when somebody else has this passkey
    */
-  async prove({ id, address }: Identity, hash: string | null): Promise<void> {
-    await this.db.query(sql`SELECT take_login(${id}, ${address}, ${hash}, ${hash === null})`);
+  prove({ id, address }: Identity, credential: Credential | null): Promise<boolean> {
+    if (credential && 'passkey' in credential) {
+      return this.ask(sql`SELECT take_login_with_passkey(${id}, ${address}, ${valuesOf(credential.passkey)}) AS done`);
+    }
+    return this.ask(sql`SELECT take_login(${id}, ${address}, ${credential?.hash ?? null}, ${!credential}) AS done`);
   }
 
   /** The operator's word that whoever uses the login with this (normalized) address owns it. False when there is none. */
@@ -84,12 +109,18 @@ export class Identities {
    * @param trusted without a proof of the address, although others are tied to the login
    * @returns false when only a login with a proven address may accept
    */
-  async accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {
-    const [row] = await this.db.query<{ done: boolean }>(
-      sql`SELECT accept_ties(${id}, ${as === 'parent'}, ${trusted}) AS done`,
-    );
+  accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {
+    return this.ask(sql`SELECT accept_ties(${id}, ${as === 'parent'}, ${trusted}) AS done`);
+  }
+
+  private async ask(statement: Sql): Promise<boolean> {
+    const [row] = await this.db.query<{ done: boolean }>(statement);
     return row!.done;
   }
+}
+
+function valuesOf({ credentialId, publicKey, counter, transports, name }: NewPasskey): Sql {
+  return sql`${uuidv7()}, ${credentialId}, ${publicKey}, ${counter}, ${transports}::text[], ${name}`;
 }
 
 function toIdentity([row]: Row[]): Identity | null {
@@ -102,6 +133,7 @@ function toIdentity([row]: Row[]): Identity | null {
       lastName: row.last_name,
       verified: row.verified,
       passwordHash: row.password_hash,
+      used: row.used,
       elsewhere: row.elsewhere,
     }) ??
     null

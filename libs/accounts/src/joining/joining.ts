@@ -9,22 +9,22 @@ import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { refusedAddress } from '../provisioning/refusals.js';
 import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
-import { Identities, type Identity } from './identities.js';
+import { type Credential, Identities, type Identity, type NewPasskey } from './identities.js';
 import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { hashPassword, isPassword, refusedPassword } from './passwords.js';
 
-/** Who accepts: somebody who is signed in, or somebody with a password, of a login that may not be there yet. */
-export type Joiner =
-  | { signedInAs: string }
-  | {
-      /** Where the invite names none. */
-      email?: string | null;
-      password: string;
-      /** Of a new login. */
-      firstName?: string;
-      lastName?: string;
-    };
+/** Who accepts with a password, or with a passkey made for this: of a login that may not be there yet. */
+export type Newcomer = {
+  /** Where the invite names none. */
+  email?: string | null;
+  /** Of a new login. */
+  firstName?: string;
+  lastName?: string;
+} & ({ password: string } | { passkey: NewPasskey });
+
+/** Who accepts. */
+export type Joiner = { signedInAs: string } | Newcomer;
 
 export interface Joined {
   status: 'joined';
@@ -47,6 +47,7 @@ export interface Joined {
  * - `unconfirmed`: what another organization offers takes a login whose address is proven
  * - `role`: the person is something else in the organization; `archived`: only an invite to the address lets them back in
  * - `address`, `name`, `password`: missing, or nobody can have it
+ * - `passkey`: it is somebody's already
  */
 export type JoinProblem =
   | Exclude<InviteState, 'valid'>
@@ -58,7 +59,8 @@ export type JoinProblem =
   | 'archived'
   | 'address'
   | 'name'
-  | 'password';
+  | 'password'
+  | 'passkey';
 
 export interface NotJoined {
   status: 'refused';
@@ -72,7 +74,7 @@ class Refused extends Error {
   }
 }
 
-/** What a person with a password is known to be, once their login is found or made. */
+/** What a person is known to be, once their login is found or made. */
 interface Arrived {
   identity: Identity;
   created: boolean;
@@ -106,14 +108,15 @@ export class Joining {
     if (!found) return { status: 'refused', problem: 'unknown' };
     if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
     // Slow by design, so before anything is locked.
-    const hash = 'password' in who ? await hashPassword(who.password) : null;
+    const credential = 'signedInAs' in who ? null : await credentialOf(who);
     try {
       return await this.db.transaction(found, async () => {
         await this.logins.holdOrganization(found.organizationId);
         const invite = await this.opened.hold(found, proof);
         if (!invite) throw new Refused('unknown');
         if (invite.state !== 'valid') throw new Refused(invite.state);
-        const arrived = 'password' in who ? await this.arrive(invite, who, hash!) : await this.signedIn(invite, who);
+        const arrived =
+          'signedInAs' in who ? await this.signedIn(invite, who) : await this.arrive(invite, who, credential!);
         return this.join(invite, arrived, requestId);
       });
     } catch (error) {
@@ -127,32 +130,24 @@ export class Joining {
       ? await this.identities.holdByAddress(normalizeEmail(invite.email))
       : await this.identities.hold(signedInAs);
     if (identity?.id !== signedInAs) throw new Refused('other_account');
-    // Being signed in to a login that nobody has proven says nothing of who is: the proof comes with a password.
+    // Being signed in to a login that nobody has proven says nothing of who is: the proof comes with a credential.
     if (invite.proven && !identity.verified) throw new Refused('password');
     return { identity, created: false };
   }
 
-  private async arrive(
-    invite: OpenedInvite,
-    who: Extract<Joiner, { password: string }>,
-    hash: string,
-  ): Promise<Arrived> {
+  private async arrive(invite: OpenedInvite, who: Newcomer, credential: Credential): Promise<Arrived> {
     const email = invite.email ?? who.email?.trim() ?? '';
     if (refusedAddress(email) !== null) throw new Refused('address');
     const identity = await this.identities.holdByAddress(normalizeEmail(email));
-    if (!identity) return this.register(invite, { ...who, email }, hash);
-    const known = await isPassword(who.password, identity.passwordHash);
+    if (!identity) return this.register(invite, { ...who, email }, credential);
+    const known = 'password' in who && (await isPassword(who.password, identity.passwordHash));
     if (invite.proven && !identity.verified) {
-      await this.identities.prove(identity, known ? null : hash);
+      if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
       return { identity: { ...identity, verified: true }, created: false };
     }
     if (known) return { identity, created: false };
-    // An invite to this very address gives a login that its organization has made its first password.
-    const first =
-      invite.email !== null &&
-      !identity.verified &&
-      identity.passwordHash === null &&
-      (await this.identities.setFirstPassword(identity.id, hash));
+    // An invite to this very address gives a login that its organization has made its first credential.
+    const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
     if (!first) throw new Refused('sign_in');
     return { identity, created: false };
   }
@@ -160,17 +155,21 @@ export class Joining {
   private async register(
     invite: OpenedInvite,
     { email, firstName = '', lastName = '' }: { email: string; firstName?: string; lastName?: string },
-    hash: string,
+    credential: Credential,
   ): Promise<Arrived> {
     const names = { firstName: firstName.trim(), lastName: lastName.trim() };
     if (!Object.values(names).every((name) => name !== '' && Array.from(name).length <= 200)) throw new Refused('name');
-    const id = uuidv7();
+    const known = 'passkey' in credential ? credential.passkey.loginId : null;
+    // Somebody's id: of the login that had this address when the passkey was made, and has another one by now.
+    const id = known === null || (await this.identities.hold(known)) ? uuidv7() : known;
     if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw new RetryTransaction();
-    const address = normalizeEmail(email);
-    const login = { id, ...names, email, address, passwordHash: hash, elsewhere: false };
-    if (invite.proven) await this.identities.prove({ ...login, verified: false }, hash);
-    else await this.identities.setFirstPassword(id, hash);
-    return { identity: { ...login, verified: invite.proven }, created: true };
+    const login = { id, ...names, email, address: normalizeEmail(email), passwordHash: null, used: false };
+    const identity = { ...login, verified: false, elsewhere: false };
+    const done = invite.proven
+      ? await this.identities.prove(identity, credential)
+      : await this.identities.setFirst(id, credential);
+    if (!done) throw new Refused('passkey');
+    return { identity: { ...identity, verified: invite.proven }, created: true };
   }
 
   private async join(invite: OpenedInvite, { identity, created }: Arrived, requestId: string): Promise<Joined> {
@@ -239,4 +238,8 @@ export class Joining {
     const path = `/o/${organization!.slug}/people?status=waiting`;
     await this.mails.notify(by, 'approval_request', 'admin', approvers, path);
   }
+}
+
+async function credentialOf(who: Newcomer): Promise<Credential> {
+  return 'password' in who ? { hash: await hashPassword(who.password) } : { passkey: who.passkey };
 }

@@ -40,8 +40,8 @@ export interface InvitePage extends OpenedInvite {
   holderId: string | null;
   /**
    * - `either`: register, or sign in
-   * - `registration`: nobody has this address yet; names and a password make the login
-   * - `password`: the login is there, and the password given now becomes its own
+   * - `registration`: nobody has this address yet; names and a password or passkey make the login
+   * - `password`: the login is there, and the password or passkey given now becomes its own
    * - `sign_in`: only who signs in to the login of this address may accept
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
@@ -150,6 +150,6 @@ export class OpenedInvites {
 function needsOf({ email, proven }: OpenedInvite, login: Identity | null): InvitePage['needs'] {
   if (email === null) return 'either';
   if (!login) return 'registration';
-  const untouched = login.passwordHash === null && !login.elsewhere;
+  const untouched = !login.used && !login.elsewhere;
   return !login.verified && (proven || untouched) ? 'password' : 'sign_in';
 }

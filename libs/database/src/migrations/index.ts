@@ -16,6 +16,7 @@ import { Portal1763600000015 } from './1763600000015-portal.js';
 import { Keys1763600000016 } from './1763600000016-keys.js';
 import { Joining1763600000017 } from './1763600000017-joining.js';
 import { Activity1763600000018 } from './1763600000018-activity.js';
+import { PasskeysAtJoining1763600000019 } from './1763600000019-passkeys-at-joining.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   Keys1763600000016,
   Joining1763600000017,
   Activity1763600000018,
+  PasskeysAtJoining1763600000019,
 ];
