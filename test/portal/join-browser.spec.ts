@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newAddress, type Office } from '../support/data/provisioning.js';
@@ -23,8 +25,10 @@ afterAll(async () => {
 const STUDENT = { scope: 'organization', role: 'student' };
 const LOOKS = [
   { width: 320, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
+  { width: 1440, colorScheme: 'dark' },
 ] as const;
+/** Set to a folder, the pages can be looked at there. */
+const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
@@ -104,9 +108,16 @@ describe('a page of joining', () => {
   it.each(LOOKS)(
     'has its heading, fits its width and is sound for a screen reader, in every state ($width px, $colorScheme)',
     async (look) => {
-      for (const [name, { path, cookie = '', heading: expected }] of Object.entries(await joinPages(desk, office))) {
+      for (const [name, { path, cookie = '', press, heading: expected }] of Object.entries(
+        await joinPages(desk, office),
+      )) {
         const page = await browser.visit(desk.portal, { ...look, cookie });
         await page.goto(path);
+        if (press) await page.getByRole('button', { name: press, exact: true }).click();
+        if (SCREENSHOTS) {
+          mkdirSync(SCREENSHOTS, { recursive: true });
+          await page.screenshot({ path: join(SCREENSHOTS, `join ${name} ${look.width}.png`), fullPage: true });
+        }
         const found = {
           name,
           heading: await heading(page),

@@ -76,7 +76,10 @@ describe('a link', () => {
     const token = await desk.invite(office, { scope: 'tutor_student', tutor_id: id });
     await sql(`UPDATE members SET status = 'archived' WHERE user_id = $1`, id);
     const answer = await desk.visitor().get(`/join/${token}`);
-    expect([answer.status, answer.text]).toEqual([410, expect.stringContaining('leads nowhere any more')]);
+    expect([answer.status, answer.text]).toEqual([
+      410,
+      expect.stringContaining('The tutor that it was for is no longer at Demo Tutoring'),
+    ]);
   });
 
   it('that nobody made is unknown, whatever it looks like', async () => {

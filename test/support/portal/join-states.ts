@@ -6,10 +6,13 @@ import { Visitor } from './visitor.js';
 export interface JoinPage {
   path: string;
   cookie?: string;
+  /** The page comes after this button was pressed. */
+  press?: string;
   /** Its heading. */
   heading: string;
 }
 
+const ACCEPT = 'Accept and join';
 const STUDENT = { scope: 'organization', role: 'student' };
 
 /** Every page of joining, in every state, by name. */
@@ -29,6 +32,14 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
   const account = newAddress();
   await office.inviteOne(studentRow({ email: account }));
   const { token } = await desk.mail(account);
+  const tutor = await make.tutor(office.id);
+  const toTutor = await link({ scope: 'tutor_student', tutor_id: tutor.id });
+  await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [tutor.id]);
+  const former = await joined(desk, office, STUDENT);
+  await make.query(`UPDATE members SET status = 'archived', archived_at = now() WHERE user_id = $1`, [former.userId]);
+  const student = await joined(desk, office, STUDENT);
+  const elsewhere = await joined(desk, await desk.office(), STUDENT);
+  const byCode = await link(STUDENT);
   const invited = await link({ scope: 'classroom', classroom_id: classroom.id });
   return {
     'code box': { path: '/join', heading: 'Enter your code' },
@@ -43,16 +54,36 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
     accepted: { path: await ended('accepted_at = now()'), heading: 'This invitation was accepted already' },
     expired: { path: await ended('expires_at = now()'), heading: 'This invitation has expired' },
     revoked: { path: await ended('revoked_at = now()'), heading: 'This invitation was withdrawn' },
+    moved: {
+      path: await ended('user_id = (SELECT id FROM users ORDER BY id LIMIT 1)'),
+      heading: 'This invitation was for another address',
+    },
+    gone: { path: toTutor, heading: 'This invitation no longer works' },
+    archived: { path: byCode, cookie: former.cookie, press: ACCEPT, heading: 'Your membership has ended' },
+    'another role': {
+      path: await link({ ...STUDENT, role: 'tutor' }),
+      cookie: student.cookie,
+      press: ACCEPT,
+      heading: 'You have another role here',
+    },
+    unconfirmed: {
+      path: byCode,
+      cookie: elsewhere.cookie,
+      press: ACCEPT,
+      heading: 'Confirm your email address first',
+    },
     unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not open anything' },
     joined: { ...(await joined(desk, office, STUDENT)), heading: 'Welcome to Demo Tutoring' },
     waiting: { ...(await joined(desk, office, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
   };
 }
 
-async function joined(desk: JoinDesk, office: Office, wish: object): Promise<{ path: string; cookie: string }> {
+async function joined(desk: JoinDesk, office: Office, wish: object) {
   const visitor = desk.visitor();
-  await visitor.post(`/join/${await desk.invite(office, wish)}`, registration(newAddress()));
-  return { path: '/join/done', cookie: visitor.header };
+  const email = newAddress();
+  await visitor.post(`/join/${await desk.invite(office, wish)}`, registration(email));
+  const [login] = await desk.portal.make.query('SELECT id FROM users WHERE email_normalized = $1', [email]);
+  return { path: '/join/done', cookie: visitor.header, userId: login!.id };
 }
 
 /** An organization with people and invites in every state, and its owner. */

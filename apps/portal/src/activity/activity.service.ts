@@ -5,7 +5,7 @@ import type { Membership } from '../web/sessions.js';
 import type { ActivityFilters } from './activity-filters.js';
 import type { Hour } from './chart.js';
 
-const PAGE = 50;
+const PAGE = 25;
 
 /** A key to filter by. */
 interface Key {

@@ -5,7 +5,7 @@ import { inWords, OutboxMessages, type OutboxMail, type OutboxStatus, type Place
 import { PageError } from '../web/page-error.js';
 import { MAIL_KINDS } from './mail-kinds.js';
 
-const PAGE = 50;
+const PAGE = 25;
 
 /** Who changes something, for the audit row. */
 export interface By {

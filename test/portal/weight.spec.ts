@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Office } from '../support/data/provisioning.js';
+import { JoinDesk } from '../support/portal/join-desk.js';
+import { busyOffice, joinPages } from '../support/portal/join-states.js';
+
+/** HTML with its style, scripts and pictures, for a browser that has none of them yet, without compression. */
+const MOST_BYTES = 60_000;
+
+let desk: JoinDesk;
+let office: Office;
+let slug: string;
+let owner: string;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+  const busy = await busyOffice(desk);
+  office = busy.office;
+  owner = busy.owner.header;
+  slug = busy.base.split('/')[2]!;
+  await fill();
+});
+afterAll(() => desk.close());
+
+const LONG = 'A rather long name, as people give one';
+
+/** More of everything than a page shows. */
+async function fill(): Promise<void> {
+  const { make } = desk.portal;
+  const at = office.id;
+  const wish = { user: { firstName: LONG, lastName: LONG } };
+  for (let more = 0; more < 60; more++) {
+    await make.student(at, wish);
+    await make.member(at, { ...wish, role: 'student', status: 'archived' });
+    const tutor = await make.tutor(at, wish);
+    const asks = `UPDATE members SET status = 'pending', approval_requested_at = now() WHERE user_id = $1`;
+    await make.query(asks, [tutor.id]);
+  }
+  for (let more = 0; more < 30; more++) {
+    await desk.invite(office, { scope: 'organization', role: 'student', email: `a-long-address-${more}@example.org` });
+    await desk.api.keys.create(at, { name: `${LONG} ${more}`, scopes: ['read', 'write'] });
+  }
+  await make.query(
+    `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, finished_at)
+     SELECT gen_random_uuid(), $1, 'email', 'organization_invite', 'a-long-address-' || n || '@example.org', '\\x00', 'dead',
+       8, 'smtp_550', now() FROM generate_series(1, 60) n`,
+    [at],
+  );
+  const [key] = await make.query('SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1', [at]);
+  await make.query(
+    `INSERT INTO request_log (id, organization_id, api_key_id, request_id, method, route, status, duration_ms, created_at)
+     SELECT gen_random_uuid(), $1, $2, $3, 'GET', '/v1/student-groups/:student_group_id/students', 200 + n % 2 * 204, 12.5,
+       now() - n * interval '90 minutes' FROM generate_series(1, 110) n`,
+    [at, key!.id, randomUUID()],
+  );
+}
+
+interface Measured {
+  page: string;
+  bytes: number;
+  /** What the server took, by its own log. */
+  ms: number;
+}
+
+async function measure(name: string, path: string, cookie: string): Promise<Measured> {
+  const { text } = await desk.portal.get(path, cookie);
+  const assets = new Set([...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, url]) => url!));
+  let bytes = Buffer.byteLength(text);
+  for (const url of assets) {
+    bytes += Number((await desk.portal.get(url)).headers['content-length']);
+  }
+  // The first answer compiles the template.
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const lines = desk.portal.logged.length;
+    await desk.portal.get(path, cookie);
+    const logged = desk.portal.logged.slice(lines).map((line) => /"ms":([\d.]+)/.exec(line)?.[1]);
+    times.push(Number(logged.find((ms) => ms !== undefined)));
+  }
+  return { page: name, bytes, ms: times.sort((one, other) => one - other)[2]! };
+}
+
+describe('every page', () => {
+  it('weighs less than 60 KB with all that it loads, however much it lists', async () => {
+    const [key] = await office.make.query<{ id: string }>(
+      'SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1',
+      [office.id],
+    );
+    const ids: Record<string, string> = { slug, key_id: key!.id, secret: 'x'.repeat(43) };
+    const measured: Measured[] = [];
+    for (const { method, path, access } of desk.portal.routes()) {
+      if (method !== 'GET' || access === 'probe') continue;
+      const at = path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
+      measured.push(await measure(path, at, access === 'public' ? '' : owner));
+    }
+    for (const query of [
+      'people?status=waiting',
+      'people?status=archived',
+      'activity?status=4xx',
+      'outbox?status=dead',
+    ]) {
+      measured.push(await measure(query, `/o/${slug}/${query}`, owner));
+    }
+    for (const [name, { path, cookie = '' }] of Object.entries(await joinPages(desk, office))) {
+      measured.push(await measure(`join: ${name}`, path, cookie));
+    }
+    measured.sort((one, other) => other.bytes - one.bytes);
+    console.log(
+      measured.map(({ page, bytes, ms }) => `${String(bytes).padStart(6)} bytes ${ms} ms  ${page}`).join('\n'),
+    );
+    expect(measured.length).toBeGreaterThan(40);
+    expect(measured.filter(({ bytes }) => bytes >= MOST_BYTES)).toEqual([]);
+  });
+});
