@@ -37,8 +37,8 @@ export const REQUEST_LOG: List<ListRequestLog> = {
   summary: "Lists the requests of the organization's API keys, newest first",
   description:
     'Requests of the last 7 days, at most about 100,000; each appears about a second after its answer. No bodies, queries or ' +
-    'ids of records are kept. `route` is null for a path that does not exist, and for a request refused before its path was ' +
-    'looked at. A `status` of 499 means that the client closed the connection before the answer was complete. Requests ' +
+    'ids of records are kept. `route` is null for a path that does not exist. ' +
+    'A `status` of 499 means that the client closed the connection before the answer was complete. Requests ' +
     'answered with 401 are not recorded.',
   view: loggedRequestView,
   source: new Source('request_log', 'r'),
