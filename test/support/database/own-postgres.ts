@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { migrate } from '@app/database';
 import {
   type EmbeddedPostgres,
@@ -55,7 +55,10 @@ export class OwnPostgres {
 
   async stop(): Promise<void> {
     await this.run('stop', '-m', 'immediate').catch(() => undefined);
-    for (const folder of [this.folder, this.urls.dataDirectory]) rmSync(folder, { recursive: true, force: true });
+    // As root the server may have its data elsewhere.
+    for (const folder of [this.folder, dirname(this.urls.dataDirectory)]) {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 
   private async run(...args: string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -71,7 +71,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
     // As root, the data directory is elsewhere if other accounts cannot enter the checkout.
-    if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(postgres.dataDirectory, { recursive: true, force: true });
+    if (!postgres.dataDirectory.startsWith(dataDir))
+      rmSync(dirname(postgres.dataDirectory), { recursive: true, force: true });
   };
 }
 
