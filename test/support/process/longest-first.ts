@@ -16,6 +16,10 @@ const LONG = [
   'cli/embedded-postgres',
   'cli/start',
   'cli/start-refused',
+  'portal/join-browser',
+  'portal/join-passkeys',
+  'portal/keys-browser',
+  'portal/pages',
 ].map((name) => `/test/${name}.spec.ts`);
 
 /** Runs the files in an order of chance, which the seed repeats, the long ones first. */
