@@ -171,6 +171,57 @@ describe('the doors of the worker', () => {
     );
   });
 
+  it('settle mails that are not to be sent instead of leasing them', async () => {
+    await world.all(
+      `SELECT suppress_address(address, 'smtp_550') FROM unnest(ARRAY['gone@example.org', 'üte@example.org']) address`,
+    );
+    const past = '2026-01-01';
+    const invites = {
+      open: {},
+      revoked: { revoked_at: past },
+      accepted: { accepted_at: past },
+      expired: { expires_at: past },
+    };
+    const mails: Record<string, string> = {};
+    for (const [state, more] of Object.entries(invites)) {
+      const invite_id = await world.insert(school, 'invites', inviteRow(school, more));
+      mails[state] = await queue({ invite_id });
+    }
+    mails.purged = await queue({ invite_id: randomUUID() });
+    mails.late = await queue({ link_expires_at: past });
+    mails.early = await queue({ link_expires_at: '2100-01-01' });
+    mails.suppressed = await queue({ recipient: 'Gone@Example.org', email_normalized: 'gone@example.org' });
+    mails.capital = await queue({ recipient: 'ÜTE@example.org', email_normalized: 'üte@example.org' });
+    mails.former = await queue({ recipient: 'Gone@Example.org' });
+    const claimed = new Map((await claim('one')).map((row) => [row.id, row]));
+    const seen = Object.fromEntries(Object.entries(mails).map(([state, id]) => [state, claimed.get(id)!.last_error]));
+    expect(seen).toEqual({
+      open: null,
+      early: null,
+      ...{
+        revoked: 'link_closed',
+        accepted: 'link_closed',
+        expired: 'link_closed',
+        purged: 'link_closed',
+        late: 'link_closed',
+      },
+      ...{ suppressed: 'address_suppressed', capital: 'address_suppressed', former: 'address_suppressed' },
+    });
+    for (const [state, id] of Object.entries(mails)) {
+      const kept =
+        seen[state] === null
+          ? { status: 'queued', leased_by: 'one', later: true, finished_at: null }
+          : { status: 'suppressed', leased_by: null, leased_until: null, finished_at: expect.any(Date) as Date };
+      expect(await message(id), state).toMatchObject({ ...kept, attempts: 1 });
+    }
+    const senders = 'SELECT email_normalized AS address FROM suppression_senders WHERE organization_id = $1 ORDER BY 1';
+    expect(await world.all(senders, [school])).toEqual([
+      { address: 'gone@example.org' },
+      { address: 'üte@example.org' },
+    ]);
+    expect(await finish(mails.late, 'one', 'sent')).toBe(false);
+  });
+
   it('delete what is past its time, so many rows at a time, and keep the rest', async () => {
     const use = (key: string, expires_at: string) =>
       world.insert(school, 'idempotency_keys', {

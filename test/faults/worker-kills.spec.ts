@@ -37,22 +37,13 @@ class PlantedController {
   @RequireScopes('accounts:write')
   @HttpCode(201)
   async create(@CurrentCaller() { organizationId }: Caller): Promise<void> {
-    await this.module.get(Outbox, { strict: false }).addEmails(organizationId, [
-      {
-        kind: 'organization_invite',
-        to: 'rolled-back@example.org',
-        inviteId: null,
-        payload: {
-          organizationName: 'A',
-          timeZone: 'UTC',
-          firstName: null,
-          role: 'student',
-          joinUrl: 'https://app.example/join/x',
-          proof: null,
-          expiresAt: '2100-01-01T00:00:00.000Z',
-        },
-      },
-    ]);
+    const from = { organizationId, organization: { name: 'A', timeZone: 'UTC' } };
+    const link = { url: 'https://app.example/join/x' };
+    await this.module
+      .get(Outbox, { strict: false })
+      .addEmails(from, [
+        { kind: 'organization_invite', to: 'rolled-back@example.org', firstName: null, role: 'student', link },
+      ]);
     throw new ApiError('invalid_state', 'Rolled back.');
   }
 }

@@ -67,21 +67,9 @@ describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode
   it('says nothing of a write that was rolled back, and nothing is sent', async () => {
     const before = smtp.received.length;
     const failed = room.db.transaction({ organizationId: room.organizationId }, async () => {
-      await room.outbox.addEmails(room.organizationId, [
-        {
-          kind: 'parent_invite',
-          to: 'never@example.org',
-          inviteId: null,
-          payload: {
-            organizationName: 'A',
-            firstName: null,
-            role: 'parent',
-            joinUrl: 'x',
-            proof: null,
-            expiresAt: '2100-01-01',
-            timeZone: 'UTC',
-          },
-        },
+      const from = { organizationId: room.organizationId, organization: { name: 'A', timeZone: 'UTC' } };
+      await room.outbox.addEmails(from, [
+        { kind: 'parent_invite', to: 'never@example.org', firstName: null, role: 'parent', link: { url: 'x' } },
       ]);
       throw new Error('no');
     });

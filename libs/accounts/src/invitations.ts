@@ -114,15 +114,10 @@ export class Invitations {
   private async mail(by: Provisioner, invite: MintedInvite): Promise<boolean> {
     const kind = MAILED[invite.scope];
     if (!kind || !invite.email) return false;
-    const payload = {
-      organizationName: by.organization.name,
-      timeZone: by.organization.timeZone,
-      firstName: null,
-      role: invite.role,
-      ...this.invites.linkOf(invite),
-    };
-    const email = { kind, to: invite.email, inviteId: invite.id, payload };
-    const queued = await this.outbox.addEmails(by.organizationId, [email]);
+    const { role, email: to } = invite;
+    const queued = await this.outbox.addEmails(by, [
+      { kind, to, firstName: null, role, link: this.invites.linkOf(invite) },
+    ]);
     return queued.has(normalizeEmail(invite.email));
   }
 }

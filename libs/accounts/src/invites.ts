@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
-import type { EmailPayload } from '@app/jobs';
+import type { EmailLink } from '@app/jobs';
 import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
 
 /** What an invite is for. */
@@ -143,8 +143,8 @@ export class Invites {
   }
 
   /** The link of an invite in its mail. */
-  linkOf({ secret, proof, expiresAt }: MintedInvite): Pick<EmailPayload, 'joinUrl' | 'proof' | 'expiresAt'> {
-    return { joinUrl: this.joinUrl(secret), proof, expiresAt: expiresAt.toISOString() };
+  linkOf({ id, secret, proof, expiresAt }: MintedInvite): EmailLink {
+    return { url: this.joinUrl(secret), inviteId: id, proof, expiresAt };
   }
 
   /** The URL at which a person opens a token or code. */

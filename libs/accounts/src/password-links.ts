@@ -4,7 +4,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
-import type { EmailPayload } from '@app/jobs';
+import { sealEmail } from '@app/jobs';
 import { hashPassword } from './joining/passwords.js';
 
 const HOUR = 3_600_000;
@@ -24,16 +24,11 @@ export class PasswordLinks {
   /** Mails a link to the login with this address. A known and an unknown address cost the same work. */
   async mail(address: string): Promise<void> {
     const { secret, url, expiresAt } = this.make(ASKED_FOR);
-    const payload: EmailPayload = {
-      organizationName: nameOfSender(this.env.get('MAIL_FROM')),
-      timeZone: 'UTC',
-      firstName: null,
-      role: 'admin',
-      joinUrl: url,
-      proof: null,
-      expiresAt: expiresAt.toISOString(),
-    };
-    const content = this.vault.seal('outbox payloads', JSON.stringify(payload));
+    const content = sealEmail(
+      this.vault,
+      { name: nameOfSender(this.env.get('MAIL_FROM')), timeZone: 'UTC' },
+      { kind: 'password_reset', to: address, firstName: null, role: 'admin', link: { url, expiresAt } },
+    );
     await this.db.lookUp(sql`
       SELECT mail_password_link(${normalizeEmail(address)}, ${hashOf(secret)}, ${`${ASKED_FOR} ms`}::interval,
         ${uuidv7()}, ${content})`);

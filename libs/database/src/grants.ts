@@ -98,10 +98,11 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   // A process that queues a message cannot read its payload again. The worker queues rebuilds; it claims through
   // claim_outbox.
   outbox: {
-    api: 'SELECT (organization_id, topic, kind, recipient, invite_id, status, attempts, due_at, created_at), INSERT, UPDATE (due_at)',
+    api: `SELECT (organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at, created_at), INSERT,
+      UPDATE (due_at)`,
     worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
-    portal:
-      'SELECT (id, organization_id, topic, kind, recipient, invite_id, status, attempts, due_at, last_error, created_at, finished_at), INSERT',
+    portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at, last_error,
+      created_at, finished_at), INSERT`,
   },
   suppressions: {},
   suppression_senders: {},
@@ -192,6 +193,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   suppress_address: ['worker'],
   trim_request_log: ['worker'],
   forget_previous_secrets: ['worker'],
+  // Called by claim_outbox, and by workers of the build before.
   closed_invites: ['worker'],
   due_posts: ['worker'],
   rebuild_hook: ['worker'],

@@ -300,6 +300,8 @@ export interface Tables {
     createdAt: Date;
     finishedAt: Date | null;
     inviteId: string | null;
+    emailNormalized: string | null;
+    linkExpiresAt: Date | null;
   };
   parent_students: {
     organizationId: string;

@@ -1,3 +1,5 @@
+import type { Vault } from '@app/config';
+
 /** All kinds of mail; each has a template in the worker. */
 export const EMAIL_KINDS = [
   'organization_invite',
@@ -58,4 +60,51 @@ export interface EmailPayload {
   timeZone: string;
   /** In mails about an API key. */
   key?: KeyInMail;
+}
+
+/** Where a mail leads. */
+export interface EmailLink {
+  url: string;
+  /** The invite that it opens: once that is closed, the mail is no longer sent. */
+  inviteId?: string;
+  /** See {@link EmailPayload}. */
+  proof?: string | null;
+  /** Later the mail is no longer sent. */
+  expiresAt?: Date;
+}
+
+/** A mail to one person. */
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key'> {
+  kind: EmailKind;
+  /** As it was given; compared in lower case. */
+  to: string;
+  /** null in a notice without one. */
+  link: EmailLink | null;
+}
+
+/** In whose name a mail is written. */
+export interface EmailSender {
+  name: string;
+  timeZone: string;
+}
+
+/** What the outbox keeps of a mail, encrypted: it holds a link. */
+export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
+  const { firstName, role, link, key } = email;
+  const payload: EmailPayload = {
+    organizationName: name,
+    timeZone,
+    firstName,
+    role,
+    joinUrl: link?.url ?? null,
+    proof: link?.proof ?? null,
+    expiresAt: link?.expiresAt?.toISOString() ?? null,
+    ...(key && { key }),
+  };
+  return vault.seal('outbox payloads', JSON.stringify(payload));
+}
+
+/** @throws Error when it was sealed with another key, or changed */
+export function openEmail(vault: Vault, sealed: Buffer): EmailPayload {
+  return JSON.parse(vault.open('outbox payloads', sealed)) as EmailPayload;
 }

@@ -1,4 +1,15 @@
-export { EMAIL_KINDS, type EmailKind, type EmailPayload, type KeyEmailKind, type KeyInMail } from './emails.js';
+export {
+  type Email,
+  EMAIL_KINDS,
+  type EmailKind,
+  type EmailLink,
+  type EmailPayload,
+  type EmailSender,
+  type KeyEmailKind,
+  type KeyInMail,
+  openEmail,
+  sealEmail,
+} from './emails.js';
 export {
   OUTBOX_STATUSES,
   type OutboxMail,
@@ -8,6 +19,6 @@ export {
   type SuppressedAddress,
 } from './outbox-messages.js';
 export { JobsModule } from './jobs.module.js';
-export { type Admission, type Email, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
+export { type Admission, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
 export { inWords, type Problem, problemOf, PROBLEMS } from './problems.js';
 export { type QueueName, queueNames, QUEUES, type Recurring, WORKER_SILENCE_MS } from './queues.js';

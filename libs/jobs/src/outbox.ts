@@ -3,19 +3,15 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
-import type { EmailKind, EmailPayload } from './emails.js';
+import { type Email, type EmailSender, sealEmail } from './emails.js';
 
 /** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
 
-/** A mail to one person. */
-export interface Email {
-  kind: EmailKind;
-  /** As it was given; compared in lower case. */
-  to: string;
-  /** The invite in the mail: once it is closed, the mail is no longer sent. */
-  inviteId: string | null;
-  payload: EmailPayload;
+/** The organization that mails. */
+interface Organization {
+  organizationId: string;
+  organization: EmailSender;
 }
 
 /** The site to rebuild: an organization's, or a brand's of the platform. */
@@ -61,17 +57,16 @@ export class Outbox {
     const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
       this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail of ${organizationId}`}, 0))`),
-      // The database's lower() may only handle ASCII: other addresses are compared here.
       this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
-          ARRAY(SELECT recipient FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
+          ARRAY(SELECT email_normalized FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
             AND created_at > now() - ${PAUSE}::interval AND (invite_id IS NULL) = ${notices}
-            AND (lower(recipient) = ANY (${[...wanted]}) OR octet_length(recipient) <> char_length(recipient))) AS recent,
+            AND email_normalized = ANY (${[...wanted]})) AS recent,
           (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
             AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
     ]);
     const { refused, recent, today } = found!;
-    const taken = new Set([...refused, ...recent.map(normalizeEmail)]);
+    const taken = new Set([...refused, ...recent]);
     let left = most - today;
     return (mails) =>
       mails.filter(({ to }) => {
@@ -88,24 +83,26 @@ export class Outbox {
    *
    * @returns the addresses (normalized) that were queued
    */
-  async addEmails(organizationId: string, emails: Email[], notices = false): Promise<Set<string>> {
-    const admit = await this.admission(organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
+  async addEmails(from: Organization, emails: Email[], notices = false): Promise<Set<string>> {
+    const admit = await this.admission(from.organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
     const admitted = admit(emails);
-    await this.addAdmitted(organizationId, admitted);
+    await this.addAdmitted(from, admitted);
     return new Set(admitted.map(({ to }) => normalizeEmail(to)));
   }
 
   /** Queues mails that passed {@link admission}, in one statement. */
-  async addAdmitted(organizationId: string, queued: Email[]): Promise<void> {
+  async addAdmitted({ organizationId, organization }: Organization, queued: Email[]): Promise<void> {
     if (queued.length === 0) return;
     await this.db.query(sql`
       WITH added AS (
-        INSERT INTO outbox (id, organization_id, topic, kind, recipient, invite_id, payload)
-        SELECT id, ${organizationId}, 'email', kind, recipient, invite_id, payload FROM unnest(
+        INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, invite_id, link_expires_at, payload)
+        SELECT id, ${organizationId}, 'email', kind, recipient, email_normalized, invite_id, link_expires_at, payload FROM unnest(
           ${queued.map(() => uuidv7())}::uuid[], ${queued.map(({ kind }) => kind)}::text[],
-          ${queued.map(({ to }) => to.trim())}::text[], ${queued.map(({ inviteId }) => inviteId)}::uuid[],
-          ${queued.map(({ payload }) => this.vault.seal('outbox payloads', JSON.stringify(payload)))}::bytea[]
-        ) AS m (id, kind, recipient, invite_id, payload))
+          ${queued.map(({ to }) => to.trim())}::text[], ${queued.map(({ to }) => normalizeEmail(to))}::text[],
+          ${queued.map(({ link }) => link?.inviteId ?? null)}::uuid[],
+          ${queued.map(({ link }) => link?.expiresAt?.toISOString() ?? null)}::timestamptz[],
+          ${queued.map((email) => sealEmail(this.vault, organization, email))}::bytea[]
+        ) AS m (id, kind, recipient, email_normalized, invite_id, link_expires_at, payload))
       SELECT pg_notify(${OUTBOX_CHANNEL}, 'email')`);
   }
 

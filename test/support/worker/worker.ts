@@ -4,7 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database, type Tables } from '@app/database';
-import { type Email, Outbox, type RebuildTarget } from '@app/jobs';
+import { type EmailKind, type EmailPayload, Outbox, type RebuildTarget } from '@app/jobs';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 import { Factories } from '../data/factories.js';
@@ -66,29 +66,19 @@ export class Mailroom {
   /** Queues mails to these addresses in one transaction. */
   queue(
     addresses: string[],
-    wish: Partial<Omit<Email, 'payload'>> & { payload?: Partial<Email['payload']> } = {},
+    wish: { kind?: EmailKind; inviteId?: string; payload?: Partial<EmailPayload> } = {},
   ): Promise<void> {
-    const { payload, ...mail } = wish;
+    const { kind = 'organization_invite', inviteId, payload = {} } = wish;
+    const { organizationName: name = 'Demo Tutoring', timeZone = 'Australia/Melbourne', proof, key } = payload;
+    const { firstName = 'Ada', role = 'student' } = payload;
+    const expiresAt = payload.expiresAt ? new Date(payload.expiresAt) : new Date(Date.now() + 14 * 86_400_000);
+    const mails = addresses.map((to) => {
+      const url = payload.joinUrl ?? `https://app.tutoring.example/join/${randomBytes(32).toString('base64url')}`;
+      return { kind, to, firstName, role, link: { url, inviteId, proof, expiresAt }, key };
+    });
+    const from = { organizationId: this.organizationId, organization: { name, timeZone } };
     return this.db.transaction({ organizationId: this.organizationId }, async () => {
-      await this.outbox.addEmails(
-        this.organizationId,
-        addresses.map((to) => ({
-          kind: 'organization_invite',
-          to,
-          inviteId: null,
-          ...mail,
-          payload: {
-            organizationName: 'Demo Tutoring',
-            timeZone: 'Australia/Melbourne',
-            firstName: 'Ada',
-            role: 'student',
-            joinUrl: `https://app.tutoring.example/join/${randomBytes(32).toString('base64url')}`,
-            proof: null,
-            expiresAt: new Date(Date.now() + 14 * 86_400_000).toISOString(),
-            ...payload,
-          },
-        })),
-      );
+      await this.outbox.addEmails(from, mails);
     });
   }
 

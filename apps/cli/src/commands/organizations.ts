@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Identities, PasswordLinks } from '@app/accounts';
 import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';
-import { Outbox } from '@app/jobs';
+import { type EmailSender, Outbox } from '@app/jobs';
 import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';
 import { type CommandContext, withContext } from '../command-context.js';
@@ -124,13 +124,12 @@ async function welcome(
   if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };
   const outbox = new Outbox(db, vault, env);
   await db.transaction({ organizationId }, async () => {
-    const [organization] = await db.query<{ name: string; time_zone: string }>(
-      sql`SELECT name, time_zone FROM organizations WHERE id = ${organizationId}`,
+    const [organization] = await db.query<EmailSender>(
+      sql`SELECT name, time_zone AS "timeZone" FROM organizations WHERE id = ${organizationId}`,
     );
-    const { name: organizationName, time_zone: timeZone } = organization!;
-    const content = { organizationName, timeZone, firstName: null, role: 'admin', joinUrl: url, proof: null } as const;
-    const payload = { ...content, expiresAt: expiresAt.toISOString() };
-    await outbox.addAdmitted(organizationId, [{ kind: 'owner_welcome', to: email, inviteId: null, payload }]);
+    await outbox.addAdmitted({ organizationId, organization: organization! }, [
+      { kind: 'owner_welcome', to: email, firstName: null, role: 'admin', link: { url, expiresAt } },
+    ]);
   });
   return { mailed: true, url: null };
 }

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { canonicalUuid, normalizeEmail } from '@app/database';
-import { type EmailPayload, inWords as problemInWords } from '@app/jobs';
+import { inWords as problemInWords, openEmail } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
 import { withContext } from '../command-context.js';
@@ -137,9 +137,7 @@ function presented({ payload: _payload, recipient, topic, ...row }: Row, slugs: 
 
 async function revealed({ topic, recipient, payload }: Row): Promise<Record<string, string>> {
   if (topic !== 'email' || !payload) return { recipient };
-  const { joinUrl, expiresAt } = await withContext(({ env }) =>
-    Promise.resolve(JSON.parse(new Vault(env).open('outbox payloads', payload)) as EmailPayload),
-  );
+  const { joinUrl, expiresAt } = await withContext(({ env }) => Promise.resolve(openEmail(new Vault(env), payload)));
   // Without the proof, which is only for the mail's reader.
   return { recipient, ...(joinUrl && expiresAt && { join_url: joinUrl, expires_at: expiresAt }) };
 }

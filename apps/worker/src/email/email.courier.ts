@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Env, Vault } from '@app/config';
-import { EMAIL_KINDS, type EmailKind, type EmailPayload } from '@app/jobs';
+import { EMAIL_KINDS, type EmailKind, type EmailPayload, openEmail } from '@app/jobs';
 import { Log } from '@app/logging';
 import { normalizeEmail } from '@app/database';
 import type { Courier, Outcome } from '../outbox/courier.js';
@@ -43,18 +43,6 @@ export class EmailCourier implements Courier {
     this.mailer?.close();
   }
 
-  /** No mail to an address that was rejected permanently since, nor with a link that is closed. */
-  async screen(message: Claimed): Promise<Outcome | null> {
-    const { suppressed, closed } = await this.store.standing(normalizeEmail(message.recipient), message.inviteId);
-    const expiresAt = this.open(message)?.expiresAt;
-    if (suppressed) {
-      await this.store.suppress(message.recipient.toLowerCase(), null, message.organizationId);
-      return { status: 'suppressed', problem: 'address_suppressed' };
-    }
-    const expired = expiresAt && Date.parse(expiresAt) <= Date.now();
-    return closed || expired ? { status: 'suppressed', problem: 'link_closed' } : null;
-  }
-
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
     const { id, recipient, organizationId, kind, createdAt, lease } = message;
     const payload = this.open(message);
@@ -87,7 +75,7 @@ export class EmailCourier implements Courier {
 
   private open({ payload }: Claimed): EmailPayload | null {
     try {
-      return payload && (JSON.parse(this.vault.open('outbox payloads', payload)) as EmailPayload);
+      return payload && openEmail(this.vault, payload);
     } catch {
       return null;
     }

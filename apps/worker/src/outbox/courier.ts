@@ -18,8 +18,6 @@ export type Outcome = {
 /** Delivers the messages of one topic. */
 export interface Courier {
   readonly topic: Tables['outbox']['topic'];
-  /** The outcome of a message that need not be delivered; null if it must be. */
-  screen?(message: Claimed): Promise<Outcome | null>;
   /** @param signal aborts what takes too long; the try has failed then */
   deliver(message: Claimed, signal: AbortSignal): Promise<Outcome>;
 }

@@ -12,8 +12,9 @@ export interface Claimed {
   organizationId: string | null;
   kind: string;
   recipient: string;
-  inviteId: string | null;
   payload: Buffer | null;
+  /** What the claim settled itself: such a message is not delivered. */
+  settled: 'suppressed' | null;
   /** Including this one. */
   attempts: number;
   createdAt: Date;
@@ -38,7 +39,7 @@ interface Row {
   organization_id: string | null;
   kind: string;
   recipient: string;
-  invite_id: string | null;
+  status: Tables['outbox']['status'];
   payload: Buffer | null;
   attempts: number;
   created_at: Date;
@@ -53,7 +54,7 @@ export class OutboxStore {
 
   constructor(private readonly db: Database) {}
 
-  /** Leases the message that has been due the longest; null if none is due. */
+  /** Leases the message that has been due the longest, or suppresses it; null if none is due. */
   async claim(topic: Tables['outbox']['topic'], leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Row>(
@@ -65,7 +66,7 @@ export class OutboxStore {
       organizationId: row.organization_id,
       kind: row.kind,
       recipient: row.recipient,
-      inviteId: row.invite_id,
+      settled: row.status === 'suppressed' ? row.status : null,
       payload: row.payload,
       attempts: row.attempts,
       createdAt: row.created_at,
@@ -105,16 +106,8 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
-  /** Whether this (normalized) address is suppressed, and whether the invite in the mail is closed. */
-  async standing(address: string, inviteId: string | null): Promise<{ suppressed: boolean; closed: boolean }> {
-    const [row] = await this.db.lookUp<{ suppressed: boolean; closed: boolean }>(sql`
-      SELECT EXISTS (SELECT FROM suppressed_addresses(${[address]})) AS suppressed,
-        EXISTS (SELECT FROM closed_invites(${inviteId === null ? [] : [inviteId]}::uuid[])) AS closed`);
-    return row!;
-  }
-
-  /** @param why null when the address was suppressed before: then only noted is whose mail that held back */
-  async suppress(address: string, why: Problem | null, organizationId: string | null): Promise<void> {
+  /** No mail goes to this (normalized) address any more. The organization whose mail was refused sees why. */
+  async suppress(address: string, why: Problem, organizationId: string | null): Promise<void> {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why}, ${organizationId}::uuid)`);
   }
 

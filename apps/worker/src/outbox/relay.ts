@@ -105,7 +105,7 @@ export class Relay {
         if (!message) return;
         // There may be more messages. Lanes open one after another, so that an idle look is a single query.
         this.openLane();
-        const status = await (this.stopped ? this.release(message) : this.attempt(message));
+        const status = message.settled ?? (await (this.stopped ? this.release(message) : this.attempt(message)));
         this.drained[status] = (this.drained[status] ?? 0) + 1;
       } while (!this.stopped && !this.down);
     } catch (error) {
@@ -119,8 +119,6 @@ export class Relay {
     const deadline = setTimeout(() => controller.abort(), this.options.deadlineMs);
     const renewal = setInterval(() => void this.renew(message), this.options.leaseMs / RENEWALS_PER_LEASE);
     try {
-      const screened = await this.courier.screen?.(message);
-      if (screened) return await this.settle(message, screened);
       const outcome = await this.deliver(message, controller.signal);
       const { status } = outcome;
       this.unreachable = status === 'failed' && outcome.unreachable ? this.unreachable + 1 : 0;
@@ -128,9 +126,6 @@ export class Relay {
       const interrupted = status === 'failed' && controller.signal.aborted && this.stopped;
       if (!interrupted) return await this.settle(message, outcome);
       outcome.after?.();
-      return await this.release(message);
-    } catch (error) {
-      this.log.failure(error, null, 'outbox_not_screened');
       return await this.release(message);
     } finally {
       clearTimeout(deadline);

@@ -37,24 +37,14 @@ export class KeyNotices {
   async tell(organizationId: string, kind: KeyEmailKind, by: string | null, key: Omit<KeyInMail, 'by'>): Promise<void> {
     if (!this.able) return;
     const people = await this.db.query<Administrator>(sql`SELECT * FROM organization_administrators()`);
+    if (people.length === 0) return;
+    const { organization_name: name, organization_slug: slug, time_zone: timeZone } = people[0]!;
     const actor = people.find(({ user_id: id }) => id === by);
+    const link = { url: `${this.env.portalUrl}/o/${slug}/keys` };
+    const change = { ...key, by: actor ? `${actor.first_name} ${actor.last_name}` : null };
     await this.outbox.addAdmitted(
-      organizationId,
-      people.map((person) => ({
-        kind,
-        to: person.email,
-        inviteId: null,
-        payload: {
-          organizationName: person.organization_name,
-          timeZone: person.time_zone,
-          firstName: person.first_name,
-          role: 'admin',
-          joinUrl: `${this.env.portalUrl}/o/${person.organization_slug}/keys`,
-          proof: null,
-          expiresAt: null,
-          key: { ...key, by: actor ? `${actor.first_name} ${actor.last_name}` : null },
-        },
-      })),
+      { organizationId, organization: { name, timeZone } },
+      people.map(({ email: to, first_name: firstName }) => ({ kind, to, firstName, role: 'admin', link, key: change })),
     );
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Env } from '@app/config';
-import { type Admission, type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
+import { type Admission, type EmailKind, Outbox } from '@app/jobs';
 import { Invites, type MintedInvite } from '../invites.js';
 import type { Provisioner } from './people.js';
 
@@ -52,16 +52,8 @@ export class AccountMails {
         apiKeyId: by.keyId,
       })),
     );
-    const emails = mails.map(({ kind, role, to, firstName }, index) => ({
-      kind,
-      to,
-      inviteId: minted[index]!.id,
-      payload: { ...payloadOf(by, role, firstName), ...this.invites.linkOf(minted[index]!) },
-    }));
-    await Promise.all([
-      this.invites.store(by.organizationId, minted),
-      this.outbox.addAdmitted(by.organizationId, emails),
-    ]);
+    const emails = mails.map((mail, index) => ({ ...mail, link: this.invites.linkOf(minted[index]!) }));
+    await Promise.all([this.invites.store(by.organizationId, minted), this.outbox.addAdmitted(by, emails)]);
   }
 
   /**
@@ -76,19 +68,8 @@ export class AccountMails {
     people: { to: string; firstName: string | null }[],
     path: string | null = null,
   ): Promise<void> {
-    const link = path && `${this.env.portalUrl}${path}`;
-    const emails = people.map(({ to, firstName }) => ({
-      kind,
-      to,
-      inviteId: null,
-      payload: { ...payloadOf(by, role, firstName), joinUrl: link },
-    }));
-    await this.outbox.addEmails(by.organizationId, emails, true);
+    const link = path === null ? null : { url: `${this.env.portalUrl}${path}` };
+    const emails = people.map((person) => ({ ...person, kind, role, link }));
+    await this.outbox.addEmails(by, emails, true);
   }
-}
-
-/** Without a link. */
-function payloadOf(by: Provisioner, role: MintedInvite['role'], firstName: string | null): EmailPayload {
-  const { name: organizationName, timeZone } = by.organization;
-  return { organizationName, timeZone, firstName, role, joinUrl: null, proof: null, expiresAt: null };
 }

@@ -17,6 +17,7 @@ import { Keys1763600000016 } from './1763600000016-keys.js';
 import { Joining1763600000017 } from './1763600000017-joining.js';
 import { Activity1763600000018 } from './1763600000018-activity.js';
 import { PasskeysAtJoining1763600000019 } from './1763600000019-passkeys-at-joining.js';
+import { ClaimsThatDecide1763600000020 } from './1763600000020-claims-that-decide.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   Joining1763600000017,
   Activity1763600000018,
   PasskeysAtJoining1763600000019,
+  ClaimsThatDecide1763600000020,
 ];
