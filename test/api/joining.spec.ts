@@ -13,6 +13,7 @@ let office: Office;
 
 const PASSWORD = 'correct horse battery';
 const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
+const provisioner = ({ id }: Office) => ({ organizationId: id, organization: NAMED, keyId: null });
 const NAMES = { firstName: 'Mia', lastName: 'Nguyen' };
 
 beforeAll(async () => {
@@ -51,10 +52,10 @@ async function joined(secret: string, proof: string | null, who: Joiner): Promis
 /** What owners and admins decided here. */
 async function decisions(): Promise<unknown[]> {
   const rows = await make.query(
-    `SELECT operation, details FROM audit_log WHERE organization_id = $1 AND operation LIKE '%_member' ORDER BY created_at`,
+    `SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 AND operation LIKE '%_member' ORDER BY created_at`,
     [office.id],
   );
-  return rows.map(({ operation, details }) => [operation, details]);
+  return rows.map(({ operation, by, details }) => [operation, { ...(details as object), by }]);
 }
 
 describe('joining', () => {
@@ -302,11 +303,8 @@ describe('a tutor who joins by a code', () => {
     });
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ first_name: 'Mia', email, status: 'pending' });
     const other = await Office.open(api, make);
-    const approve = (by: Office) =>
-      portal.app.get(Approvals).approve({ organizationId: by.id, organization: NAMED, keyId: null }, userId, {
-        userId: admin.id,
-        requestId: 'request-2',
-      });
+    const decider = { userId: admin.id, requestId: 'request-2' };
+    const approve = (by: Office) => portal.app.get(Approvals).approve(provisioner(by), decider, userId);
     expect(await approve(other)).toBe('absent');
     expect((await Promise.all([approve(office), approve(office)])).sort()).toEqual(['decided', 'done']);
     expect(await office.seen('/v1/tutors', userId)).toMatchObject({ status: 'accepted' });
@@ -319,7 +317,7 @@ describe('a tutor who joins by a code', () => {
     const early = await invite({ scope: 'organization', role: 'tutor', email });
     const id = await joined(code, null, newcomer(email));
     const [other, decider] = [await Office.open(api, make), { userId: (await make.user()).id, requestId: 'request-3' }];
-    const decline = (by: Office) => portal.app.get(Approvals).decline({ organizationId: by.id }, id, decider);
+    const decline = (by: Office) => portal.app.get(Approvals).decline(provisioner(by), decider, id);
     expect([await decline(other), await decline(office), await decline(office)]).toEqual(['absent', 'done', 'decided']);
     expect(await decisions()).toEqual([['decline_member', { user_id: id, by: decider.userId }]]);
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'archived', email });

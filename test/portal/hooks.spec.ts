@@ -39,9 +39,10 @@ const hookOf = async ({ organization }: Someone) =>
   )[0];
 
 const auditOf = async ({ organization }: Someone) =>
-  portal.make.query(`SELECT operation, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id`, [
-    organization.id,
-  ]);
+  portal.make.query(
+    `SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id`,
+    [organization.id],
+  );
 
 /** Sends the form of the page that asks first. */
 async function rotate(someone: Someone): Promise<string> {
@@ -66,7 +67,7 @@ describe('Build hook', () => {
     const again = await add(someone, 'https://other.example/').expect(422);
     expect(again.text).toContain('There is a build hook already');
     expect((await hookOf(someone))!.url).toBe(site.url);
-    expect(await auditOf(someone)).toEqual([{ operation: 'add_build_hook', details: { by: someone.user.id } }]);
+    expect(await auditOf(someone)).toEqual([{ operation: 'add_build_hook', by: someone.user.id, details: {} }]);
     expect(JSON.stringify(portal.logged)).not.toContain(secret);
   });
 

@@ -28,9 +28,13 @@ const TUTOR = { scope: 'organization', role: 'tutor' };
 const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   desk.portal.make.query<Row>(statement, values);
 const audited = async (operation: string) =>
-  (await sql('SELECT details FROM audit_log WHERE organization_id = $1 AND operation = $2', office.id, operation)).map(
-    ({ details }) => details,
-  );
+  (
+    await sql<{ by: string; details: object }>(
+      'SELECT user_id AS by, details FROM audit_log WHERE organization_id = $1 AND operation = $2',
+      office.id,
+      operation,
+    )
+  ).map(({ by, details }) => ({ ...details, by }));
 const namesOn = (html: string) =>
   [...html.matchAll(/<strong>([^<]+)<\/strong> <span class="chip">/g)].map(([, name]) => name);
 
@@ -179,8 +183,9 @@ describe('a tutor who waits', () => {
   });
 
   it('is declined, and not let in by the code again', async () => {
-    const { id, visitor } = await waiting();
+    const { id, email, visitor } = await waiting();
     await owner.post(`${base}/members/${id}/decline`);
+    expect(await desk.mail(email)).toMatchObject({ kind: 'approval_declined', token: '', proof: '' });
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'archived' });
     const again = await visitor.post(`/join/${await desk.invite(office, TUTOR)}`);
     expect(again.text).toContain('Your membership has ended');

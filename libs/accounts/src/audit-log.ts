@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
+import type { Actor } from './actor.js';
 
 /** Ids and codes of what was touched. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
-/** Who did it, where that is known, and how it ended, where it did not simply happen. */
+/** How it ended, where it did not simply happen. */
 export interface AuditOutcome {
-  apiKeyId?: string | null;
-  userId?: string | null;
   status?: number;
   result?: string;
 }
@@ -26,10 +25,10 @@ export class AuditLog {
    */
   async add(
     organizationId: string,
+    { userId, apiKeyId = null, requestId }: Actor,
     operation: string,
-    requestId: string,
     details: AuditDetails,
-    { apiKeyId = null, userId = null, status = 200, result = 'done' }: AuditOutcome = {},
+    { status = 200, result = 'done' }: AuditOutcome = {},
   ): Promise<void> {
     await this.db.query(sql`
       INSERT INTO audit_log (id, organization_id, api_key_id, user_id, operation, request_id, status, result, details)

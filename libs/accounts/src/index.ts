@@ -1,11 +1,12 @@
 export { AccountsModule } from './accounts.module.js';
+export type { Actor } from './actor.js';
 export { type AuditDetails, AuditLog } from './audit-log.js';
 export { isEmail } from './email.js';
 export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
-export { Approvals, type Decided, type Decider } from './joining/approvals.js';
+export { Approvals, type Decided } from './joining/approvals.js';
 export { Identities, type NewPasskey } from './joining/identities.js';
 export {
   type Joined,
@@ -18,7 +19,7 @@ export {
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
-export { type Actor, ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
+export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';
 export { type ListedKey, maskedKey } from './keys/listed-key.js';
 export {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
+import { Database, normalizeEmail, type Tables } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
+import type { Actor } from './actor.js';
 import { AuditLog } from './audit-log.js';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
-import type { Decider } from './joining/approvals.js';
 import type { Provisioner } from './provisioning/people.js';
 
 /** The scopes whose invites to an address are mailed, not only recorded. */
@@ -66,9 +66,10 @@ export class Invitations {
    *
    * @param id of an invite that nobody has accepted and that was not revoked
    */
-  async resend(tenant: Tenant, by: Provisioner, id: string, decider: Decider): Promise<ResentInvite> {
+  async resend(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
+    const { organizationId } = provisioner;
     try {
-      return await this.db.transaction(tenant, () => this.replace(by, id, decider));
+      return await this.db.transaction({ organizationId }, () => this.replace(provisioner, by, id));
     } catch (error) {
       if (error instanceof NotNow) return { status: 'not_now', email: error.email };
       throw error;
@@ -76,24 +77,25 @@ export class Invitations {
   }
 
   /** Ends an invite: its link or code opens nothing any more. @returns false when no such invite is open */
-  revoke(tenant: Tenant, id: string, { userId, requestId }: Decider): Promise<boolean> {
-    return this.db.transaction(tenant, async () => {
-      const revoked = await this.close(tenant.organizationId, id);
+  revoke(organizationId: string, by: Actor, id: string): Promise<boolean> {
+    return this.db.transaction({ organizationId }, async () => {
+      const revoked = await this.close(organizationId, id);
       if (!revoked) return false;
-      await this.audit.add(tenant.organizationId, 'revoke_invite', requestId, { invite_id: id, by: userId });
+      await this.audit.add(organizationId, by, 'revoke_invite', { invite_id: id });
       return true;
     });
   }
 
-  private async replace(by: Provisioner, id: string, { userId, requestId }: Decider): Promise<ResentInvite> {
-    const old = await this.close(by.organizationId, id);
+  private async replace(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
+    const { organizationId } = provisioner;
+    const old = await this.close(organizationId, id);
     if (!old?.email) return { status: 'absent' };
     const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
-    const sent = await this.send(by, { scope, role, targetId, subjectId, email, apiKeyId: null });
+    const sent = await this.send(provisioner, { scope, role, targetId, subjectId, email, apiKeyId: null });
     // The former mail stays good: its link may be on its way.
     if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) throw new NotNow(email);
-    const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed, by: userId };
-    await this.audit.add(by.organizationId, 'resend_invite', requestId, details);
+    const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed };
+    await this.audit.add(organizationId, by, 'resend_invite', details);
     return { status: 'done', ...sent };
   }
 

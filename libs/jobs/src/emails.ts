@@ -13,6 +13,7 @@ export const EMAIL_KINDS = [
   'password_reset',
   'owner_welcome',
   'approval_given',
+  'approval_declined',
   'key_created',
   'key_replaced',
   'key_revoked',

@@ -1,11 +1,11 @@
-import { Controller, Get, Post, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get, Post } from '@nestjs/common';
+import type { Actor } from '@app/accounts';
 import { hookUrl } from '@app/publishing';
-import { ForManagers, InNavigation, Organization, Session } from '../web/access.decorators.js';
+import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
-import type { Membership, SignedIn } from '../web/sessions.js';
-import { type By, HooksService } from './hooks.service.js';
+import type { Membership } from '../web/sessions.js';
+import { HooksService } from './hooks.service.js';
 
 const LONGEST_URL = 2_000;
 
@@ -23,12 +23,7 @@ export class HooksController {
 
   @Post('add')
   @ForManagers()
-  async add(
-    @Organization() organization: Membership,
-    @Session() session: SignedIn,
-    @Req() request: Request,
-    @SentForm() form: Form,
-  ): Promise<Page> {
+  async add(@Organization() organization: Membership, @By() by: Actor, @SentForm() form: Form): Promise<Page> {
     const given = form.text('url');
     let url: string;
     try {
@@ -38,21 +33,16 @@ export class HooksController {
       if (!(error instanceof RangeError)) throw error;
       return this.overview(organization, { given, error: error.message }, 422);
     }
-    const secret = await this.hooks.add(by(organization, session, request), url);
+    const secret = await this.hooks.add(organization.organizationId, by, url);
     if (secret === null) return this.overview(organization, { again: true }, 422);
     return page('hooks/secret', { title: 'Build hook added', secret, replaced: false });
   }
 
   @Post('test')
   @ForManagers()
-  async test(
-    @Organization() organization: Membership,
-    @Session() session: SignedIn,
-    @Req() request: Request,
-  ): Promise<SeeOther> {
-    const { organizationId, slug } = organization;
+  async test(@Organization() { organizationId, slug }: Membership, @By() by: Actor): Promise<SeeOther> {
     await this.hooks.need(organizationId);
-    const queued = await this.hooks.test(by(organization, session, request));
+    const queued = await this.hooks.test(organizationId, by);
     return seeOther(
       `/o/${slug}/build-hook`,
       queued
@@ -72,12 +62,11 @@ export class HooksController {
   @ForManagers()
   async rotate(
     @Organization() organization: Membership,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
     @SentForm() form: Form,
   ): Promise<Page | SeeOther> {
     await this.hooks.need(organization.organizationId);
-    const secret = await this.hooks.rotate(by(organization, session, request), form.text('version'));
+    const secret = await this.hooks.rotate(organization.organizationId, by, form.text('version'));
     if (secret !== null) return page('hooks/secret', { title: 'Secret replaced', secret, replaced: true });
     const text = 'The secret has been replaced since you opened that form. Nothing was changed now.';
     return seeOther(`/o/${organization.slug}/build-hook`, { kind: 'notice', text });
@@ -91,13 +80,9 @@ export class HooksController {
 
   @Post('remove')
   @ForManagers()
-  async remove(
-    @Organization() organization: Membership,
-    @Session() session: SignedIn,
-    @Req() request: Request,
-  ): Promise<SeeOther> {
-    await this.hooks.remove(by(organization, session, request));
-    return seeOther(`/o/${organization.slug}/build-hook`, { kind: 'success', text: 'The build hook was removed.' });
+  async remove(@Organization() { organizationId, slug }: Membership, @By() by: Actor): Promise<SeeOther> {
+    await this.hooks.remove(organizationId, by);
+    return seeOther(`/o/${slug}/build-hook`, { kind: 'success', text: 'The build hook was removed.' });
   }
 
   private async overview({ organizationId }: Membership, more: object, status = 200): Promise<Page> {
@@ -107,8 +92,4 @@ export class HooksController {
     ]);
     return page('hooks/hook', { hook, deliveries, ...more }, status);
   }
-}
-
-function by({ organizationId }: Membership, { userId }: SignedIn, { id: requestId }: Request): By {
-  return { organizationId, userId, requestId };
 }

@@ -1,18 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '@app/accounts';
+import { type Actor, AuditLog } from '@app/accounts';
 import { Database } from '@app/database';
 import { inWords } from '@app/jobs';
 import { type BuildHook, BuildHooks, siteOf } from '@app/publishing';
 import { PageError } from '../web/page-error.js';
 
 const DELIVERIES = 20;
-
-/** Who changes something, for the audit row. */
-export interface By {
-  organizationId: string;
-  userId: string;
-  requestId: string;
-}
 
 /** The build hook of an organization's site. Each change has its audit row, in its transaction. */
 @Injectable()
@@ -40,30 +33,31 @@ export class HooksService {
   }
 
   /** @returns the secret; null when there is a hook already */
-  add(by: By, url: string): Promise<string | null> {
-    return this.change(by, 'add_build_hook', () => this.hooks.add(siteOf(by.organizationId), url));
+  add(organizationId: string, by: Actor, url: string): Promise<string | null> {
+    return this.change(organizationId, by, 'add_build_hook', () => this.hooks.add(siteOf(organizationId), url));
   }
 
   /** @returns the new secret; null when it was replaced, or the hook removed, since the form was shown */
-  rotate(by: By, version: string): Promise<string | null> {
-    return this.change(by, 'rotate_build_hook_secret', () => this.hooks.rotate(siteOf(by.organizationId), version));
+  rotate(organizationId: string, by: Actor, version: string): Promise<string | null> {
+    const replace = () => this.hooks.rotate(siteOf(organizationId), version);
+    return this.change(organizationId, by, 'rotate_build_hook_secret', replace);
   }
 
   /** @returns false when the last test was moments ago, or there is no hook */
-  test(by: By): Promise<boolean> {
-    return this.change(by, 'test_build_hook', () => this.hooks.test(siteOf(by.organizationId)));
+  test(organizationId: string, by: Actor): Promise<boolean> {
+    return this.change(organizationId, by, 'test_build_hook', () => this.hooks.test(siteOf(organizationId)));
   }
 
   /** @returns false when there was none */
-  remove(by: By): Promise<boolean> {
-    return this.change(by, 'remove_build_hook', () => this.hooks.remove(siteOf(by.organizationId)));
+  remove(organizationId: string, by: Actor): Promise<boolean> {
+    return this.change(organizationId, by, 'remove_build_hook', () => this.hooks.remove(siteOf(organizationId)));
   }
 
   /** What was not done leaves no row. */
-  private change<T>({ organizationId, userId, requestId }: By, operation: string, work: () => Promise<T>): Promise<T> {
+  private change<T>(organizationId: string, by: Actor, operation: string, work: () => Promise<T>): Promise<T> {
     return this.db.transaction({ organizationId }, async () => {
       const done = await work();
-      if (done) await this.audit.add(organizationId, operation, requestId, { by: userId });
+      if (done) await this.audit.add(organizationId, by, operation, {});
       return done;
     });
   }

@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
+import { type Actor, type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
-import { ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
+import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -44,9 +44,9 @@ export class KeysController {
 
   @Post()
   @ForManagers()
-  async create(@Req() request: Request, @SentForm() sent: Form): Promise<Page | SeeOther> {
+  async create(@Req() request: Request, @By() by: Actor, @SentForm() sent: Form): Promise<Page | SeeOther> {
     const form = readForm(sent);
-    const made = await this.keys.create(request, form);
+    const made = await this.keys.create(request, by, form);
     const { slug, timeZone } = request.membership!;
     return 'errors' in made ? formPage(form, timeZone, made.errors) : seeOther(`/o/${slug}/keys/${made.id}/created`);
   }
@@ -69,12 +69,13 @@ export class KeysController {
   @ForManagers()
   async replace(
     @Req() request: Request,
+    @By() by: Actor,
     @Param('key_id') id: string,
     @SentForm() form: Form,
   ): Promise<Page | SeeOther> {
     const [overlap, token] = [overlapOf(form), formTokenOf(form)];
     const { slug, organizationId } = request.membership!;
-    const made = await this.keys.replace(request, pathId(id), overlap, token);
+    const made = await this.keys.replace(request, by, pathId(id), overlap, token);
     if (!('errors' in made)) return seeOther(`/o/${slug}/keys/${made.id}/created`);
     return replacePage(await this.keys.get(organizationId, pathId(id)), token, made.errors, 422);
   }
@@ -87,10 +88,14 @@ export class KeysController {
 
   @Post(':key_id/revoke')
   @ForManagers()
-  async revoke(@Req() request: Request, @Param('key_id') id: string): Promise<SeeOther> {
-    const { name } = await this.keys.revoke(request, pathId(id));
+  async revoke(
+    @Organization() { organizationId, slug }: Membership,
+    @By() by: Actor,
+    @Param('key_id') id: string,
+  ): Promise<SeeOther> {
+    const { name } = await this.keys.revoke(organizationId, by, pathId(id));
     const text = `The key “${name}” is revoked. Requests with it are refused from now on.`;
-    return seeOther(`/o/${request.membership!.slug}/keys`, { kind: 'success', text });
+    return seeOther(`/o/${slug}/keys`, { kind: 'success', text });
   }
 }
 

@@ -37,21 +37,21 @@ export class KeysService {
     return key;
   }
 
-  create(request: Request, form: KeyForm): Promise<Made> {
+  create(request: Request, by: Actor, form: KeyForm): Promise<Made> {
     const { organizationId } = request.membership!;
     const handOver = (made: { id: string; key: string }) => this.handOvers.keep(request, organizationId, made);
-    return outcomeOf(() => this.keys.create(organizationId, wantedBy(form), actorOf(request), handOver));
+    return outcomeOf(() => this.keys.create(organizationId, wantedBy(form), by, handOver));
   }
 
-  replace(request: Request, id: string, overlap: Overlap, formToken: string): Promise<Made> {
+  replace(request: Request, by: Actor, id: string, overlap: Overlap, formToken: string): Promise<Made> {
     const { organizationId } = request.membership!;
     const handOver = (made: { id: string; key: string }) => this.handOvers.keep(request, organizationId, made);
-    return outcomeOf(() => this.keys.replace(organizationId, id, { overlap, formToken }, actorOf(request), handOver));
+    return outcomeOf(() => this.keys.replace(organizationId, id, { overlap, formToken }, by, handOver));
   }
 
   /** @throws PageError 404 */
-  async revoke(request: Request, id: string): Promise<ListedKey> {
-    const key = await this.keys.revokeOf(request.membership!.organizationId, id, actorOf(request));
+  async revoke(organizationId: string, by: Actor, id: string): Promise<ListedKey> {
+    const key = await this.keys.revokeOf(organizationId, id, by);
     if (!key) throw PageError.notFound();
     return key;
   }
@@ -74,8 +74,4 @@ async function outcomeOf(make: () => Promise<{ id: string } | null>): Promise<Ma
     if (error instanceof KeyRefused) return { errors: errorsOf(error.problem, error.message) };
     throw error;
   }
-}
-
-function actorOf({ session, id }: Request): Actor {
-  return { userId: session!.userId, requestId: id };
 }

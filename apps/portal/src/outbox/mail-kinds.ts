@@ -12,6 +12,7 @@ export const MAIL_KINDS: Record<string, string> = {
   address_changed: 'Notice of a changed address',
   approval_request: 'Request for approval',
   approval_given: 'Notice of approval',
+  approval_declined: 'Notice of a declined request',
   key_created: 'API key created',
   key_replaced: 'API key replaced',
   key_revoked: 'API key revoked',

@@ -1,12 +1,12 @@
-import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import type { Actor } from '@app/accounts';
 import { OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
-import { ForManagers, InNavigation, Organization, Session } from '../web/access.decorators.js';
+import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, readPlace } from '../web/place.js';
-import type { Membership, SignedIn } from '../web/sessions.js';
+import type { Membership } from '../web/sessions.js';
 import { OutboxService } from './outbox.service.js';
 
 /** Mails of the organization: what became of them, and how to send one again. */
@@ -39,11 +39,10 @@ export class OutboxController {
   @ForManagers()
   async retry(
     @Organization() { organizationId, slug }: Membership,
-    @Session() { userId }: SignedIn,
-    @Req() { id: requestId }: Request,
+    @By() by: Actor,
     @Param('message_id') id: string,
   ): Promise<SeeOther> {
-    const queued = await this.outbox.retry({ organizationId, userId, requestId }, pathId(id));
+    const queued = await this.outbox.retry(organizationId, by, pathId(id));
     return seeOther(
       `/o/${slug}/outbox`,
       queued
@@ -56,12 +55,11 @@ export class OutboxController {
   @ForManagers()
   async allow(
     @Organization() { organizationId, slug }: Membership,
-    @Session() { userId }: SignedIn,
-    @Req() { id: requestId }: Request,
+    @By() by: Actor,
     @SentForm() form: Form,
   ): Promise<SeeOther> {
     const address = form.text('address');
-    await this.outbox.allow({ organizationId, userId, requestId }, address);
+    await this.outbox.allow(organizationId, by, address);
     const text = `Mail to ${address} is allowed again. Send the invitation again to try it.`;
     return seeOther(`/o/${slug}/outbox`, { kind: 'success', text });
   }

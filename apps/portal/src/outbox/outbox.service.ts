@@ -1,18 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '@app/accounts';
+import { type Actor, AuditLog } from '@app/accounts';
 import { Database } from '@app/database';
 import { inWords, OutboxMessages, type OutboxMail, type OutboxStatus, type Place } from '@app/jobs';
 import { PageError } from '../web/page-error.js';
 import { MAIL_KINDS } from './mail-kinds.js';
 
 const PAGE = 25;
-
-/** Who changes something, for the audit row. */
-export interface By {
-  organizationId: string;
-  userId: string;
-  requestId: string;
-}
 
 /** A mail in words. */
 interface ShownMail extends OutboxMail {
@@ -54,26 +47,20 @@ export class OutboxService {
   }
 
   /** @returns false for a mail that cannot be tried again now @throws PageError 404 for one that is not the organization's */
-  async retry(by: By, id: string): Promise<boolean> {
-    const { organizationId } = by;
+  async retry(organizationId: string, by: Actor, id: string): Promise<boolean> {
     if (!(await this.messages.exists(organizationId, id))) throw PageError.notFound();
     return this.db.transaction({ organizationId }, async () => {
       const queued = await this.messages.retry(id);
-      if (queued) await this.record(by, 'retry_mail', { message_id: id });
+      if (queued) await this.audit.add(organizationId, by, 'retry_mail', { message_id: id });
       return queued;
     });
   }
 
   /** @throws PageError 404 for an address that holds back none of the organization's mails */
-  async allow(by: By, address: string): Promise<void> {
-    const { organizationId } = by;
+  async allow(organizationId: string, by: Actor, address: string): Promise<void> {
     await this.db.transaction({ organizationId }, async () => {
       if (!(await this.messages.allow(address))) throw PageError.notFound();
-      await this.record(by, 'allow_address', {});
+      await this.audit.add(organizationId, by, 'allow_address', {});
     });
-  }
-
-  private record({ organizationId, userId, requestId }: By, operation: string, details: Record<string, string>) {
-    return this.audit.add(organizationId, operation, requestId, { ...details, by: userId });
   }
 }

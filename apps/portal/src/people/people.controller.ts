@@ -1,13 +1,13 @@
-import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
-import type { Decided, Decider } from '@app/accounts';
-import { ForManagers, InNavigation, Organization, Session } from '../web/access.decorators.js';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import type { Actor, Decided } from '@app/accounts';
+import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import type { Membership, SignedIn } from '../web/sessions.js';
-import { queryOf, readFilter, readPosition, writePosition } from './people.filter.js';
+import { placeText, readPlace } from '../web/place.js';
+import type { Membership } from '../web/sessions.js';
+import { queryOf, readFilter } from './people.filter.js';
 import { PeopleService } from './people.service.js';
 
 type Query = Record<string, unknown>;
@@ -26,7 +26,7 @@ export class PeopleController {
   })
   async list(@Organization() organization: Membership, @Query() query: Query): Promise<Page> {
     const filter = readFilter(query);
-    const after = readPosition(query.after);
+    const after = readPlace(query.after);
     const { rows, next, counts } = await this.people.people(organization, filter, after);
     return page('people/people', {
       people: rows,
@@ -42,12 +42,12 @@ export class PeopleController {
   @Get('invites')
   @ForManagers()
   async invites(@Organization() organization: Membership, @Query('after') after: unknown): Promise<Page> {
-    const position = readPosition(after);
-    const { rows, next } = await this.people.invites(organization, position);
+    const place = readPlace(after);
+    const { rows, next } = await this.people.invites(organization, place);
     return page('people/invites', {
       invites: rows,
-      isFirst: position === null,
-      next: next && `?after=${writePosition(next)}`,
+      isFirst: place === null,
+      next: next && `?after=${placeText(next)}`,
     });
   }
 
@@ -57,10 +57,9 @@ export class PeopleController {
     @Organization() organization: Membership,
     @Param('user_id') id: string,
     @SentForm() form: Form,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<SeeOther> {
-    const decided = await this.people.approve(organization, pathId(id), by(session, request));
+    const decided = await this.people.approve(organization, by, pathId(id));
     return afterDecision(organization, form, decided, 'The tutor was let in.');
   }
 
@@ -70,10 +69,9 @@ export class PeopleController {
     @Organization() organization: Membership,
     @Param('user_id') id: string,
     @SentForm() form: Form,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<SeeOther> {
-    const decided = await this.people.decline(organization, pathId(id), by(session, request));
+    const decided = await this.people.decline(organization, by, pathId(id));
     return afterDecision(organization, form, decided, 'The tutor was declined. The code does not let them in again.');
   }
 
@@ -84,10 +82,9 @@ export class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
     @SentForm() form: Form,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<SeeOther> {
-    const invite = await this.people.sendAccountInvite(organization, kindOf(kind), pathId(id), by(session, request));
+    const invite = await this.people.sendAccountInvite(organization, by, kindOf(kind), pathId(id));
     if (invite.status === 'absent') throw PageError.notFound();
     if (invite.status === 'refused') return back(organization, form, 'problem', invite.refusal.reason);
     return invite.sent
@@ -102,11 +99,10 @@ export class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
     @SentForm() form: Form,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<SeeOther> {
     kindOf(kind);
-    const revoked = await this.people.revokeAccountInvites(organization, pathId(id), by(session, request));
+    const revoked = await this.people.revokeAccountInvites(organization, by, pathId(id));
     if (revoked === 0) throw PageError.notFound();
     return back(organization, form, 'success', 'The links that were mailed so far do not work any more.');
   }
@@ -117,10 +113,9 @@ export class PeopleController {
   async resend(
     @Organization() organization: Membership,
     @Param('invite_id') id: string,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<Page | SeeOther> {
-    const resent = await this.people.resend(organization, pathId(id), by(session, request));
+    const resent = await this.people.resend(organization, by, pathId(id));
     if (resent.status === 'absent') throw PageError.notFound();
     const list = `/o/${organization.slug}/people/invites`;
     if (resent.status === 'not_now') return seeOther(list, { kind: 'notice', text: notNow(resent.email) });
@@ -133,16 +128,11 @@ export class PeopleController {
   async revoke(
     @Organization() organization: Membership,
     @Param('invite_id') id: string,
-    @Session() session: SignedIn,
-    @Req() request: Request,
+    @By() by: Actor,
   ): Promise<SeeOther> {
-    if (!(await this.people.revoke(organization, pathId(id), by(session, request)))) throw PageError.notFound();
+    if (!(await this.people.revoke(organization, by, pathId(id)))) throw PageError.notFound();
     return seeOther(`/o/${organization.slug}/people/invites`, { kind: 'success', text: 'The invite was revoked.' });
   }
-}
-
-function by({ userId }: SignedIn, { id: requestId }: Request): Decider {
-  return { userId, requestId };
 }
 
 /** @throws PageError 404 */
@@ -166,6 +156,6 @@ function afterDecision(organization: Membership, form: Form, decided: Decided, t
 /** To the list as it was. */
 function back({ slug }: Membership, form: Form, kind: 'success' | 'notice' | 'problem', text: string): SeeOther {
   const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-  const to = queryOf(readFilter(query), readPosition(query.after));
+  const to = queryOf(readFilter(query), readPlace(query.after));
   return seeOther(`/o/${slug}/people${to}`, { kind, text });
 }

@@ -1,5 +1,6 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
-import type { PeopleFilter, Position } from './people.filter.js';
+import type { Place } from '../web/place.js';
+import type { PeopleFilter } from './people.filter.js';
 
 /** Somebody who belongs to the organization, as it may see them. */
 export interface PersonRow {
@@ -50,7 +51,7 @@ const of = (column: 'first_name' | 'last_name') => {
  *
  * @param rows one more than are shown tells whether there is another page
  */
-export function peoplePage(organizationId: string, filter: PeopleFilter, after: Position | null, rows: number): Sql {
+export function peoplePage(organizationId: string, filter: PeopleFilter, after: Place | null, rows: number): Sql {
   const { status, role } = filter;
   const before = after ? sql`AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : empty;
   const members = (
@@ -111,7 +112,7 @@ export function openCounts(organizationId: string, most: number): Sql {
 }
 
 /** A page of the invites that can still be accepted, sent again or revoked, newest first. */
-export function invitesPage(organizationId: string, after: Position | null, rows: number): Sql {
+export function invitesPage(organizationId: string, after: Place | null, rows: number): Sql {
   const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
   return sql`
     SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,

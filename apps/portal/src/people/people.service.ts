@@ -3,17 +3,18 @@ import sql from 'sql-template-tag';
 import {
   type AccountInvite,
   AccountInvites,
+  type Actor,
   Approvals,
   AuditLog,
   type Decided,
-  type Decider,
   Invitations,
   type Provisioner,
   type ResentInvite,
 } from '@app/accounts';
 import { Database } from '@app/database';
+import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
-import type { PeopleFilter, Position } from './people.filter.js';
+import type { PeopleFilter } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
 
 /** Rows of a page: with their forms it stays below 60 kB. */
@@ -30,7 +31,7 @@ export interface OpenCounts {
 /** Rows of a page, and where the next one begins; null on the last. */
 export interface Listed<Row> {
   rows: Row[];
-  next: Position | null;
+  next: Place | null;
 }
 
 /** The people of an organization, for its owners and admins. */
@@ -47,7 +48,7 @@ export class PeopleService {
   async people(
     tenant: Membership,
     filter: PeopleFilter,
-    after: Position | null,
+    after: Place | null,
   ): Promise<Listed<PersonRow> & { counts: OpenCounts }> {
     const { organizationId } = tenant;
     const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(
@@ -58,26 +59,21 @@ export class PeopleService {
     return { ...listed(rows), counts: counts! };
   }
 
-  async invites({ organizationId }: Membership, after: Position | null): Promise<Listed<InviteRow>> {
+  async invites({ organizationId }: Membership, after: Place | null): Promise<Listed<InviteRow>> {
     const [rows] = await this.db.read<[InviteRow]>({ organizationId }, invitesPage(organizationId, after, ROWS + 1));
     return listed(rows);
   }
 
-  approve(tenant: Membership, userId: string, by: Decider): Promise<Decided> {
-    return this.approvals.approve(provisionerOf(tenant), userId, by);
+  approve(tenant: Membership, by: Actor, userId: string): Promise<Decided> {
+    return this.approvals.approve(provisionerOf(tenant), by, userId);
   }
 
-  decline({ organizationId }: Membership, userId: string, by: Decider): Promise<Decided> {
-    return this.approvals.decline({ organizationId }, userId, by);
+  decline(tenant: Membership, by: Actor, userId: string): Promise<Decided> {
+    return this.approvals.decline(provisionerOf(tenant), by, userId);
   }
 
   /** Mails a member or parent the way into the account, as the API's `send-invite` does. */
-  sendAccountInvite(
-    tenant: Membership,
-    as: PersonRow['kind'],
-    userId: string,
-    { userId: by, requestId }: Decider,
-  ): Promise<AccountInvite> {
+  sendAccountInvite(tenant: Membership, by: Actor, as: PersonRow['kind'], userId: string): Promise<AccountInvite> {
     const provisioner = provisionerOf(tenant);
     const { organizationId } = tenant;
     return this.db.transaction({ organizationId }, async () => {
@@ -86,14 +82,14 @@ export class PeopleService {
           ? await this.accountInvites.sendToParent(provisioner, userId)
           : await this.accountInvites.sendToMember(provisioner, userId, ['student', 'tutor', 'admin']);
       if (invite.status === 'done') {
-        await this.audit.add(organizationId, 'send_invite', requestId, { user_id: userId, sent: invite.sent, by });
+        await this.audit.add(organizationId, by, 'send_invite', { user_id: userId, sent: invite.sent });
       }
       return invite;
     });
   }
 
   /** Ends the links that were mailed to somebody for an account. @returns how many */
-  revokeAccountInvites({ organizationId }: Membership, userId: string, by: Decider): Promise<number> {
+  revokeAccountInvites({ organizationId }: Membership, by: Actor, userId: string): Promise<number> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.db.query(sql`
         WITH revoked AS (
@@ -101,21 +97,18 @@ export class PeopleService {
             AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
         SELECT id FROM revoked`);
       if (revoked.length > 0) {
-        await this.audit.add(organizationId, 'revoke_account_invites', by.requestId, {
-          user_id: userId,
-          by: by.userId,
-        });
+        await this.audit.add(organizationId, by, 'revoke_account_invites', { user_id: userId });
       }
       return revoked.length;
     });
   }
 
-  resend(tenant: Membership, id: string, by: Decider): Promise<ResentInvite> {
-    return this.invitations.resend({ organizationId: tenant.organizationId }, provisionerOf(tenant), id, by);
+  resend(tenant: Membership, by: Actor, id: string): Promise<ResentInvite> {
+    return this.invitations.resend(provisionerOf(tenant), by, id);
   }
 
-  revoke({ organizationId }: Membership, id: string, by: Decider): Promise<boolean> {
-    return this.invitations.revoke({ organizationId }, id, by);
+  revoke({ organizationId }: Membership, by: Actor, id: string): Promise<boolean> {
+    return this.invitations.revoke(organizationId, by, id);
   }
 }
 

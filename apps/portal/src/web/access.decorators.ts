@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
+import type { Actor } from '@app/accounts';
 import type { Membership, SignedIn } from './sessions.js';
 
 /**
@@ -48,4 +49,10 @@ export const Session = createParamDecorator((_: unknown, context: ExecutionConte
 /** The organization of the path, in which whoever is signed in is owner or admin. */
 export const Organization = createParamDecorator((_: unknown, context: ExecutionContext): Membership => {
   return requestOf(context).membership!;
+});
+
+/** Who changes something: whoever is signed in, in this request. Not on a public page. */
+export const By = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+  const { session, id } = requestOf(context);
+  return { userId: session!.userId, requestId: id };
 });

@@ -1,5 +1,7 @@
 import type { Place } from '@app/jobs';
 
+export type { Place };
+
 const PLACE = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** A place in a list, newest first, as the address of the next page names it: `1795305600000-<id>`. */

@@ -82,6 +82,12 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
     action: 'Sign in',
     otherwise: `If you do not know ${organization}, please contact them: somebody has joined with your address.`,
   }),
+  approval_declined: (organization) => ({
+    subject: `Your request to teach at ${organization}`,
+    reason: `Thank you for your interest. ${organization} has decided not to add you as a tutor.`,
+    action: '',
+    otherwise: `Your login stays yours. If you think this is a mistake, please contact ${organization}: they can invite you by email.`,
+  }),
 };
 
 const TEXT = `Hello<%= it.firstName ? ' ' + it.firstName : '' %>,

@@ -66,7 +66,8 @@ export class KeyExpiryService {
         expiresAt: key.expiresAt.toISOString(),
         lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
       });
-      await this.audit.add(organizationId, 'warn of API key expiry', `worker-${id}`, { api_key_id: id, days });
+      const by = { userId: null, requestId: `worker-${id}` };
+      await this.audit.add(organizationId, by, 'warn of API key expiry', { api_key_id: id, days });
     });
   }
 }

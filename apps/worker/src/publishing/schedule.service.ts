@@ -45,7 +45,8 @@ export class ScheduleService {
       const published = await this.publishing.publishDue({ id, organizationId });
       // The audit log belongs to organizations: the platform's posts are only logged above.
       if (published && organizationId !== null) {
-        await this.audit.add(organizationId, 'publish scheduled post', `worker-${id}`, { post_id: id });
+        const by = { userId: null, requestId: `worker-${id}` };
+        await this.audit.add(organizationId, by, 'publish scheduled post', { post_id: id });
       }
       return published;
     });

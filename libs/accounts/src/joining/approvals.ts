@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, type Tenant } from '@app/database';
+import { Database } from '@app/database';
+import type { EmailKind } from '@app/jobs';
+import type { Actor } from '../actor.js';
 import { AuditLog } from '../audit-log.js';
 import { AccountMails } from '../provisioning/account-mails.js';
 import type { Provisioner } from '../provisioning/people.js';
-
-/** The owner or admin who decides something, and in which request. */
-export interface Decider {
-  userId: string;
-  requestId: string;
-}
+import { Identities } from './identities.js';
 
 /** `decided`: nobody waits under this id any more, or never did. `absent`: nobody here has it. */
 export type Decided = 'done' | 'decided' | 'absent';
@@ -19,54 +16,56 @@ export type Decided = 'done' | 'decided' | 'absent';
 export class Approvals {
   constructor(
     private readonly db: Database,
+    private readonly identities: Identities,
     private readonly audit: AuditLog,
     private readonly mails: AccountMails,
   ) {}
 
   /** The tutor is told by mail. */
-  approve(provisioner: Provisioner, userId: string, by: Decider): Promise<Decided> {
-    return this.decide(provisioner, userId, by, 'approve_member', async () => {
+  approve(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
+    return this.decide(provisioner.organizationId, by, 'approve_member', userId, async () => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
-      if (row!.done) await this.tell(provisioner, userId);
+      if (row!.done) await this.tell(provisioner, 'approval_given', userId, '/sign-in');
       return row!.done;
     });
   }
 
-  /** They are archived: a code does not let them back in, only an invite to their address. */
-  decline(tenant: Tenant, userId: string, by: Decider): Promise<Decided> {
-    return this.decide(tenant, userId, by, 'decline_member', async () => {
+  /** They are archived, and told by mail: a code does not let them back in, only an invite to their address. */
+  decline(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
+    const { organizationId } = provisioner;
+    return this.decide(organizationId, by, 'decline_member', userId, async () => {
       const declined = await this.db.query(sql`
         WITH declined AS (
           UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
-          WHERE organization_id = ${tenant.organizationId} AND user_id = ${userId} AND status = 'pending'
+          WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
             AND approval_requested_at IS NOT NULL RETURNING 1)
         SELECT FROM declined`);
+      if (declined.length > 0) await this.tell(provisioner, 'approval_declined', userId);
       return declined.length > 0;
     });
   }
 
-  private async tell(provisioner: Provisioner, userId: string): Promise<void> {
-    const tutor = await this.db.query<{ to: string; firstName: string }>(sql`
-      SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${provisioner.organizationId} AND m.user_id = ${userId} AND NOT u.placeholder_email`);
-    await this.mails.notify(provisioner, 'approval_given', 'tutor', tutor, '/sign-in');
+  /** Past row-level security, which hides the login of whom the organization has not let in. */
+  private async tell(provisioner: Provisioner, kind: EmailKind, userId: string, path?: string): Promise<void> {
+    const login = await this.identities.hold(userId);
+    if (login)
+      await this.mails.notify(provisioner, kind, 'tutor', [{ to: login.email, firstName: login.firstName }], path);
   }
 
   private decide(
-    tenant: Tenant,
-    userId: string,
-    by: Decider,
+    organizationId: string,
+    by: Actor,
     operation: string,
+    userId: string,
     work: () => Promise<boolean>,
   ): Promise<Decided> {
-    const { organizationId } = tenant;
-    return this.db.transaction(tenant, async () => {
+    return this.db.transaction({ organizationId }, async () => {
       if (!(await work())) {
         const members = await this.db.query(sql`
           SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
         return members.length > 0 ? 'decided' : 'absent';
       }
-      await this.audit.add(organizationId, operation, by.requestId, { user_id: userId, by: by.userId });
+      await this.audit.add(organizationId, by, operation, { user_id: userId });
       return 'done';
     });
   }

@@ -188,9 +188,9 @@ export class Joining {
     await this.effects.close(invite);
     const confirmationMailed = !identity.verified && (await this.confirm(by, invite, identity));
     const { id: invite_id, scope, role } = invite;
-    const details = { invite_id, user_id: identity.id, scope, role, created, verified: identity.verified };
-    await this.audit.add(organizationId, 'join', requestId, details);
     const { id: userId, verified } = identity;
+    const details = { invite_id, user_id: userId, scope, role, created, verified };
+    await this.audit.add(organizationId, { userId, requestId }, 'join', details);
     const waits = approval !== false;
     return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits };
   }

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, type Deadline, type Lane } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { type Actor, OPERATOR } from '../actor.js';
 import { AuditLog } from '../audit-log.js';
 import { KeyNotices } from './key-notices.js';
 import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
@@ -41,12 +42,6 @@ export interface MadeKey {
   expiresAt: Date | null;
 }
 
-/** Who changes keys: a person in the portal, or the operator. */
-export interface Actor {
-  userId: string | null;
-  requestId: string;
-}
-
 /** What else belongs into the transaction that makes a key. */
 export type HandOver = (made: MadeKey) => Promise<void>;
 
@@ -65,9 +60,6 @@ interface LookupRow {
 }
 
 const KEY = /^[a-z][a-z0-9]{0,15}_live_[0-9a-f]{64}$/;
-
-/** The command line's, which has no request to name. */
-const OPERATOR: Actor = { userId: null, requestId: 'cli' };
 
 /**
  * API keys: `<prefix>_live_` and 64 hex characters, 256 random bits. Only the SHA-256 is stored. Every change leaves an
@@ -125,7 +117,7 @@ export class ApiKeys {
       if (by.userId) await this.refuseTooMany(organizationId);
       const { display, scopes, name } = made;
       const details = { api_key_id: made.id, scopes, expires_at: made.expiresAt?.toISOString() ?? null };
-      await this.audit.add(organizationId, 'create API key', by.requestId, details, { userId: by.userId });
+      await this.audit.add(organizationId, by, 'create API key', details);
       await this.notices.tell(organizationId, 'key_created', by.userId, {
         name,
         display,
@@ -178,7 +170,7 @@ export class ApiKeys {
       if (by.userId) await this.refuseTooMany(organizationId);
       const until = ended!.expires_at.toISOString();
       const details = { api_key_id: id, replaced_by: made.id, expires_at: until };
-      await this.audit.add(organizationId, 'replace API key', by.requestId, details, { userId: by.userId });
+      await this.audit.add(organizationId, by, 'replace API key', details);
       await this.notices.tell(organizationId, 'key_replaced', by.userId, {
         name,
         display: this.listed(old!).display,
@@ -203,8 +195,7 @@ export class ApiKeys {
       const key = this.listed(row);
       if (revoked.length === 0) return key;
       const { name, display } = key;
-      const details = { api_key_id: id };
-      await this.audit.add(organizationId, 'revoke API key', by.requestId, details, { userId: by.userId });
+      await this.audit.add(organizationId, by, 'revoke API key', { api_key_id: id });
       await this.notices.tell(organizationId, 'key_revoked', by.userId, { name, display });
       return key;
     });

@@ -55,6 +55,6 @@ export class Audit {
 
   private add({ caller, operation, requestId }: Attempt, status: number, result: string, details: AuditDetails) {
     const { organizationId, keyId: apiKeyId } = caller;
-    return this.log.add(organizationId, operation, requestId, details, { apiKeyId, status, result });
+    return this.log.add(organizationId, { userId: null, apiKeyId, requestId }, operation, details, { status, result });
   }
 }
