@@ -59,6 +59,7 @@ describe('who may import whom', () => {
       accounts: ['config', 'database', 'jobs'],
       publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
+      serving: ['config', 'logging'],
     };
     expect(Object.keys(may).sort()).toEqual(
       [...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort(),

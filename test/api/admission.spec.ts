@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
-import { Admission } from '../../apps/api/src/http/request/admission.js';
+import { Admission } from '@app/serving';
 import { AnswerCheck } from '../support/http/answer-check.js';
 import { TestApi } from '../support/http/api.js';
 import { bytesOf, exchange } from '../support/http/raw-http.js';

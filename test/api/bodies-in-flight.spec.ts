@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BodyBudget } from '../../apps/api/src/http/request/body-budget.js';
+import { BodyBudget } from '@app/serving';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
@@ -46,7 +46,7 @@ const keyOf = (organizationId: string) => api.key(organizationId, { scopes: ['re
 /** Nothing is in flight, and nothing is kept of who had something. */
 async function whole(): Promise<void> {
   await vi.waitFor(() => {
-    expect(budget.state).toEqual({ bytes: 0, organizations: 0 });
+    expect(budget.state).toEqual({ bytes: 0, owners: 0 });
   });
 }
 
@@ -101,7 +101,7 @@ describe('bodies in flight', () => {
     const half = await Promise.all(Array.from({ length: 10 }, () => begin({ length: LONGEST })));
     for (const socket of half) socket.write(Buffer.alloc(MIB, ' '));
     await vi.waitFor(() => {
-      expect(budget.state).toEqual({ bytes: 10 * LONGEST, organizations: 1 });
+      expect(budget.state).toEqual({ bytes: 10 * LONGEST, owners: 1 });
     });
     const before = await make.query('SELECT count(*) FROM audit_log');
     for (const sent of [{ length: LONGEST }, {}, { length: 2 * MIB + 1 }]) {
@@ -134,7 +134,7 @@ describe('bodies in flight', () => {
     const keys = await Promise.all(Array.from({ length: 5 }, async () => keyOf((await make.organization()).id)));
     for (const as of keys.slice(0, 4)) for (let n = 0; n < 5; n++) await begin({ length: LONGEST, as });
     await vi.waitFor(() => {
-      expect(budget.state).toEqual({ bytes: 20 * LONGEST, organizations: 4 });
+      expect(budget.state).toEqual({ bytes: 20 * LONGEST, owners: 4 });
     });
     const last = await begin({ length: LONGEST, as: keys[4]! });
     await vi.waitFor(() => {

@@ -3,8 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '@app/database';
-import { BodyBudget } from '../../apps/api/src/http/request/body-budget.js';
-import { linger } from '../../apps/api/src/http/request/lingering-close.js';
+import { BodyBudget, linger } from '@app/serving';
 import { Overloaded } from '../../apps/api/src/http/errors/api-error.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';

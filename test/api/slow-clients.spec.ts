@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cutSlowClients, SLOW_CLIENT_LIMITS } from '../../apps/api/src/http/request/slow-clients.js';
+import { cutSlowClients, SLOW_CLIENT_LIMITS } from '@app/serving';
 import { TestApi } from '../support/http/api.js';
 import { bytesOf } from '../support/http/raw-http.js';
 import { createWorld, type World } from '../support/data/world.js';

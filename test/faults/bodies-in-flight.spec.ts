@@ -17,7 +17,7 @@ const AT_ONCE = 50;
 
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 const BUDGET = pathToFileURL(
-  fileURLToPath(new URL('../../dist/apps/api/src/http/request/body-budget.js', import.meta.url)),
+  fileURLToPath(new URL('../../dist/libs/serving/src/body-budget.js', import.meta.url)),
 ).href;
 const PLANTED = `data:text/javascript,import { BodyBudget } from '${BUDGET}'; BodyBudget.prototype.take = () => undefined;`;
 

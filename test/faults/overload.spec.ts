@@ -95,7 +95,7 @@ it('a process refuses requests beyond its capacity and serves the rest at full s
 it('catches a process that admits everything', async () => {
   const target = await start(
     plantedBug(
-      'http/request/admission.js',
+      '../../../libs/serving/src/admission.js',
       `module.Admission.prototype.placesFor = function () {
          return this.usual;
        };`,

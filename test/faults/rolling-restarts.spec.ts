@@ -94,7 +94,7 @@ it('rolling restarts fail no request', async () => {
 
 it('catches a process that closes its port at once', async () => {
   const code = 'module.Shutdown.prototype.beforeApplicationShutdown = () => Promise.resolve();';
-  const { failures } = await restart(4, plantedBug('http/request/shutdown.js', code));
+  const { failures } = await restart(4, plantedBug('../../../libs/serving/src/shutdown.js', code));
   console.log(`row 33, planted bug: ${failures.length} requests failed in 4 restarts, ${new Set(failures).size} ways`);
   expect(failures.length).toBeGreaterThan(0);
 });

@@ -124,7 +124,7 @@ it('slow clients are cut off in time and slow nobody else down', async () => {
 it("catches a server with Node's default limits", async () => {
   await start(
     plantedBug(
-      'http/request/slow-clients.js',
+      '../../../libs/serving/src/slow-clients.js',
       'Object.assign(module.SLOW_CLIENT_LIMITS, { headers: 60_000, body: 300_000, upload: 300_000, stall: 1e9, answer: 1e9 });',
     ),
   );

@@ -59,7 +59,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     specs: ['test/api/{rate-limit,rate-limit-redis,sliding-window,token-buckets}.spec.ts'],
   },
   'http/request': {
-    mutate: ['apps/api/src/http/request/**/*.ts'],
+    mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],
     specs: ['test/api/{admission,bodies-in-flight,early-refusals,lingering-close,shutdown,slow-clients}.spec.ts'],
   },
   'http/routing': { mutate: ['apps/api/src/http/routing/**/*.ts'], specs: ['test/api/{headers,methods}.spec.ts'] },

@@ -1,37 +1,33 @@
-import { type RequestListener, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
+import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
+import {
+  Admission,
+  createExpress,
+  EarlyRefusals,
+  headersSetBy,
+  type HttpFault,
+  httpFaultOf,
+  protectServer,
+  SLOW_CLIENT_LIMITS,
+} from '@app/serving';
 import { KeyLookUps } from './http/auth/key-look-ups.js';
+import { type ApiError, Overloaded } from './http/errors/api-error.js';
+import { fromHttp, refusalOf } from './http/errors/error-formats.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
-import { Deadline } from '@app/database';
-import { accessLog } from './http/request/access-log.js';
-import { Admission, releasePlace } from './http/request/admission.js';
-import { joinChunks } from './http/request/chunks.js';
-import { answerClientErrors } from './http/request/client-errors.js';
-import { holdContinue } from './http/request/continue.js';
-import { drainOnClose } from './http/request/drain.js';
-import { EarlyRefusals } from './http/request/early-refusals.js';
-import { serveInTurn } from './http/request/in-turn.js';
-import { closeUnread } from './http/request/lingering-close.js';
-import { admitMalformed, refusalOfMalformed } from './http/request/malformed.js';
-import { cutSlowClients, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './http/request/slow-clients.js';
+import { recordRequests } from './http/request/access-log.js';
 import { RequestLog } from './http/request-log/request-log.js';
 import { RouteTable } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 import { REFERENCE_TAGS } from './reference-tags.js';
-
-/**
- * Longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the proxy is
- * about to use.
- */
-const KEEP_ALIVE_TIMEOUT = 65_000;
 
 /** Responses are data: browsers must not execute, frame or sniff them. Obsolete headers are left out. */
 const SECURITY_HEADERS = helmet({
@@ -64,20 +60,12 @@ class JsonTextAdapter extends ExpressAdapter {
   }
 }
 
-/** Express with one spelling for each path, our own query parser, and no ETags of its own. */
+/** Express with one spelling for each path, and our own query parser. */
 export function createAdapter(): ExpressAdapter {
-  const server = express();
+  const server = createExpress();
   server.enable('case sensitive routing');
   server.enable('strict routing');
-  server.disable('x-powered-by');
-  server.disable('etag');
   server.set('query parser', parseQuery);
-  server.response.writeHead = function (this: Response, ...head: [number]) {
-    releasePlace(this.req);
-    closeUnread(this.req, this);
-    ServerResponse.prototype.writeHead.apply(this, head);
-    return this;
-  };
   return new JsonTextAdapter(server);
 }
 
@@ -89,46 +77,51 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   app.use(SECURITY_HEADERS);
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
-  const admission = app.get(Admission);
   const routes = app.get(RouteTable);
-  const early = new EarlyRefusals(
-    accessLog(app.get(Log), app.get(Metrics), app.get(RequestLog)),
-    [refusalOfMalformed, app.get(KeyLookUps).refusal, admission.refusal],
-    (method, path) => routes.match(method, path),
-    usualHeaders(origins.includes('*')),
-  );
-  app.use(early.behindCors);
+  const overloaded = refusalsOfLoad(app.get(Metrics));
+  const admission = app.get(Admission);
+  const early = new EarlyRefusals<ApiError, { path: string; public: boolean }>({
+    begin: recordRequests(app.get(Log), app.get(Metrics), app.get(RequestLog)),
+    checks: [
+      (request, response) => fromFault(httpFaultOf(request, response)),
+      app.get(KeyLookUps).refusal,
+      (request, response) => (admission.admit(request, response) ? null : overloaded()),
+    ],
+    match: (method, path) => routes.match(method, path),
+    render: refusalOf,
+    usualHeaders: {
+      ...(origins.includes('*') ? { 'Access-Control-Allow-Origin': '*' } : { Vary: 'Origin' }),
+      'Access-Control-Expose-Headers': EXPOSED.join(','),
+      ...headersSetBy(SECURITY_HEADERS as never),
+    },
+  });
+  // A page of another origin needs headers that depend on the page, so its requests are checked behind Express' CORS.
+  const isOfPage = ({ headers }: IncomingMessage) => headers.origin !== undefined;
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    if (!isOfPage(request) || early.passes(request, response)) next();
+  });
+  const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
+    early.begin(request, response);
+    return isOfPage(request) || early.passes(request, response);
+  };
   serveDocs(app, REFERENCE_TAGS);
   serveMedia(app);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   const server: Server = app.getHttpServer();
-  const tooMany: RequestListener = (request, response) => {
-    early.refuseUnseen(request, response, admission.overloaded());
-  };
-  serveInTurn(server, early.admits, tooMany, early.begin);
+  const render = (fault: HttpFault) => refusalOf(fromHttp(fault));
+  protectServer(server, { log: app.get(Log), early, admits, overloaded, render, slowClients });
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   server.prependListener('request', (request) => Object.assign(request, { deadline: new Deadline(patience) }));
-  configureServer(server, app.get(Log), slowClients);
 }
 
-/** Those of an answer to a client that is no page of another origin. */
-function usualHeaders(anyOrigin: boolean): Record<string, string> {
-  const headers: Record<string, string> = {
-    ...(anyOrigin ? { 'Access-Control-Allow-Origin': '*' } : { Vary: 'Origin' }),
-    'Access-Control-Expose-Headers': EXPOSED.join(','),
+const fromFault = (fault: HttpFault | null) => fault && fromHttp(fault);
+
+/** The refusals of what is too much, which are counted. */
+function refusalsOfLoad({ refused }: Metrics): () => Overloaded {
+  const refusal = new Overloaded(1);
+  return () => {
+    refused.inc();
+    return refusal;
   };
-  const answer = { setHeader: (name: string, value: string) => (headers[name] = value), removeHeader: () => undefined };
-  SECURITY_HEADERS({} as never, answer as never, () => undefined);
-  return headers;
-}
-
-function configureServer(server: Server, log: Log, slowClients: SlowClientLimits): void {
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
-  answerClientErrors(server, log);
-  admitMalformed(server);
-  holdContinue(server);
-  joinChunks(server);
-  cutSlowClients(server, slowClients);
-  drainOnClose(server);
 }

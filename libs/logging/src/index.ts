@@ -1,2 +1,2 @@
-export { Log } from './log.js';
+export { type AccessLine, Log } from './log.js';
 export { LoggingModule } from './logging.module.js';

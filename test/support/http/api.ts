@@ -12,7 +12,7 @@ import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
-import type { SlowClientLimits } from '../../../apps/api/src/http/request/slow-clients.js';
+import type { SlowClientLimits } from '@app/serving';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import sql, { raw } from 'sql-template-tag';
 import { Database, pendingMigrations } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
+import { Shutdown } from '@app/serving';
 import { ApiError } from '../http/errors/api-error.js';
 import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
-import { Shutdown } from '../http/request/shutdown.js';
 
 /** degraded: requests are answered, but a dependency is unavailable. */
 export interface Readiness {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { AccountsModule } from '@app/accounts';
+import { Shutdown } from '@app/serving';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { KeyLookUps } from './auth/key-look-ups.js';
 import { KeyUsage } from './auth/key-usage.js';
@@ -14,9 +15,7 @@ import { Records } from './lists/records.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { Admission } from './request/admission.js';
-import { BodyBudget } from './request/body-budget.js';
-import { Shutdown } from './request/shutdown.js';
+import { capacity } from './request/capacity.js';
 import { RequestLog } from './request-log/request-log.js';
 import { RouteTable } from './routing/route-table.js';
 import { UnknownRoutes } from './routing/unknown-routes.js';
@@ -40,9 +39,8 @@ const pipeline = [
   imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
   providers: [
     ...pipeline,
-    Admission,
+    ...capacity,
     ApiKeyGuard,
-    BodyBudget,
     Cursors,
     KeyLookUps,
     KeyUsage,

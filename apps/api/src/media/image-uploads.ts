@@ -6,7 +6,7 @@ import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
-import { whileClientSends } from '../http/request/admission.js';
+import { whileClientSends } from '../http/request/client-time.js';
 import { contentHashOf } from '../http/request/attempt.js';
 import { FORMATS } from './images/formats.js';
 import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';

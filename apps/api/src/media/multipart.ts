@@ -4,8 +4,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
-import { sendContinue } from '../http/request/continue.js';
-import { expectUpload } from '../http/request/slow-clients.js';
+import { expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB, of the file alone. */

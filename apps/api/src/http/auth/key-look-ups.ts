@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ApiKeys, type KeyLookup } from '@app/accounts';
+import type { Check } from '@app/serving';
 import type { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
@@ -10,8 +11,7 @@ import { KeyLimit } from '../rate-limit/key-limit.js';
 import { MINUTE_MS } from '../rate-limit/sliding-window.js';
 import { TokenBuckets } from '../rate-limit/token-buckets.js';
 import type { KeyIds } from '../request/access-log.js';
-import { isUrgent } from '../request/admission.js';
-import type { Check } from '../request/early-refusals.js';
+import { isUrgent } from '../request/urgent.js';
 
 /** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
 const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
@@ -69,7 +69,7 @@ export class KeyLookUps {
   ) {}
 
   /** Refuses a request whose key or address is known to be over its limit, before Express sees it. */
-  readonly refusal: Check = (request, _response, routeOf) => {
+  readonly refusal: Check<ApiError, { path: string; public: boolean }> = (request, _response, routeOf) => {
     // A preflight has no key.
     if (request.method === 'OPTIONS') return null;
     const { refusal, key } = this.lookUpOf(request);

@@ -1,4 +1,20 @@
-import { type ApiError, ValidationFailed } from './api-error.js';
+import type { HttpFault, Refusal } from '@app/serving';
+import { ApiError, ValidationFailed } from './api-error.js';
+
+/** An error as it is sent before Express has seen the request. */
+export function refusalOf(error: ApiError): Refusal {
+  return {
+    status: error.status,
+    headers: { ...error.headers, 'Content-Type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(errorBody(error)),
+  };
+}
+
+/** What HTTP itself forbids, as an error. */
+export function fromHttp({ status, message }: HttpFault): ApiError {
+  if (status === 431) return new ApiError('headers_too_large', message);
+  return Object.assign(new ApiError('bad_request', message), { status });
+}
 
 /** The body of an error, in one of the contract's three shapes. */
 export function errorBody(error: ApiError): object {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { Env } from '@app/config';
+import { clientAddress } from '@app/serving';
 import type { ApiError } from '../errors/api-error.js';
 import { tooMany } from './key-limit.js';
 import { type RateLimitRecord, RateLimitStorage } from './rate-limit.storage.js';
@@ -37,19 +38,12 @@ export class AuthFailureLimit {
   }
 
   /** Where a request comes from, as far as limits are concerned: the /64 of an IPv6 subscriber is one address. */
-  addressOf({ headers, socket }: IncomingMessage): string {
-    const forwarded = this.behindProxy ? lastOf(headers['x-forwarded-for']) : undefined;
-    return normalizeIp(forwarded ?? socket.remoteAddress ?? 'unknown');
+  addressOf(request: IncomingMessage): string {
+    return normalizeIp(clientAddress(request, this.behindProxy));
   }
 
   private refusalBy({ timeToBlockExpire }: RateLimitRecord): ApiError {
     const rule = `One address may fail to authenticate ${this.limit} times a minute.`;
     return tooMany(rule, this.limit, timeToBlockExpire);
   }
-}
-
-/** The address that our own proxy has added. Those before it are the client's to choose. */
-function lastOf(forwarded: string | string[] = ''): string | undefined {
-  const addresses = String(forwarded).split(',');
-  return addresses.findLast((address) => address.trim() !== '')?.trim();
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
-import { sendContinue } from '../request/continue.js';
+import { sendContinue } from '@app/serving';
 import { parseJson } from './parse-json.js';
 
 /** The default limit of a JSON body (bytes). */

@@ -2,11 +2,12 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
+import { BodyBudget } from '@app/serving';
 import { accessOf } from '../auth/access.decorators.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
-import { whileClientSends } from '../request/admission.js';
 import { contentHashOf, isWrite } from '../request/attempt.js';
-import { BodyBudget, UPLOAD_BYTES } from '../request/body-budget.js';
+import { UPLOAD_BYTES } from '../request/capacity.js';
+import { whileClientSends } from '../request/client-time.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
-import { onceClosed } from '../request/once-closed.js';
+import { onceClosed } from '@app/serving';
 
 /** JSON written piece by piece: the next one when the client has taken the previous one. */
 export class JsonStream {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { ApiError } from '../errors/api-error.js';
+import type { HttpFault } from './refusal.js';
 
 /**
  * Requests that Node or Express would answer by themselves, with an empty body or with a page, and without a line in the
- * log: they are let in as far as {@link refusalOfMalformed}, which refuses them like everything else is refused.
+ * log: they are let in as far as {@link httpFaultOf}, by which they are refused like everything else.
  */
 export function admitMalformed(server: Server): void {
   // Read by Node at each request.
@@ -18,15 +18,19 @@ export function admitMalformed(server: Server): void {
   });
 }
 
-/** What HTTP itself forbids. */
-export function refusalOfMalformed({ headers, httpVersion }: IncomingMessage): ApiError | null {
-  const { host, expect } = headers;
+/** What HTTP forbids about a request, if anything. The connection ends with the answer. */
+export function httpFaultOf(request: IncomingMessage, response: ServerResponse): HttpFault | null {
+  const fault = faultOf(request);
+  if (fault) response.shouldKeepAlive = false;
+  return fault;
+}
+
+function faultOf({ headers: { host, expect }, httpVersion }: IncomingMessage): HttpFault | null {
   if (host === undefined && httpVersion === '1.1') {
-    return new ApiError('bad_request', 'A request needs a Host header.', {}, { Connection: 'close' });
+    return { status: 400, message: 'A request needs a Host header.' };
   }
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    const message = 'Only "Expect: 100-continue" is understood.';
-    return Object.assign(new ApiError('bad_request', message, {}, { Connection: 'close' }), { status: 417 });
+    return { status: 417, message: 'Only "Expect: 100-continue" is understood.' };
   }
   return null;
 }

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import type { AccessLine, Log } from '@app/logging';
+import { onceClosed } from './once-closed.js';
+import { requestId } from './request-id.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    id: string;
+  }
+}
+
+/** How a request ended. */
+export interface Outcome {
+  /** The route's template; null for a path without a route. */
+  route: string | null;
+  status: number;
+  seconds: number;
+}
+
+/** Probes and scrapes come every few seconds and say nothing. */
+const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
+
+export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds * 1e5) / 100;
+
+/** Whether a request has no line in the log. */
+export const isQuiet = ({ route }: Outcome): boolean => route !== null && QUIET.has(route);
+
+/**
+ * One line for each request: the route's template, never the URL, which may hold personal data.
+ *
+ * @param finish hears how each ended, and tells whose it was
+ * @param match the template of a request that ended before Express had found its route
+ */
+export function accessLog(
+  log: Log,
+  finish: (request: Request, outcome: Outcome) => Pick<AccessLine, 'key_id' | 'organization_id'>,
+  match?: (request: Request) => string | undefined,
+) {
+  // Express makes of each a Request later.
+  return (message: IncomingMessage, response: ServerResponse): void => {
+    const request = message as unknown as Request;
+    const started = process.hrtime.bigint();
+    request.id = requestId(request, response);
+    onceClosed(response, () => {
+      const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+      const { path } = (request.route ?? {}) as { path?: string };
+      // 499: the client left before the end of its answer. A large one may also fail on our side when half of it is out.
+      const status = response.writableFinished || response.statusCode >= 500 ? response.statusCode : 499;
+      const outcome = { route: path ?? match?.(request) ?? null, status, seconds };
+      const { key_id, organization_id } = finish(request, outcome);
+      if (isQuiet(outcome)) return;
+      const { id, method } = request;
+      const route = outcome.route ?? 'none';
+      log.access({ request_id: id, key_id, organization_id, method, route, status, ms: milliseconds(outcome) });
+    });
+  };
+}

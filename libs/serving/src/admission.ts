@@ -1,0 +1,146 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { onceClosed } from './once-closed.js';
+
+/** A request, with its place once it has been admitted. */
+type Admitted = IncomingMessage & { slot?: Slot };
+
+const MOST_URGENT = 64;
+const MOST_URGENT_OF_OWNER = 16;
+
+/** A process whose event loop is this late on average (ms) admits a quarter of the usual until it has caught up. */
+const LATE = 100;
+const LATE_SHARE = 1 / 4;
+/** How often that is looked at, and the precision of the measurement (ms). A single pause to collect garbage is not enough. */
+const LOOK = 500;
+const RESOLUTION = 20;
+
+export interface AdmissionRules {
+  /** Requests that are answered at a time, … */
+  most: number;
+  /** … and those of one owner. */
+  share: number;
+  /** Whom a request counts for. Nobody has proven anything yet. */
+  ownerOf: (request: IncomingMessage) => string;
+  /** By what others judge whether the service works: cheap, and admitted when nothing else is. */
+  isUrgent: (request: IncomingMessage) => boolean;
+}
+
+/** Places for requests, of which one owner has a share at most. */
+class Places {
+  private taken = 0;
+  private readonly byOwner = new Map<string, number>();
+
+  constructor(
+    private readonly most: number,
+    private readonly share: number,
+  ) {}
+
+  /** @param part of the places that are to be had */
+  hasRoom(owner: string, part = 1): boolean {
+    return this.taken < this.most * part && (this.byOwner.get(owner) ?? 0) < this.share * part;
+  }
+
+  add(owner: string): void {
+    this.taken++;
+    this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + 1);
+  }
+
+  leave(owner: string): void {
+    this.taken--;
+    const own = this.byOwner.get(owner)! - 1;
+    if (own > 0) this.byOwner.set(owner, own);
+    else this.byOwner.delete(owner);
+  }
+
+  get inFlight(): number {
+    return this.taken;
+  }
+}
+
+/** The place of one request. It is given up while the client is waited for: a slow one must not keep others out. */
+class Slot {
+  private held = true;
+
+  constructor(
+    private readonly places: Places,
+    private readonly owner: string,
+  ) {}
+
+  release(): void {
+    if (this.held) this.places.leave(this.owner);
+    this.held = false;
+  }
+
+  /** Who was admitted once is not refused any more. */
+  retake(): void {
+    if (!this.held) this.places.add(this.owner);
+    this.held = true;
+  }
+}
+
+/**
+ * What is more than this process can answer in time is refused at once, before anything is looked up or read, so that those
+ * who are admitted are answered as fast as ever.
+ */
+export class Admission implements OnApplicationShutdown {
+  private readonly usual: Places;
+  private readonly urgent = new Places(MOST_URGENT, MOST_URGENT_OF_OWNER);
+  private readonly delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+  private readonly timer: NodeJS.Timeout;
+  private part = 1;
+
+  constructor(private readonly rules: AdmissionRules) {
+    this.usual = new Places(rules.most, rules.share);
+    this.delay.enable();
+    this.timer = setInterval(() => {
+      this.part = this.delay.mean / 1e6 - RESOLUTION > LATE ? LATE_SHARE : 1;
+      this.delay.reset();
+    }, LOOK).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.delay.disable();
+  }
+
+  /** Requests that are being answered. */
+  get inFlight(): number {
+    return this.usual.inFlight + this.urgent.inFlight;
+  }
+
+  /** Gives a request its place. @returns whether there is one */
+  readonly admit = (request: Admitted, response: ServerResponse): boolean => {
+    const owner = this.rules.ownerOf(request);
+    const places = this.placesFor(request, owner);
+    if (!places) return false;
+    places.add(owner);
+    const slot = (request.slot = new Slot(places, owner));
+    onceClosed(response, () => {
+      slot.release();
+    });
+    return true;
+  };
+
+  private placesFor(request: IncomingMessage, owner: string): Places | null {
+    if (this.usual.hasRoom(owner, this.part)) return this.usual;
+    return this.rules.isUrgent(request) && this.urgent.hasRoom(owner) ? this.urgent : null;
+  }
+}
+
+/** An answer that begins is ready, or waits for its client between its parts: its place is free. */
+export function releasePlace({ slot }: Admitted): void {
+  slot?.release();
+}
+
+/** Runs what waits for the client to send. Its time is not ours, so no place is used up meanwhile. */
+export async function withoutPlace<T>(request: Admitted, work: () => Promise<T>): Promise<T> {
+  releasePlace(request);
+  try {
+    return await work();
+  } finally {
+    // The place of a request that is over would never be given back.
+    if (!request.socket.destroyed) request.slot?.retake();
+  }
+}

@@ -1,0 +1,40 @@
+import { type Server, STATUS_CODES } from 'node:http';
+import { v7 as uuidv7 } from 'uuid';
+import type { Log } from '@app/logging';
+import type { HttpSocket } from './connections.js';
+import { linger } from './lingering-close.js';
+import type { HttpFault, Refusal } from './refusal.js';
+
+/** What Node's parser refuses before there is a request. https://nodejs.org/api/http.html#event-clienterror */
+function explain(code: string | undefined): HttpFault {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return { status: 431, message: 'The request line and headers are over 16 KiB.' };
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, message: 'The request did not arrive in time.' };
+  return { status: 400, message: 'This is not a valid HTTP/1.1 request.' };
+}
+
+/** A client that was too slow, or whose bytes are no request, has no more time than this to read its answer (ms). */
+const LINGER = 1_000;
+
+/** Gives the answers that Node makes by itself the body, the request id and the line in the log that all others have. */
+export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => Refusal): void {
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
+    // In the middle of an answer a second one would be read as part of it.
+    if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const { status, headers, body } = render(explain(fault.code));
+    const requestId = uuidv7();
+    const lines = Object.entries({
+      Connection: 'close',
+      ...headers,
+      'X-Request-Id': requestId,
+      'Content-Length': Buffer.byteLength(body),
+    }).map(([name, value]) => `${name}: ${value}`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    linger(socket, LINGER);
+    log.pino.info({ request_id: requestId, route: 'none', status, fault: fault.code }, 'request');
+  });
+}

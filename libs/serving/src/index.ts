@@ -1,0 +1,14 @@
+export { accessLog, isQuiet, milliseconds, type Outcome } from './access-log.js';
+export { Admission, withoutPlace } from './admission.js';
+export { BodyBudget } from './body-budget.js';
+export { clientAddress } from './client-address.js';
+export { sendContinue } from './continue.js';
+export { type Check, EarlyRefusals, pathOf } from './early-refusals.js';
+export { linger } from './lingering-close.js';
+export { httpFaultOf } from './malformed.js';
+export { onceClosed } from './once-closed.js';
+export type { HttpFault, Refusal } from './refusal.js';
+export { type DeclaredRoute, declaredRoutes, RouteMatcher } from './routes.js';
+export { createExpress, headersSetBy, protectServer } from './server.js';
+export { Shutdown } from './shutdown.js';
+export { cutSlowClients, expectUpload, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './slow-clients.js';
