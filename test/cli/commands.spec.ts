@@ -63,7 +63,7 @@ describe('the command line', () => {
       '"dollars" is not an ISO 4217 currency code',
     ],
     [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
-    [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not an email address'],
+    [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not an address that can receive mail'],
     [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'first', '--name', ''], "A key's name must have 1 to 100 characters"],

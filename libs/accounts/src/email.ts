@@ -1,13 +1,36 @@
+import { normalizeEmail } from '@app/database';
+
 /**
- * A valid email address: one @, a local part of 1 to 64 characters without whitespace, control characters or separators
- * of header lists, and a domain of at least two labels; 254 characters in total (RFC 5321).
+ * The form of an email address: one @, a local part of 1 to 64 characters without whitespace, control characters or
+ * separators of header lists, and a domain of at least two labels (RFC 5321).
  */
 const ADDRESS =
   /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+/** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;
+/** The Kelvin sign: its lower case is the letter k, which would be another address. */
+const KELVIN = '\u212a';
+/** Addresses that can never receive mail end like this (RFC 2606). */
+const NOWHERE = '.invalid';
 
-/** Whether the trimmed text is a valid email address. */
+/** Whether the text, once trimmed, is an address that an account or an invite can have. */
 export function isEmail(text: string): boolean {
+  return isAddress(text) && !leadsNowhere(text);
+}
+
+/** Whether it has the form of an address; it may be the placeholder of an account without one. */
+export function isAddress(text: string): boolean {
   const address = text.trim();
-  return address.length <= LONGEST && ADDRESS.test(address) && !/^\.|\.\.|\.@/.test(address);
+  const fits = [address, normalizeEmail(address)].every((form) => Array.from(form).length <= LONGEST);
+  return fits && ADDRESS.test(address) && !/^\.|\.\.|\.@/.test(address) && !address.includes(KELVIN);
+}
+
+/** The address of an account without one. */
+export function placeholderOf(id: string): string {
+  return `${id}@placeholder${NOWHERE}`;
+}
+
+/** Whether no mail can reach the address. */
+export function leadsNowhere(email: string): boolean {
+  return normalizeEmail(email).endsWith(NOWHERE);
 }

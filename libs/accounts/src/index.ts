@@ -1,7 +1,7 @@
 export { AccountsModule } from './accounts.module.js';
 export type { Actor } from './actor.js';
 export { type AuditDetails, AuditLog } from './audit-log.js';
-export { isEmail } from './email.js';
+export { isAddress, isEmail } from './email.js';
 export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, type Tables } from '@app/database';
+import { isEmail } from './email.js';
 import { Invites } from './invites.js';
 
 export interface NewOrganization {
@@ -77,9 +78,7 @@ export class Organizations {
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
-    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(address) || address.length > 254) {
-      throw new AccountError(`"${email}" is not an email address`);
-    }
+    if (!isEmail(address)) throw new AccountError(`"${email}" is not an address that can receive mail`);
     return this.db.transaction({ organizationId }, async () => {
       // Without a conflict target: row-level security would require the new row to be visible.
       await this.db.query(sql`

@@ -21,6 +21,14 @@ let people = 0;
 /** An unused address. */
 export const newAddress = (): string => `person-${++people}-${Date.now().toString(36)}@example.org`;
 
+/** Addresses that nobody can have here. */
+export const MALFORMED_ADDRESSES = [
+  '', '  ', 'mia', 'mia@', '@example.org', 'mia@example', 'mia@@example.org', 'mia @example.org', 'mia@example..org',
+  '.mia@example.org', 'mia.@example.org', 'm..a@example.org', 'mia@-example.org', 'mia@example.org, ana@example.org',
+  'Mia <mia@example.org>', 'mia@example.org\nBcc: all@example.org', `${'m'.repeat(65)}@example.org`,
+  'x@placeholder.invalid', 'mia@SCHOOL.INVALID', 'm\u212aa@example.org', `${'\u0130'.repeat(63)}@${'\u0130'.repeat(60)}.example.org`.padStart(250, 'a'),
+]; // prettier-ignore
+
 /** A student row, by default with an unused address. */
 export const studentRow = (wish: Record<string, unknown> = {}): RowWish => ({
   type: 'student',

@@ -1,3 +1,4 @@
+import { isAddress } from '@app/accounts';
 import { canonicalUuid, isStorable, parseDate } from '@app/database';
 
 /** Why a value does not fit; completes "<field>: …". */
@@ -10,8 +11,6 @@ export type ReadValue = (value: unknown) => unknown;
 
 /** How deep a value of a JSON column may be nested: PostgreSQL and the API's readers recurse. */
 const DEEPEST = 32;
-
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const readers: Record<string, ReadValue> = {
   uuid: (value) => (typeof value === 'string' && canonicalUuid(value)) || new Misfit('must be a UUID'),
@@ -57,7 +56,7 @@ export const readName: ReadValue = (value) =>
 /** An address as it is stored: trimmed. */
 export const readEmail: ReadValue = (value) => {
   const text = readName(value);
-  return text instanceof Misfit || EMAIL.test(text as string) ? text : new Misfit('must be an email address');
+  return text instanceof Misfit || isAddress(text as string) ? text : new Misfit('must be an email address');
 };
 
 function storable(text: string): string | Misfit {

@@ -7,7 +7,7 @@ import { AuditLog } from '../audit-log.js';
 import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
-import { refusedAddress } from '../provisioning/refusals.js';
+import { isEmail } from '../email.js';
 import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
 import { type Credential, Identities, type Identity, type NewPasskey } from './identities.js';
 import { JoinEffects } from './join-effects.js';
@@ -137,7 +137,7 @@ export class Joining {
 
   private async arrive(invite: OpenedInvite, who: Newcomer, credential: Credential): Promise<Arrived> {
     const email = invite.email ?? who.email?.trim() ?? '';
-    if (refusedAddress(email) !== null) throw new Refused('address');
+    if (!isEmail(email)) throw new Refused('address');
     const identity = await this.identities.holdByAddress(normalizeEmail(email));
     if (!identity) return this.register(invite, { ...who, email }, credential);
     const known = 'password' in who && (await isPassword(who.password, identity.passwordHash));

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
-import { placeholderOf, type Person } from './people.js';
+import { placeholderOf } from '../email.js';
+import type { Person } from './people.js';
 
 /** What an organization may know of an existing login: only its own memberships. */
 export interface Login {

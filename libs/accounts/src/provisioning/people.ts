@@ -1,5 +1,3 @@
-import { normalizeEmail } from '@app/database';
-
 /** The organization for which people are provisioned, for example an API caller. */
 export interface Provisioner {
   organizationId: string;
@@ -63,16 +61,3 @@ export interface Provisioned {
 
 /** The result for one person. */
 export type ProvisioningResult = Provisioned | { status: 'error'; refusal: Refusal };
-
-/** Addresses that can never receive mail end like this (RFC 2606). */
-const NOWHERE = '.invalid';
-
-/** The address of an account without one. */
-export function placeholderOf(id: string): string {
-  return `${id}@placeholder${NOWHERE}`;
-}
-
-/** Whether no mail can reach the address. */
-export function leadsNowhere(email: string): boolean {
-  return normalizeEmail(email).endsWith(NOWHERE);
-}

@@ -1,19 +1,13 @@
 import { normalizeEmail } from '@app/database';
 import { isEmail } from '../email.js';
-import { leadsNowhere, type NewPerson, type Refusal, type RefusedPerson } from './people.js';
-
-/** The limit of the column. */
-const LONGEST_ADDRESS = 254;
-/** The Kelvin sign: its lower case is the letter k, which would be another address. */
-const KELVIN = '\u212a';
+import { type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
 const MALFORMED = 'This is not an address that can receive mail.';
 const OF_CHILD = 'A parent cannot have the address of their child.';
 
 /** Why no account can have this address; null when one can. */
 export function refusedAddress(email: string): string | null {
-  const fits = Array.from(normalizeEmail(email)).length <= LONGEST_ADDRESS;
-  return isEmail(email) && fits && !leadsNowhere(email) && !email.includes(KELVIN) ? null : MALFORMED;
+  return isEmail(email) ? null : MALFORMED;
 }
 
 /** A person's normalized addresses: their own, and that of a student's parent. */

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { placeholderOf } from '../email.js';
 import { AccountMails } from './account-mails.js';
-import { type Person, placeholderOf, type Provisioner, type Refusal } from './people.js';
+import type { Person, Provisioner, Refusal } from './people.js';
 import { refusedAddress } from './refusals.js';
 
 /** The fields to change; undefined ones stay. */
@@ -141,7 +142,7 @@ function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[
 
 function refusedOfLogin({ shared }: { shared: boolean }, wanted: Differences): Refusal[] {
   if (shared) return refusedWith('shared', wanted);
-  const reason = wanted.email ? refusedAddress(wanted.email) : null;
+  const reason = typeof wanted.email === 'string' ? refusedAddress(wanted.email) : null;
   return reason === null ? [] : [{ at: ['email'], reason }];
 }
 
