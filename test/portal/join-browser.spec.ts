@@ -88,7 +88,7 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     await page.getByRole('link', { name: 'Approve or decline' }).click();
     await page.getByRole('button', { name: 'Approve Mia Nguyen' }).click();
     await page.waitForURL('**/people?status=waiting');
-    expect(await page.getByRole('status').textContent()).toBe('The tutor was let in.');
+    expect(await page.getByRole('status').textContent()).toBe('The tutor was approved.');
     expect(await busy.list('/v1/tutors')).toContainEqual(
       expect.objectContaining({ first_name: 'Mia', status: 'accepted' }),
     );

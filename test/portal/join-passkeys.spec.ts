@@ -109,7 +109,7 @@ describe('a new person in a browser', () => {
     expect(await axeFaults(page)).toEqual([]);
     await fill(page, { 'New password': PASSWORD });
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Your password is changed.').waitFor();
+    await page.getByText('Your password was changed.').waitFor();
     const again = await desk.visitor().post('/sign-in', { email, password: PASSWORD });
     expect(again.headers.location).toBe('/');
     expect(await loginOf(email)).toMatchObject({ password: true, passkeys: 1 });
@@ -166,7 +166,7 @@ describe('a new person in a browser', () => {
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': email });
     await withPasskey(page);
-    await page.getByText('You have an account already').waitFor();
+    await page.getByText('You already have an account').waitFor();
     expect(await loginOf(email)).toMatchObject({ passkeys: 0 });
     await page.context().close();
   });

@@ -26,7 +26,7 @@ const people = () =>
 const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: string }> = {
   accepted: {
     end: () => sql('UPDATE invites SET accepted_at = now() WHERE organization_id = $1', office.id),
-    says: 'This invitation was accepted already',
+    says: 'This invitation has already been accepted',
     next: 'href="/sign-in"',
   },
   expired: {
@@ -96,7 +96,7 @@ describe('a link', () => {
     ]) {
       const answer = await desk.visitor().get(`/join/${encodeURI(text).replaceAll('%25', '%')}`);
       expect([answer.status, text]).toEqual([404, text]);
-      expect(answer.text).toContain('This link does not open anything');
+      expect(answer.text).toContain('This link does not work');
     }
     expect((await desk.visitor().post(`/join/${'x'.repeat(43)}`, registration('a@example.org'))).status).toBe(404);
   });

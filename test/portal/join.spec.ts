@@ -220,7 +220,7 @@ describe('the form', () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const answer = await desk.visitor().post(`/join/${code}`, { ...registration(email), password: 'another password' });
     expect(answer.status).toBe(409);
-    expect(answer.text).toContain('You have an account already');
+    expect(answer.text).toContain('You already have an account');
     expect(answer.text).toContain(`/sign-in?next=/join/${code}`);
     expect(await office.list('/v1/students')).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
     expect(typescript).toContain(url);
 
     await page.reload();
-    expect(await heading(page)).toBe('This key is not shown again');
+    expect(await heading(page)).toBe('This key cannot be shown again');
     await page.goBack();
     await page.goForward();
     expect(await page.content()).not.toContain(key.slice(8));

@@ -180,7 +180,7 @@ describe('a new key', () => {
     expect(shown.text).toContain(stored!.expires_at.toISOString());
     expect(await statusOf(key)).toBe(200);
     const again = await portal.get(location, owner.cookie);
-    expect([again.status, again.text]).toEqual([200, expect.stringContaining('This key is not shown again')]);
+    expect([again.status, again.text]).toEqual([200, expect.stringContaining('This key cannot be shown again')]);
     expect(again.text).not.toMatch(KEY);
   });
 
@@ -222,7 +222,7 @@ describe('a new key', () => {
     const colleague = await portal.someone('admin', { organization: owner.organization });
     const elsewhere = await portal.session(owner.user.id);
     for (const cookie of [colleague.cookie, elsewhere]) {
-      expect((await portal.get(location, cookie)).text).toContain('This key is not shown again');
+      expect((await portal.get(location, cookie)).text).toContain('This key cannot be shown again');
     }
     expect((await portal.get(location, owner.cookie)).text).toMatch(KEY);
   });

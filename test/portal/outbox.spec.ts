@@ -66,7 +66,7 @@ describe('Outbox', () => {
 
   it('says that there is nothing', async () => {
     const { text } = await portal.get(pathOf(owner), owner.cookie).expect(200);
-    expect(text).toContain('No mail yet');
+    expect(text).toContain('No emails yet');
   });
 
   it('shows what became of each mail, with the reason in words, by status, and nothing of the content', async () => {
@@ -86,7 +86,7 @@ describe('Outbox', () => {
     expect(all.match(/Try again/g)).toHaveLength(2);
     expect(await look('?status=dead')).toContain('dead@example.org');
     expect(await look('?status=dead')).not.toContain('queued@example.org');
-    expect(await look('?status=suppressed')).toContain('No such mail');
+    expect(await look('?status=suppressed')).toContain('No such email');
     // What is no status is no filter.
     expect(await look('?status=lost&before=x')).toContain('queued@example.org');
   });

@@ -44,7 +44,7 @@ describe('a passkey', () => {
     await page.getByText('The passkey was renamed.').waitFor();
     const remove = () => page.getByRole('button', { name: 'Remove My laptop' }).click();
     await remove();
-    await page.getByText('This passkey is all that signs you in.').waitFor();
+    await page.getByText('This passkey is your only way to sign in.').waitFor();
     await portal.setPassword(owner.user.id);
     await remove();
     await page.getByText('The passkey was removed.').waitFor();

@@ -168,14 +168,14 @@ describe('a tutor who waits', () => {
       { to: string },
     ];
     expect(await desk.mail(to)).toMatchObject({ kind: 'approval_request', token: 'people?status=waiting' });
-    expect((await owner.get(base)).text).toContain('One tutor waits for your approval');
+    expect((await owner.get(base)).text).toContain('One tutor is waiting for your approval');
     const answer = await owner.post(`${base}/members/${id}/approve`, { from: '?status=waiting' });
     expect(answer.headers.location).toBe(`${base}?status=waiting`);
-    expect((await owner.follow(answer)).text).toContain('The tutor was let in.');
+    expect((await owner.follow(answer)).text).toContain('The tutor was approved.');
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted', first_name: 'Waiting' });
     expect((await visitor.get('/organizations')).text).toContain('Demo Tutoring');
     const again = await owner.follow(await owner.post(`${base}/members/${id}/decline`));
-    expect(again.text).toContain('This was decided already.');
+    expect(again.text).toContain('This has already been decided.');
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted' });
     expect(await audited('approve_member')).toEqual([{ user_id: id, by: ownerId }]);
     expect(await audited('decline_member')).toEqual([]);
@@ -209,7 +209,7 @@ describe('an invite of somebody who is there', () => {
     const { id } = await office.inviteOne(row({ email }));
     const path = `${base}/members/${id}/send-invite`;
     const first = await desk.mail(email);
-    expect((await owner.follow(await owner.post(path))).text).toContain(`No mail was sent to ${email}`);
+    expect((await owner.follow(await owner.post(path))).text).toContain(`No email was sent to ${email}`);
     await office.tenMinutesLater();
     expect((await owner.follow(await owner.post(path))).text).toContain(`We are sending a link to ${email}`);
     const second = await desk.mail(email);
@@ -304,7 +304,7 @@ describe('open invites', () => {
       (await sql<{ id: string }>('SELECT id FROM invites WHERE email = $1 AND revoked_at IS NULL', email))[0]!.id;
     const first = await id();
     const early = await owner.post(`${base}/invites/${first}/resend`);
-    expect((await owner.follow(early)).text).toContain(`No mail was sent to ${email}`);
+    expect((await owner.follow(early)).text).toContain(`No email was sent to ${email}`);
     expect((await desk.visitor().get(`/join/${former}`)).status).toBe(200);
     await office.tenMinutesLater();
     const resent = await owner.post(`${base}/invites/${first}/resend`);
@@ -329,7 +329,7 @@ describe('open invites', () => {
     const [invite] = await sql<{ id: string }>('SELECT id FROM invites WHERE email = $1', email);
     expect((await owner.get(`${base}/invites`)).text).toContain('Expired');
     const { text } = await owner.post(`${base}/invites/${invite!.id}/resend`);
-    expect(text).toContain('hand it over');
+    expect(text).toContain('share the invite');
     const [, code] = /value="([0-9A-Z]{10})"/.exec(text)!;
     expect((await desk.visitor().get(`/join/${code}`)).status).toBe(200);
   });

@@ -51,7 +51,7 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
     'another account': { path: await link({ ...STUDENT, email: newAddress() }), cookie, heading: 'Join Demo Tutoring' },
     'sign-in needed': { path: await link({ ...STUDENT, email: person.email }), heading: 'Join Demo Tutoring' },
     account: { path: `/join/${token}`, heading: 'Your account at Demo Tutoring' },
-    accepted: { path: await ended('accepted_at = now()'), heading: 'This invitation was accepted already' },
+    accepted: { path: await ended('accepted_at = now()'), heading: 'This invitation has already been accepted' },
     expired: { path: await ended('expires_at = now()'), heading: 'This invitation has expired' },
     revoked: { path: await ended('revoked_at = now()'), heading: 'This invitation was withdrawn' },
     moved: {
@@ -72,7 +72,7 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
       press: ACCEPT,
       heading: 'Confirm your email address first',
     },
-    unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not open anything' },
+    unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not work' },
     joined: { ...(await joined(desk, office, STUDENT)), heading: 'Welcome to Demo Tutoring' },
     waiting: { ...(await joined(desk, office, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
   };

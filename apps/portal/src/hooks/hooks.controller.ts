@@ -47,7 +47,7 @@ export class HooksController {
       `/o/${slug}/build-hook`,
       queued
         ? { kind: 'success', text: 'The test is on its way. Reload this page in a few seconds to see how it went.' }
-        : { kind: 'notice', text: 'The last test was moments ago. Wait ten seconds before you send another one.' },
+        : { kind: 'notice', text: 'The last test was a moment ago. Wait ten seconds before you send another one.' },
     );
   }
 

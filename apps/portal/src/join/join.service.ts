@@ -39,7 +39,7 @@ const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
   password: { password: 'Choose a password.' },
-  passkey: { passkey: 'This passkey opens another account. Sign in with it, or choose a password.' },
+  passkey: { passkey: 'This passkey belongs to another account. Sign in with it, or choose a password.' },
 };
 
 @Injectable()
@@ -227,8 +227,7 @@ function nameIsWrong(name: string): boolean {
 /** Why nobody gets in here, and what to do instead. */
 function closed(problem: JoinProblem, secret: string, invite: InvitePage | null): Page {
   if (problem === 'unknown' && isCode(secret)) {
-    const text =
-      'This code does not work, or does not work any more. Check that every letter is right, or ask for a new one.';
+    const text = 'This code does not work, or no longer works. Check every character, or ask for a new one.';
     return page('join/code', { code: secret, problem: text }, 404);
   }
   const status = problem === 'unknown' ? 404 : problem === 'unconfirmed' || problem === 'role' ? 409 : 410;

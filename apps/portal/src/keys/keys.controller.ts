@@ -31,7 +31,7 @@ export class KeysController {
 
   @Get()
   @ForManagers()
-  @InNavigation({ label: 'API keys', summary: 'Give programs access to your data, and take it away.', order: 10 })
+  @InNavigation({ label: 'API keys', summary: 'Let programs access your data, and revoke that access.', order: 10 })
   async list(@Organization() { organizationId }: Membership, @Query('page') number: unknown): Promise<Page> {
     return page('keys/list', { page: await this.keys.list(organizationId, pageNumber(number)) });
   }

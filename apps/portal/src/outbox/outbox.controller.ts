@@ -16,7 +16,7 @@ export class OutboxController {
 
   @Get()
   @ForManagers()
-  @InNavigation({ label: 'Outbox', summary: 'The mails you sent, and why one did not arrive.', order: 40 })
+  @InNavigation({ label: 'Outbox', summary: 'The emails you sent, and why some did not arrive.', order: 40 })
   async show(@Organization() { organizationId }: Membership, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
     const before = readPlace(query.before);
@@ -46,8 +46,11 @@ export class OutboxController {
     return seeOther(
       `/o/${slug}/outbox`,
       queued
-        ? { kind: 'success', text: 'The mail is queued again. It goes out within a few seconds.' }
-        : { kind: 'notice', text: 'Only failed and dead mails can be queued again, and this one is not any more.' },
+        ? { kind: 'success', text: 'The email is queued again. It will be sent within a few seconds.' }
+        : {
+            kind: 'notice',
+            text: 'Only emails that failed or were given up can be queued again, and this one no longer is.',
+          },
     );
   }
 
@@ -60,7 +63,7 @@ export class OutboxController {
   ): Promise<SeeOther> {
     const address = form.text('address');
     await this.outbox.allow(organizationId, by, address);
-    const text = `Mail to ${address} is allowed again. Send the invitation again to try it.`;
+    const text = `Email to ${address} is allowed again. Resend the invitation to try it.`;
     return seeOther(`/o/${slug}/outbox`, { kind: 'success', text });
   }
 }

@@ -58,7 +58,7 @@ export class PasskeysService {
     if (!(await this.store.add(request, passkey))) throw PageError.badForm();
     this.flashes.set(response, {
       kind: 'success',
-      text: 'The passkey was added. You can sign in with it from now on.',
+      text: 'The passkey was added. You can now sign in with it.',
     });
     return { location: '/account' };
   }
@@ -74,10 +74,13 @@ export class PasskeysService {
     if (!(await this.store.remove(request, pathId(id)))) {
       const mine = await this.store.list(request);
       if (!mine.some((passkey) => passkey.id === id.toLowerCase())) throw PageError.notFound();
-      const text = 'This passkey is all that signs you in. Set a password or add another passkey first.';
+      const text = 'This passkey is your only way to sign in. Set a password or add another passkey first.';
       return seeOther('/account', { kind: 'problem', text });
     }
-    return seeOther('/account', { kind: 'success', text: 'The passkey was removed. It no longer signs you in.' });
+    return seeOther('/account', {
+      kind: 'success',
+      text: 'The passkey was removed. You can no longer sign in with it.',
+    });
   }
 
   async signInOptions(request: Request, response: Response): Promise<object> {

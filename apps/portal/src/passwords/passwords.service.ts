@@ -90,7 +90,7 @@ export class PasswordsService {
     await this.sessions.open(request, response, row.id);
     return seeOther('/account', {
       kind: 'success',
-      text: 'Your password is changed. All other browsers are signed out.',
+      text: 'Your password was changed. All other browsers were signed out.',
     });
   }
 

@@ -21,7 +21,7 @@ export class PeopleController {
   @ForManagers()
   @InNavigation({
     label: 'People',
-    summary: 'Who belongs here, who is invited, and who waits for approval.',
+    summary: 'Who belongs here, who is invited, and who is waiting for approval.',
     order: 20,
   })
   async list(@Organization() organization: Membership, @Query() query: Query): Promise<Page> {
@@ -60,7 +60,7 @@ export class PeopleController {
     @By() by: Actor,
   ): Promise<SeeOther> {
     const decided = await this.people.approve(organization, by, pathId(id));
-    return afterDecision(organization, form, decided, 'The tutor was let in.');
+    return afterDecision(organization, form, decided, 'The tutor was approved.');
   }
 
   @Post('members/:user_id/decline')
@@ -72,7 +72,7 @@ export class PeopleController {
     @By() by: Actor,
   ): Promise<SeeOther> {
     const decided = await this.people.decline(organization, by, pathId(id));
-    return afterDecision(organization, form, decided, 'The tutor was declined. The code does not let them in again.');
+    return afterDecision(organization, form, decided, 'The tutor was declined. The code will not let them in again.');
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -104,7 +104,7 @@ export class PeopleController {
     kindOf(kind);
     const revoked = await this.people.revokeAccountInvites(organization, by, pathId(id));
     if (revoked === 0) throw PageError.notFound();
-    return back(organization, form, 'success', 'The links that were mailed so far do not work any more.');
+    return back(organization, form, 'success', 'All links emailed so far have stopped working.');
   }
 
   /** Shows the new link, which is not kept anywhere. */
@@ -143,14 +143,14 @@ function kindOf(text: string): 'member' | 'parent' {
 }
 
 function notNow(email: string): string {
-  return `No mail was sent to ${email}: it was mailed within the last ten minutes, refuses mail, or today's mails are used up.`;
+  return `No email was sent to ${email}: the address got one in the last ten minutes or rejects email, or the daily limit is reached.`;
 }
 
 /** @throws PageError 404 */
 function afterDecision(organization: Membership, form: Form, decided: Decided, text: string): SeeOther {
   if (decided === 'absent') throw PageError.notFound();
   if (decided === 'done') return back(organization, form, 'success', text);
-  return back(organization, form, 'notice', 'This was decided already.');
+  return back(organization, form, 'notice', 'This has already been decided.');
 }
 
 /** To the list as it was. */

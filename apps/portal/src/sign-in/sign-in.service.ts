@@ -37,7 +37,7 @@ export class SignInService {
     await this.limits.take(AT_LOGIN_FROM_NETWORK, both);
     await this.limits.take(AT_LOGIN, address);
     const login = await this.work.run(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
-    if (!login) return refused('This email address and password do not belong together.', 422);
+    if (!login) return refused('The email address or the password is wrong.', 422);
     await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
     await this.sessions.open(request, response, login.id);
     return seeOther(next);

@@ -40,16 +40,12 @@ function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
-  if (status === 403) return PageError.forbidden('This page is not open to you.');
+  if (status === 403) return PageError.forbidden('You do not have access to this page.');
   if (status === 413) return new PageError(413, 'This form is too long', 'Go back, shorten it, and send it again.');
   // A path that does not decode names nothing.
   if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
-  return new PageError(
-    500,
-    'Something went wrong',
-    'This is a fault of ours, and it has been logged. Please try again.',
-  );
+  return new PageError(500, 'Something went wrong', 'This is our fault, and it has been logged. Please try again.');
 }
 
 /** Errors of Express and its parsers have a status; others don't. */

@@ -22,13 +22,13 @@ export const KEY_WORDS: Record<KeyEmailKind, (organization: string, key: KeyWord
       `${by} created the API key “${name}” (${display}) for ${organization}. ` +
       `${accessOf(scopes)} ${expires ? `It works until ${expires}.` : 'It does not expire.'}`,
     action: 'See all API keys',
-    otherwise: `If nobody at ${organization} wanted this key, revoke it now: whoever has it can use your organization’s data.`,
+    otherwise: `If nobody at ${organization} asked for this key, revoke it now: whoever has it can access your organization’s data.`,
   }),
   key_replaced: (organization, { name, display, by, successor, expires }) => ({
     subject: `An API key of ${organization} was replaced`,
     reason:
       `${by} replaced the API key “${name}” of ${organization}. The new key is ${successor}. ` +
-      `The old key, ${display}, ${expires ? `works until ${expires}.` : 'does not work any more.'}`,
+      `The old key, ${display}, ${expires ? `works until ${expires}.` : 'no longer works.'}`,
     action: 'See all API keys',
     otherwise: 'If you did not expect this, revoke both keys.',
   }),
@@ -44,7 +44,7 @@ export const KEY_WORDS: Record<KeyEmailKind, (organization: string, key: KeyWord
       `The API key “${name}” (${display}) of ${organization} expires${expires ? ` on ${expires}` : ''}. ` +
       (lastUsed ? `It was last used on ${lastUsed}.` : 'It has never been used.'),
     action: 'Replace the key',
-    otherwise: 'Programs that use it stop working then. If nothing needs it any more, there is nothing to do.',
+    otherwise: 'Programs that use it stop working then. If nothing needs it, you can ignore this email.',
   }),
 };
 

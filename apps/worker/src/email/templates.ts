@@ -30,9 +30,9 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
   }),
   membership_invite: (organization, role) => ({
     subject: `${organization} wants to add you`,
-    reason: `${organization} wants to add you as ${role}. You already have a login. It stays yours, and nothing from it is shared until you accept.`,
+    reason: `${organization} wants to add you as ${role}. You already have a login. It stays yours, and nothing from it is shared unless you accept.`,
     action: 'Accept and sign in',
-    otherwise: 'If you do not want this, you can ignore this email. You are not added unless you accept.',
+    otherwise: 'If you do not want this, you can ignore this email. You won’t be added unless you accept.',
   }),
   account_created: (organization, role) => ({
     subject: `Your account at ${organization}`,
@@ -62,7 +62,7 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
     subject: `Someone wants to teach at ${organization}`,
     reason: `A tutor has joined ${organization} with its join code and is waiting for your approval.`,
     action: 'Approve or decline',
-    otherwise: 'They cannot see anything until an owner or administrator approves.',
+    otherwise: 'They cannot see anything until an owner or admin approves.',
   }),
   password_reset: (organization) => ({
     subject: `Set a new password for ${organization}`,
@@ -72,7 +72,7 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
   }),
   owner_welcome: (organization) => ({
     subject: `You are an owner of ${organization}`,
-    reason: `You are now an owner of ${organization}. Set a password to sign in to its settings.`,
+    reason: `You are now an owner of ${organization}. Set a password to sign in and manage it.`,
     action: 'Set your password',
     otherwise: `If you do not know ${organization}, you can ignore this email. Nobody can use the account without this link.`,
   }),
