@@ -338,7 +338,9 @@ describe('a tutor who joins by a code', () => {
 
 describe('without a mail server', () => {
   it('a second organization takes a sign-in, since nothing can be proven', async () => {
-    const silent = await TestApi.start({}, api.database);
+    const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+    const silent = await TestApi.start(settings, api.database);
+    const silentPortal = await TestApi.start({ ...settings, DATABASE_URL: api.database.portalUrl }, api.database);
     try {
       const [first, second] = [await Office.open(silent, make), await Office.open(silent, make)];
       const email = newAddress();
@@ -346,7 +348,7 @@ describe('without a mail server', () => {
         const { body } = await by.post('/v1/invites', { scope: 'organization', role: 'student', email });
         return tokenOf((body as { join_url: string }).join_url);
       };
-      const joining = silent.app.get(Joining);
+      const joining = silentPortal.app.get(Joining);
       const made = await joining.accept(await link(first), null, newcomer(email), 'r');
       const token = await link(second);
       expect(await joining.accept(token, null, { password: 'not the password' }, 'r')).toMatchObject({
@@ -356,7 +358,8 @@ describe('without a mail server', () => {
       expect(await joining.accept(token, null, { signedInAs: userId }, 'r')).toMatchObject({ status: 'joined' });
       expect(await second.seen('/v1/students', userId)).toMatchObject({ status: 'accepted', email });
     } finally {
-      await silent.app.close();
+      await silentPortal.close();
+      await silent.close();
     }
   });
 });

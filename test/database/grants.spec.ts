@@ -80,20 +80,15 @@ describe('the rights of the roles', () => {
   it('let no process run what serves all organizations but the worker', () => {
     const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
     expect(doors.map(([name]) => name).sort()).toEqual([
-      'accept_ties',
       'api_key_by_hash',
       'conversation_of_others',
       'current_organization_id',
       'group_of_others',
       'hold_ties_elsewhere',
-      'identity_of',
-      'invite_by_hash',
       'logins_by_email',
       'outbox_backlog',
       'record_requests',
-      'set_first_password',
       'suppressed_addresses',
-      'take_login',
       'tied_elsewhere',
     ]);
   });

@@ -46,7 +46,8 @@ describe('row security', () => {
 
   it('shows no organization the tables of the portal', async () => {
     await world.all(
-      `SELECT open_portal_session(gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0') FROM users`,
+      `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
+       SELECT gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0' FROM users`,
     );
     await world.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
     await world.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);

@@ -1,7 +1,6 @@
 import { vi } from 'vitest';
-import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
-import { findBreach, runAll } from '../support/faults/identity-runs.js';
+import type { Stage } from '../support/faults/identity-model.js';
+import { closeStage, findBreach, openStage, runAll } from '../support/faults/identity-runs.js';
 import { reached } from '../support/faults/promise.js';
 
 // Real hashing would take most of the time, as in test/api/identity-model.spec.ts.
@@ -16,20 +15,14 @@ const SEQUENCES = 20_000;
 
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-async function withApi<T>(work: (api: TestApi, make: Factories) => Promise<T>): Promise<T> {
-  const api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', LOG_LEVEL: 'silent' });
-  const make = await Factories.connect(api.database);
-  try {
-    return await work(api, make);
-  } finally {
-    await make.close();
-    await api.stop();
-  }
+async function onStage<T>(work: (stage: Stage) => Promise<T>): Promise<T> {
+  const stage = await openStage();
+  return work(stage).finally(() => closeStage(stage));
 }
 
 describe(`nobody becomes, or sees, somebody else (seed ${seed})`, () => {
   it('in all sequences of up to 4 commands', async () => {
-    const runs = await withApi((api, make) => runAll(api, make, 4));
+    const runs = await onStage((stage) => runAll(stage, 4));
     reached(45, `${runs} sequences of up to 4 commands, equal states continued once`);
     expect(runs).toBeGreaterThan(1_000);
   });
@@ -37,7 +30,7 @@ describe(`nobody becomes, or sees, somebody else (seed ${seed})`, () => {
   it.each(Array.from({ length: SEQUENCES / BATCH }, (_, batch) => seed + batch))(
     `in ${BATCH} random sequences of up to 14, from seed %d`,
     async (from) => {
-      const breach = await withApi((api, make) => findBreach(api, make, { seed: from, runs: BATCH, longest: 14 }));
+      const breach = await onStage((stage) => findBreach(stage, { seed: from, runs: BATCH, longest: 14 }));
       reached(45, `${BATCH} sequences of up to 14`, from);
       expect(breach).toBeNull();
     },

@@ -115,6 +115,12 @@ describe('whose login it is', () => {
     expect(await memberOf(user.id)).toBe('accepted');
   });
 
+  it('an organization that made the account has no say in what its person accepts', async () => {
+    const { user } = await portal.someone('tutor', { user: { email: 'made@example.org' } });
+    await portal.post(await askForLink('made@example.org'), { password: NEW });
+    expect(await memberOf(user.id)).toBe('pending');
+  });
+
   it('what somebody accepted before the address was proven waits for its person, and their passkeys are gone', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'victim@example.org' } });
     await portal.setPassword(user.id);

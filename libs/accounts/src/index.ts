@@ -7,7 +7,7 @@ export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } fr
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
 export { Approvals, type Decided } from './joining/approvals.js';
-export { Identities, type NewPasskey } from './joining/identities.js';
+export { Identities, type NewPasskey, type Shown } from './joining/identities.js';
 export {
   type Joined,
   type Joiner,

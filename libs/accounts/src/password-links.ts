@@ -50,14 +50,14 @@ export class PasswordLinks {
   /**
    * Sets the password, once; every session of the login ends.
    *
-   * @returns the login; null when the link opens nothing any more
+   * @returns the login and what opens it; null when the link opens nothing any more
    */
-  async use(secret: string, password: string): Promise<string | null> {
-    const hash = await hashPassword(password);
+  async use(secret: string, password: string): Promise<{ userId: string; passwordHash: string } | null> {
+    const passwordHash = await hashPassword(password);
     const [row] = await this.db.lookUp<{ id: string | null }>(
-      sql`SELECT use_password_link(${hashOf(secret)}, ${hash}) AS id`,
+      sql`SELECT use_password_link(${hashOf(secret)}, ${passwordHash}) AS id`,
     );
-    return row?.id ?? null;
+    return row?.id ? { userId: row.id, passwordHash } : null;
   }
 
   private make(life: number): { secret: string; url: string; expiresAt: Date } {

@@ -139,19 +139,20 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   hold_ties_elsewhere: ['api', 'portal'],
 
   // Opening a link, accepting and signing in: each keeps its own rule.
-  invite_by_hash: ['api', 'portal'],
-  identity_of: ['api', 'portal'],
-  set_first_password: ['api', 'portal'],
-  take_login: ['api', 'portal'],
+  invite_by_hash: ['portal'],
+  identity_of: ['portal'],
+  set_first_password: ['portal'],
+  take_login: ['portal'],
   set_first_passkey: ['portal'],
   take_login_with_passkey: ['portal'],
   is_used: [],
   store_passkey: [],
-  accept_ties: ['api', 'portal'],
+  accept_ties: ['portal'],
   approve_member: ['portal'],
 
   // The portal's sessions: each opens what belongs to the secret that it is given.
   open_portal_session: ['portal'],
+  renew_portal_session: ['portal'],
   portal_session: ['portal'],
   list_portal_sessions: ['portal'],
   end_portal_session: ['portal'],

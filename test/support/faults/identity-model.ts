@@ -1,77 +1,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { Joining, SignIn } from '@app/accounts';
+import { Approvals, Joining, type Joiner, PasswordLinks, SignIn } from '@app/accounts';
+import { Vault } from '@app/config';
+import type { EmailPayload } from '@app/jobs';
 import { importFolder } from '../../../apps/cli/src/import/importer.js';
 import type { TestApi } from '../http/api.js';
 import type { Factories } from '../data/factories.js';
 import { mailsTo } from '../worker/mailbox.js';
 import { newAddress, Office } from '../data/provisioning.js';
-
-/** Two organizations. The first is hostile: the attacker gets all its answers. */
-type Org = 0 | 1;
-/** Three addresses and the people who read their mail. The first is the attacker's. */
-type Place = 0 | 1 | 2;
-
-export type Command =
-  | { do: 'provision'; org: Org; kind: 'student' | 'tutor' | 'parent'; at: Place }
-  | { do: 'change'; org: Org; at: Place; to: Place }
-  | { do: 'invite'; org: Org; at: Place }
-  | { do: 'code'; org: Org }
-  | { do: 'openAnswer'; org: Org; by: Place }
-  | { do: 'openMail'; at: Place }
-  | { do: 'live'; at: Place }
-  | { do: 'archive'; org: Org; at: Place }
-  | { do: 'sendInvite'; org: Org; at: Place }
-  | { do: 'import'; org: Org; at: Place }
-  | { do: 'teach'; org: Org; at: Place };
-
-const ORGS = [0, 1] as const;
-const PLACES = [0, 1, 2] as const;
-const KINDS = ['student', 'tutor', 'parent'] as const;
-
-const org = fc.constantFrom(...ORGS);
-const at = fc.constantFrom(...PLACES);
-
-/** Any command. Imports are rare because they are slow. */
-export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('provision' as const), org, kind: fc.constantFrom(...KINDS), at }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('change' as const), org, at, to: at }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('invite' as const), org, at }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('code' as const), org }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('openAnswer' as const), org, by: at }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('openMail' as const), at }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('live' as const), at }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('archive' as const), org, at }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('sendInvite' as const), org, at }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('import' as const), org, at }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('teach' as const), org, at }) },
-);
-
-/** A few commands of each kind about one victim, to enumerate all short sequences. */
-export const FEW: Command[] = [
-  ...ORGS.flatMap((org): Command[] => [
-    { do: 'provision', org, kind: 'student', at: 1 },
-    { do: 'invite', org, at: 1 },
-    { do: 'openAnswer', org, by: 1 },
-    { do: 'teach', org, at: 1 },
-    { do: 'archive', org, at: 1 },
-    { do: 'sendInvite', org, at: 1 },
-    { do: 'import', org, at: 1 },
-  ]),
-  { do: 'provision', org: 0, kind: 'student', at: 0 },
-  { do: 'change', org: 0, at: 0, to: 1 },
-  { do: 'change', org: 0, at: 1, to: 0 },
-  { do: 'openAnswer', org: 0, by: 0 },
-  { do: 'openMail', at: 0 },
-  { do: 'openMail', at: 1 },
-  { do: 'live', at: 1 },
-];
+import type { TestPortal } from '../portal/portal.js';
+import { Browsers, newPasskey } from './identity-browsers.js';
+import { type Command, type KINDS, type Means, type Org, ORGS, type Place, PLACES } from './identity-commands.js';
 
 /** Somebody saw or gained something against another person's will. */
 export class Breach extends Error {}
@@ -82,7 +23,14 @@ interface Answered {
   to: Place | null;
 }
 
-/** Runs a sequence of commands against the real API and tracks who may know what. */
+/** Where sequences run: the API, and the portal on the same database. */
+export interface Stage {
+  api: TestApi;
+  portal: TestPortal;
+  make: Factories;
+}
+
+/** Runs a sequence of commands against the real API and portal, and tracks who may know what. */
 export class Identities {
   private readonly addresses = PLACES.map(() => newAddress());
   private readonly tokens: Answered[][] = ORGS.map(() => []);
@@ -94,15 +42,23 @@ export class Identities {
   private readonly secrets: Set<string>[] = PLACES.map(() => new Set());
   private readonly tutors: string[] = [];
 
+  private readonly api: TestApi;
+  private readonly portal: TestPortal;
+  private readonly make: Factories;
+  private readonly browsers: Browsers;
+
   private constructor(
-    private readonly api: TestApi,
-    private readonly make: Factories,
+    { api, portal, make }: Stage,
     private readonly offices: Office[],
-  ) {}
+  ) {
+    [this.api, this.portal, this.make] = [api, portal, make];
+    this.browsers = new Browsers(portal, make, this.addresses);
+  }
 
   /** @throws Breach */
-  static async run(api: TestApi, make: Factories, commands: Command[]): Promise<Identities> {
-    const model = new Identities(api, make, [await Office.open(api, make), await Office.open(api, make)]);
+  static async run(stage: Stage, commands: Command[]): Promise<Identities> {
+    const { api, make } = stage;
+    const model = new Identities(stage, [await Office.open(api, make), await Office.open(api, make)]);
     for (const office of model.offices) model.tutors.push((await make.tutor(office.id)).id);
     for (const command of commands) await model.step(command);
     await model.check();
@@ -123,15 +79,26 @@ export class Identities {
       case 'code': {
         const to = command.do === 'invite' ? command.at : null;
         const email = to === null ? undefined : this.addresses[to];
-        const wish = { scope: 'organization', role: 'student', email };
+        const role = command.do === 'code' ? command.role : 'student';
+        const wish = { scope: 'organization', role, email };
         const { status, body } = await this.offices[command.org]!.post('/v1/invites', wish);
         if (status === 201) this.tokens[command.org]!.push({ token: (body as { token: string }).token, to });
         return;
       }
       case 'openAnswer':
-        return this.openAnswer(command.org, command.by);
+        return this.openAnswer(command.org, command.by, command.using);
       case 'openMail':
-        return this.openMail(command.at);
+        return this.openMail(command.at, command.using);
+      case 'signIn':
+        return this.browsers.signIn(command.by, command.at, this.password(command.by));
+      case 'addPasskey':
+        return this.browsers.addPasskey(command.by);
+      case 'usePasskey':
+        return this.browsers.usePasskey(command.by);
+      case 'resetPassword':
+        return this.resetPassword(command.at);
+      case 'decide':
+        return this.decide(command.org, command.at, command.approve);
       case 'live':
         return this.live(command.at);
       case 'archive': {
@@ -192,32 +159,80 @@ export class Identities {
     this.accepted[former]!.clear();
   }
 
-  /** The attacker opens any link in the hostile organization's answers; others open links meant for them. */
-  private async openAnswer(org: Org, by: Place): Promise<void> {
+  /**
+   * The attacker opens any link in the hostile organization's answers, and takes the first victim's address where a code lets
+   * them choose one; others open links meant for them.
+   */
+  private async openAnswer(org: Org, by: Place, using: Means): Promise<void> {
     const attacks = by === 0 && org === 0;
     const answered = this.tokens[org]!.findLast(({ to }) => attacks || to === null || to === by);
-    if (answered) await this.open(org, answered.token, null, by, answered.to ?? by);
+    if (answered) await this.open(org, answered.token, null, by, answered.to ?? (attacks ? 1 : by), using);
   }
 
-  private async openMail(at: Place): Promise<void> {
+  private async openMail(at: Place, using: Means): Promise<void> {
     const mail = (await mailsTo(this.api, this.make, this.addresses[at]!)).find(({ token }) => token !== '');
     if (!mail) return;
     const org = this.offices.findIndex(({ id }) => id === mail.organizationId) as Org;
-    await this.open(org, mail.token, mail.proof, at, at);
+    await this.open(org, mail.token, mail.proof, at, at, using);
   }
 
-  private async open(org: Org, token: string, proof: string | null, by: Place, to: Place): Promise<void> {
-    const who = { email: this.addresses[to]!, password: this.password(by), firstName: 'Given', lastName: `By${by}` };
-    const outcome = await this.api.app.get(Joining).accept(token, proof, who, 'model');
-    if (outcome.status === 'joined' && by === to) {
-      this.accepted[by]!.add(org);
-      this.known[org]!.set(by, outcome.userId);
-    }
+  private async open(org: Org, token: string, proof: string | null, by: Place, to: Place, using: Means): Promise<void> {
+    const email = this.addresses[to]!;
+    const named = { email, firstName: 'Given', lastName: `By${by}` };
+    const session = using === 'session' ? await this.browsers.session(by) : null;
+    const passkey = using === 'passkey' ? newPasskey(await this.idOf(email)) : null;
+    const who: Joiner = session
+      ? { signedInAs: session.userId }
+      : passkey
+        ? { ...named, passkey }
+        : { ...named, password: this.password(by) };
+    const outcome = await this.portal.app.get(Joining).accept(token, proof, who, 'model');
+    if (outcome.status !== 'joined') return;
+    const at = session?.at ?? to;
+    const { credentialId } = passkey ?? {};
+    if (credentialId && outcome.shown && 'credentialId' in outcome.shown)
+      this.browsers.keepPasskey({ by, at, credentialId });
+    this.known[org]!.set(at, outcome.userId);
+    if (by === at) this.accepted[by]!.add(org);
+  }
+
+  /** The login with this address; an id of nobody where there is none. */
+  private async idOf(email: string): Promise<string> {
+    const [login] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email = $1', [email]);
+    return login?.id ?? uuidv7();
+  }
+
+  /** Says of nobody what they accept. */
+  private async resetPassword(at: Place): Promise<void> {
+    const links = this.portal.app.get(PasswordLinks);
+    await links.mail(this.addresses[at]!);
+    const [mail] = await this.make.query<{ payload: Buffer }>(
+      `SELECT payload FROM outbox WHERE kind = 'password_reset' AND recipient = $1 ORDER BY id DESC LIMIT 1`,
+      [this.addresses[at]],
+    );
+    if (!mail) return;
+    const { joinUrl } = JSON.parse(this.api.app.get(Vault).open('outbox payloads', mail.payload)) as EmailPayload;
+    await links.use(joinUrl!.slice(joinUrl!.lastIndexOf('/') + 1), this.password(at));
+  }
+
+  /** An owner lets a waiting tutor in, or does not. */
+  private async decide(org: Org, at: Place, approve: boolean): Promise<void> {
+    const id = this.known[org]!.get(at);
+    if (!id) return;
+    const by = { userId: this.tutors[org]!, requestId: 'model' };
+    const organization = { name: 'Model', timeZone: 'UTC' };
+    const provisioner = { organizationId: this.offices[org]!.id, organization, keyId: null };
+    await this.portal.app.get(Approvals)[approve ? 'approve' : 'decline'](provisioner, by, id);
   }
 
   /** Signs in if possible and adds personal data to the login. */
   private async live(at: Place): Promise<void> {
-    const login = await this.api.app.get(SignIn).withPassword(this.addresses[at]!, this.password(at));
+    const email = this.addresses[at]!;
+    const session = await this.browsers.session(at);
+    const login =
+      session?.email === email
+        ? { id: session.userId }
+        : await this.portal.app.get(SignIn).withPassword(email, this.password(at));
     if (!login || at === 0) return;
     const name = `Canary${at}x${uuidv7().slice(-12)}`;
     await this.make.query('UPDATE users SET first_name = $2, last_name = $2 WHERE id = $1', [login.id, name]);
@@ -261,6 +276,8 @@ export class Identities {
 
   private async check(): Promise<void> {
     await this.checkMemberships();
+    const trespass = await this.browsers.trespass();
+    if (trespass) throw new Breach(trespass);
     for (const org of ORGS) {
       const hidden = PLACES.filter((place) => !this.accepted[place]!.has(org)).flatMap((place) => [
         ...this.secrets[place]!,
@@ -287,7 +304,7 @@ export class Identities {
         (id) => !this.accepted[at]!.has(this.offices.findIndex((office) => office.id === id) as Org),
       );
       if (verified && unwanted.length > 0) throw new Breach(`person ${at} is a member without having accepted`);
-      const signIn = this.api.app.get(SignIn);
+      const signIn = this.portal.app.get(SignIn);
       if (verified && (await signIn.withPassword(this.addresses[at]!, this.password(0)))) {
         throw new Breach(`the attacker signs in at address ${at}`);
       }
@@ -299,9 +316,9 @@ export class Identities {
     const ids = this.offices.map(({ id }) => id);
     const state = await this.make.query(
       `SELECT u.email, u.first_name LIKE 'Canary%' AS lived, u.email_verified_at IS NOT NULL AS verified, c.password_hash,
-         ARRAY(SELECT (array_position($2::uuid[], t.organization_id), t.role, t.status, t.accepted_at IS NULL, t.child)::text
-           FROM (SELECT organization_id, user_id, role, status, accepted_at, null AS child FROM members
-             UNION ALL SELECT organization_id, user_id, 'parent', status, accepted_at, enrolled_at IS NULL FROM parents) t
+         ARRAY(SELECT (array_position($2::uuid[], t.organization_id), t.role, t.status, t.accepted_at IS NULL, t.child, t.waits)::text
+           FROM (SELECT organization_id, user_id, role, status, accepted_at, null AS child, approval_requested_at IS NOT NULL AS waits FROM members
+             UNION ALL SELECT organization_id, user_id, 'parent', status, accepted_at, enrolled_at IS NULL, false FROM parents) t
            WHERE t.user_id = u.id ORDER BY 1) AS ties,
          ARRAY(SELECT DISTINCT organization_id FROM session_students s WHERE s.student_id = u.id) AS taught
        FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.email = ANY ($1) ORDER BY u.email`,
@@ -317,7 +334,8 @@ export class Identities {
     const logins = await this.make.query('SELECT id, email FROM users WHERE id = ANY ($1) ORDER BY email', [
       known.flat().map(([, id]) => id),
     ]);
-    const memory = { known, tokens: this.tokens, accepted: this.accepted.map((set) => [...set].sort()) };
+    const open = await this.browsers.stillOpen();
+    const memory = { known, open, tokens: this.tokens, accepted: this.accepted.map((set) => [...set].sort()) };
     let text = JSON.stringify({ state, invites, memory, secrets: this.secrets.map(({ size }) => size > 0), logins });
     for (const [place, address] of this.addresses.entries()) text = text.replaceAll(address, `address ${place}`);
     for (const [org, id] of ids.entries()) text = text.replaceAll(id, `organization ${org}`);

@@ -159,16 +159,17 @@ export class JoinService {
     return this.work.run(() => this.joining.accept(secret, proof, joiner, request.id));
   }
 
-  /** Signs the person in, always with a new session. */
+  /** Signs the person in, always with a new secret. */
   private async welcome(
-    { userId, organizationId, waits, verified, confirmationMailed }: Joined,
+    { userId, organizationId, waits, verified, confirmationMailed, shown }: Joined,
     { organization, role, email }: InvitePage,
     entered: string,
     session: SignedIn | null,
     request: Request,
     response: Response,
   ): Promise<SeeOther> {
-    await this.sessions.open(request, response, userId);
+    if (shown) await this.sessions.open(request, response, userId, shown);
+    else await this.sessions.renew(request, response);
     this.cookie.set(response, {
       step: 'joined',
       organizationId,

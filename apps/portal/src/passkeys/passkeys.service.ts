@@ -109,7 +109,8 @@ export class PasskeysService {
       }),
     );
     if (!right || !(await this.store.use(passkey.id, authenticationInfo.newCounter))) throw PageError.badForm();
-    await this.sessions.open(request, response, passkey.userId);
+    const credentialId = Buffer.from(credential.id, 'base64url');
+    await this.sessions.open(request, response, passkey.userId, { credentialId });
     return { location: nextPath((request.body as { next?: unknown }).next) };
   }
 }

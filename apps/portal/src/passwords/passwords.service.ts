@@ -57,9 +57,9 @@ export class PasswordsService {
     if (!link) return page('passwords/gone', {}, 404);
     const problem = refusedPassword(password);
     if (problem) return page('passwords/set', { secret, email: link.email, problem }, 422);
-    const userId = await this.work.run(() => this.links.use(secret, password));
-    if (!userId) return page('passwords/gone', {}, 404);
-    await this.sessions.open(request, response, userId);
+    const set = await this.work.run(() => this.links.use(secret, password));
+    if (!set) return page('passwords/gone', {}, 404);
+    await this.sessions.open(request, response, set.userId, set);
     return seeOther('/', { kind: 'success', text: 'Your password is set, and you are signed in.' });
   }
 
@@ -81,13 +81,13 @@ export class PasswordsService {
     if (Object.keys(problems).length > 0) {
       return page('passwords/change', { hasPassword: stored !== null, problems }, 422);
     }
-    const hash = await this.work.run(() => hashPassword(password));
+    const passwordHash = await this.work.run(() => hashPassword(password));
     const [row] = await this.db.lookUp<{ id: string | null }>(
-      sql`SELECT change_password(${this.sessions.secretOf(request)}, ${hash}) AS id`,
+      sql`SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id`,
     );
     if (!row?.id) throw PageError.notFound();
     await this.limits.forgive(CHANGES, session.userId);
-    await this.sessions.open(request, response, row.id);
+    await this.sessions.open(request, response, row.id, { passwordHash });
     return seeOther('/account', {
       kind: 'success',
       text: 'Your password was changed. All other browsers were signed out.',

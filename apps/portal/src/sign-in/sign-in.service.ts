@@ -39,7 +39,7 @@ export class SignInService {
     const login = await this.work.run(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
     if (!login) return refused('The email address or the password is wrong.', 422);
     await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
-    await this.sessions.open(request, response, login.id);
+    await this.sessions.open(request, response, login.id, login);
     return seeOther(next);
   }
 }

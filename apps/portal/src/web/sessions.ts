@@ -3,9 +3,11 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
+import type { Shown } from '@app/accounts';
 import { Database } from '@app/database';
 import { Cookies } from './cookies.js';
 import { networkOf } from './network.js';
+import { SignInNeeded } from './page-error.js';
 
 /** An organization that whoever is signed in belongs to, and as what. */
 export interface Membership {
@@ -81,14 +83,30 @@ export class Sessions {
     return { id, userId, email, firstName, lastName, verified, memberships };
   }
 
-  /** Signs a person in: always with a new secret, so that one planted before is worth nothing. The former session ends. */
-  async open(request: Request, response: Response, userId: string): Promise<void> {
+  /**
+   * Signs a person in: always with a new secret, so that one planted before is worth nothing. The former session ends.
+   *
+   * @throws SignInNeeded when what the person has shown does not open the login any more
+   */
+  async open(request: Request, response: Response, userId: string, shown: Shown): Promise<void> {
     await this.end(request);
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
-    await this.db.lookUp(
-      sql`SELECT open_portal_session(${uuidv7()}, ${hashOf(secret)}, ${userId}, ${agent}, ${network})`,
+    const [password, passkey] = 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
+    const [row] = await this.db.lookUp<{ opened: boolean }>(sql`
+      SELECT open_portal_session(${uuidv7()}, ${hashOf(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey})
+        AS opened`);
+    if (!row!.opened) throw new SignInNeeded(null);
+    this.cookies.set(response, 'session', secret.toString('base64url'));
+  }
+
+  /** Gives whoever is signed in a new secret for their session. @throws SignInNeeded when it is over by now */
+  async renew(request: Request, response: Response): Promise<void> {
+    const secret = randomBytes(32);
+    const [row] = await this.db.lookUp<{ renewed: boolean }>(
+      sql`SELECT renew_portal_session(${this.secretOf(request)}, ${hashOf(secret)}) AS renewed`,
     );
+    if (!row!.renewed) throw new SignInNeeded(null);
     this.cookies.set(response, 'session', secret.toString('base64url'));
   }
 

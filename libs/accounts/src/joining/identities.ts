@@ -34,6 +34,9 @@ export interface NewPasskey {
 /** What opens a login from now on. */
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
+/** What somebody has shown to be let in: a session begins only while it still opens the login. */
+export type Shown = { passwordHash: string } | { credentialId: Buffer };
+
 interface Row {
   id: string;
   email: string;

@@ -9,7 +9,7 @@ import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { isEmail } from '../email.js';
 import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
-import { type Credential, Identities, type Identity, type NewPasskey } from './identities.js';
+import { type Credential, Identities, type Identity, type NewPasskey, type Shown } from './identities.js';
 import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { hashPassword, isPassword, refusedPassword } from './passwords.js';
@@ -38,6 +38,8 @@ export interface Joined {
   confirmationMailed: boolean;
   /** Whether an owner or admin has to approve first. */
   waits: boolean;
+  /** What the person has shown, or made; null for somebody who was signed in. */
+  shown: Shown | null;
 }
 
 /**
@@ -78,6 +80,7 @@ class Refused extends Error {
 interface Arrived {
   identity: Identity;
   created: boolean;
+  shown: Shown | null;
 }
 
 /**
@@ -132,7 +135,7 @@ export class Joining {
     if (identity?.id !== signedInAs) throw new Refused('other_account');
     // Being signed in to a login that nobody has proven says nothing of who is: the proof comes with a credential.
     if (invite.proven && !identity.verified) throw new Refused('password');
-    return { identity, created: false };
+    return { identity, created: false, shown: null };
   }
 
   private async arrive(invite: OpenedInvite, who: Newcomer, credential: Credential): Promise<Arrived> {
@@ -140,16 +143,18 @@ export class Joining {
     if (!isEmail(email)) throw new Refused('address');
     const identity = await this.identities.holdByAddress(normalizeEmail(email));
     if (!identity) return this.register(invite, { ...who, email }, credential);
-    const known = 'password' in who && (await isPassword(who.password, identity.passwordHash));
+    const { passwordHash } = identity;
+    const known = 'password' in who && (await isPassword(who.password, passwordHash));
+    const arrived = { identity, created: false, shown: known ? { passwordHash: passwordHash! } : shownBy(credential) };
     if (invite.proven && !identity.verified) {
       if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
-      return { identity: { ...identity, verified: true }, created: false };
+      return { ...arrived, identity: { ...identity, verified: true } };
     }
-    if (known) return { identity, created: false };
+    if (known) return arrived;
     // An invite to this very address gives a login that its organization has made its first credential.
     const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
     if (!first) throw new Refused('sign_in');
-    return { identity, created: false };
+    return arrived;
   }
 
   private async register(
@@ -169,10 +174,10 @@ export class Joining {
       ? await this.identities.prove(identity, credential)
       : await this.identities.setFirst(id, credential);
     if (!done) throw new Refused('passkey');
-    return { identity: { ...identity, verified: invite.proven }, created: true };
+    return { identity: { ...identity, verified: invite.proven }, created: true, shown: shownBy(credential) };
   }
 
-  private async join(invite: OpenedInvite, { identity, created }: Arrived, requestId: string): Promise<Joined> {
+  private async join(invite: OpenedInvite, { identity, created, shown }: Arrived, requestId: string): Promise<Joined> {
     const { organizationId } = invite;
     const as = invite.role === 'parent' ? 'parent' : 'member';
     const by: Provisioner = { organizationId, organization: invite.organization, keyId: null };
@@ -192,7 +197,7 @@ export class Joining {
     const details = { invite_id, user_id: userId, scope, role, created, verified };
     await this.audit.add(organizationId, { userId, requestId }, 'join', details);
     const waits = approval !== false;
-    return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits };
+    return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits, shown };
   }
 
   /** Asks for a proof of the address. @returns whether a mail was queued */
@@ -242,4 +247,8 @@ export class Joining {
 
 async function credentialOf(who: Newcomer): Promise<Credential> {
   return 'password' in who ? { hash: await hashPassword(who.password) } : { passkey: who.passkey };
+}
+
+function shownBy(credential: Credential): Shown {
+  return 'hash' in credential ? { passwordHash: credential.hash } : { credentialId: credential.passkey.credentialId };
 }

@@ -9,9 +9,12 @@ export class SignIn {
   constructor(private readonly identities: Identities) {}
 
   /** The login with this address and password. A known and an unknown address take as long. */
-  async withPassword(email: string, password: string): Promise<{ id: string; verified: boolean } | null> {
-    const login = await this.identities.find(normalizeEmail(email));
-    const right = await isPassword(password, login?.passwordHash ?? null);
-    return right && login ? { id: login.id, verified: login.verified } : null;
+  async withPassword(
+    email: string,
+    password: string,
+  ): Promise<{ id: string; verified: boolean; passwordHash: string } | null> {
+    const { id, verified = false, passwordHash = null } = (await this.identities.find(normalizeEmail(email))) ?? {};
+    const right = await isPassword(password, passwordHash);
+    return right && id && passwordHash ? { id, verified, passwordHash } : null;
   }
 }
