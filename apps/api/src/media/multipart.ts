@@ -160,7 +160,7 @@ function explain(error: unknown): unknown {
   if (error instanceof multer.MulterError) {
     return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
   }
-  const msg = 'The body is not whole multipart/form-data. Let your HTTP client write it, boundary and all.';
+  const msg = 'The body is not complete multipart/form-data. Let your HTTP client create it, including the boundary.';
   return new ValidationFailed([{ loc: ['body'], msg, type: 'value_error' }]);
 }
 

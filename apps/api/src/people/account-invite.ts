@@ -12,7 +12,7 @@ export interface AccountInviteSent {
 export const accountInviteSentShape: Shape = {
   name: 'AccountInviteSent',
   schema: objectOf({
-    sent: { ...BOOLEAN, description: 'Whether a mail was queued. It may still fail or bounce.' },
+    sent: { ...BOOLEAN, description: 'Whether an email was queued. It may still fail or bounce.' },
     email: orNull(textLike('mia@example.org')),
   }),
 };

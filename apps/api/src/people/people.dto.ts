@@ -12,9 +12,9 @@ const BIO = { max: 5000 };
 const TEACHING_MODES = ['online', 'in_person', 'both'];
 
 const EMAIL_NOTE =
-  'Without one, an account is made that no mail can reach. Compared without regard to case. Whether it can be an ' +
-  'address at all is told for each person.';
-const INVITE_NOTE = 'Whether a mail with a link into the account is queued.';
+  'Without one, an account is created that no email can reach. Case is ignored. An invalid address is ' +
+  'reported for each person.';
+const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 
 class PersonFields {
   @Text(NAME, { required: true })
@@ -51,14 +51,14 @@ export class TutorFields extends PersonFields {
   @OneOf(TEACHING_MODES, { nullable: true })
   teaching_mode?: string | null;
 
-  @Flag({ nullable: true, description: 'Whether the profile is shown in public; not, when nothing is said.' })
+  @Flag({ nullable: true, description: 'Whether the profile is public. Not by default.' })
   is_published?: boolean | null;
 }
 
 export class ParentFields extends PersonFields {
   @Flag({
     default: true,
-    description: 'Accepted, and without effect: a parent is invited once it is linked to a child.',
+    description: 'Accepted without effect: a parent is invited after being linked to a child.',
   })
   send_invite = true;
 }

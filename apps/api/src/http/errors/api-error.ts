@@ -60,7 +60,7 @@ export class ApiError extends Error {
 export class Overloaded extends ApiError {
   /** @param retryAfter seconds */
   constructor(retryAfter: number) {
-    const message = 'Too much is under way right now. Try again in a moment.';
+    const message = 'The service is too busy right now. Try again in a moment.';
     super('service_unavailable', message, {}, { 'Retry-After': String(retryAfter) });
   }
 }

@@ -52,7 +52,7 @@ export class Cursors {
       timingSafeEqual(bytes.subarray(24), this.sign(place, use));
     const id = canonicalUuid(place.toString('hex', 8).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
     if (!genuine || !id) {
-      const msg = 'This cursor was not made for this list with these filters. Begin again with "start".';
+      const msg = 'This cursor belongs to another list or to other filters. Start again with "start".';
       throw new ValidationFailed([{ loc: ['query', 'cursor'], msg, type: 'value_error' }]);
     }
     return { createdAt: new Date(Number(place.readBigInt64BE())), id };

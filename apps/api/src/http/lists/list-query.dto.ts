@@ -14,7 +14,7 @@ export class OffsetQuery {
   limit: number = 20;
 
   @QueryInteger({
-    description: 'Records to skip. Without effect in cursor mode, where its form is still checked.',
+    description: 'Records to skip. Ignored in cursor mode, but still validated.',
     min: 0,
     max: MOST_OFFSET,
     default: 0,
@@ -26,8 +26,8 @@ export class OffsetQuery {
 export class ListQuery extends OffsetQuery {
   @QueryToken(CURSOR_FORM, 'Give "start", or the meta.next_cursor of the page before.', {
     description:
-      'Cursor mode: `start` begins at the newest record, a `meta.next_cursor` goes on from there. Rows that are inserted ' +
-      'meanwhile neither repeat nor hide a record.',
+      'Cursor mode: `start` begins with the newest record; pass `meta.next_cursor` to continue. Rows inserted ' +
+      'meanwhile cause no duplicates and no gaps.',
   })
   cursor?: string;
 }

@@ -121,7 +121,7 @@ function success(
     'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) },
   };
   const status = declared ?? (method === 'POST' ? 201 : 200);
-  const description = !answer ? 'Done; there is no body.' : status === 201 ? 'Created' : 'OK';
+  const description = !answer ? 'Done. There is no body.' : status === 201 ? 'Created' : 'OK';
   return { [status]: { description, headers, ...(content && { content }) } };
 }
 
@@ -147,7 +147,7 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'A retry with the same key and the same body gets the first answer again, and has no second effect.',
+  description: 'A retry with the same key and body returns the first response and has no further effect.',
   schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
 };
 
@@ -155,7 +155,7 @@ const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of the version that is changed; with another one nothing is (412).',
+  description: 'The `ETag` of the version to change. If the post has another version, nothing is changed (412).',
   schema: { type: 'string' },
 };
 
@@ -163,7 +163,7 @@ const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of the version that the client has: 304 while it is still the same.',
+  description: 'The `ETag` of the version that the client has. The response is 304 as long as it is current.',
   schema: { type: 'string' },
 };
 
@@ -186,7 +186,7 @@ function describeParameter({ examples, ...parameter }: Parameter): Parameter {
 
 /** A 304 has the headers of the response it stands for, and no body. */
 const notModified = {
-  description: 'The record is still the version that `If-None-Match` names.',
+  description: 'The record still has the version in `If-None-Match`.',
   headers: refer([...ANSWER_HEADERS, ...RATE_LIMIT_HEADERS, 'ETag']),
 };
 

@@ -16,10 +16,10 @@ export const errorSchemas: Record<string, Schema> = {
       error: {
         type: 'object',
         properties: {
-          code: { type: 'string', enum: CODES, description: 'Stable: for programs.' },
-          message: { type: 'string', description: 'For people, and may change.' },
-          status: { type: 'integer', description: 'That of the answer.' },
-          details: { type: 'object', description: 'What belongs to the code; `{}` when there is nothing.' },
+          code: { type: 'string', enum: CODES, description: 'Stable, for programs.' },
+          message: { type: 'string', description: 'For people; may change.' },
+          status: { type: 'integer', description: 'The HTTP status.' },
+          details: { type: 'object', description: 'Details that depend on the code; `{}` if there are none.' },
         },
         required: ['code', 'message', 'status', 'details'],
         additionalProperties: false,
@@ -90,7 +90,7 @@ export const FAILURES = {
   },
   Forbidden: {
     status: 403,
-    description: 'The key lacks a scope; `details` name what is missing and what it holds.',
+    description: 'The key lacks a scope; `details` lists what is missing and what the key has.',
     examples: [
       new ApiError('insufficient_scope', 'This API key lacks the scope accounts:write. Create a key that holds it.', {
         required: ['accounts:write'],
@@ -119,7 +119,8 @@ export const FAILURES = {
   },
   Conflict: {
     status: 409,
-    description: 'The first request with this `Idempotency-Key` still runs, or the record’s state forbids it.',
+    description:
+      'The first request with this `Idempotency-Key` is still running, or the record’s state does not allow it.',
     examples: [
       new ApiError(
         'idempotency_key_in_use',
@@ -130,7 +131,7 @@ export const FAILURES = {
   },
   PreconditionFailed: {
     status: 412,
-    description: 'The record is not the version that `If-Match` names.',
+    description: 'The record has another version than the one in `If-Match`.',
     examples: [
       new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.'),
     ],
@@ -142,7 +143,7 @@ export const FAILURES = {
   },
   UnsupportedMediaType: {
     status: 415,
-    description: 'The body is of a type that is not taken here.',
+    description: 'This content type is not accepted here.',
     examples: [
       new ApiError('unsupported_media_type', 'Send the body as "Content-Type: application/json", in UTF-8, unencoded.'),
     ],
@@ -150,18 +151,18 @@ export const FAILURES = {
   ValidationFailed: {
     status: 422,
     description:
-      'The request is not valid. The first 100 faults are listed; the last message tells how many more there are.',
+      'The request is invalid. The first 100 faults are listed; the last message says how many more there are.',
     schema: { $ref: '#/components/schemas/ValidationError' },
     examples: [
       new ValidationFailed([
         { loc: ['query', 'limit'], msg: 'Give a number of at most 100.', type: 'less_than_equal' },
-        { loc: ['query', 'sort'], msg: 'This is not known here. Check its spelling.', type: 'extra_forbidden' },
+        { loc: ['query', 'sort'], msg: 'This name is unknown. Check its spelling.', type: 'extra_forbidden' },
       ]),
     ],
   },
   TooManyRequests: {
     status: 429,
-    description: 'Too many requests; `Retry-After` tells when to come back.',
+    description: 'Too many requests; retry after `Retry-After` seconds.',
     examples: [
       new ApiError('rate_limit_exceeded', 'This API key may send 600 requests a minute. Try again in 12 s.', {
         limit: 600,
@@ -172,14 +173,14 @@ export const FAILURES = {
   },
   InternalError: {
     status: 500,
-    description: 'A fault on our side; the request id finds it in the log.',
+    description: 'An error in the service; report the request id.',
     examples: [
       new ApiError('internal_error', 'Something failed on our side. Request 0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30.'),
     ],
   },
   Unavailable: {
     status: 503,
-    description: 'The service cannot answer right now; try again after `Retry-After`.',
+    description: 'The service cannot answer right now; retry after `Retry-After` seconds.',
     examples: [ApiError.unavailable()],
     headers: ['Retry-After'],
   },

@@ -1,31 +1,31 @@
 /** Headers of answers, each described once. */
 export const HEADERS: Record<string, { description: string; schema: Record<string, unknown> }> = {
   'X-Request-Id': {
-    description: 'Names the request in the service’s log: the client’s own, when it sent a usable one.',
+    description: 'Identifies the request in the service’s log. It is the client’s own id if that is valid.',
     schema: { type: 'string', examples: ['0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30'] },
   },
   'X-RateLimit-Limit': {
-    description: 'Requests that the key may send in a minute.',
+    description: 'Requests that the key may send per minute.',
     schema: { type: 'integer', examples: [600] },
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests that are left of them.',
+    description: 'Requests left.',
     schema: { type: 'integer', examples: [599] },
   },
   'X-RateLimit-Reset': {
-    description: 'Seconds until at least one more is left.',
+    description: 'Seconds until at least one more request is allowed.',
     schema: { type: 'integer', examples: [60] },
   },
   'RateLimit-Policy': {
-    description: 'The same limit, as draft-ietf-httpapi-ratelimit-headers has it.',
+    description: 'The limit, in the format of draft-ietf-httpapi-ratelimit-headers.',
     schema: { type: 'string', examples: ['"default";q=600;w=60'] },
   },
   RateLimit: {
-    description: 'What is left of it, and for how many seconds.',
+    description: 'Requests left and seconds until more are allowed.',
     schema: { type: 'string', examples: ['"default";r=599;t=60'] },
   },
   'Retry-After': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before retrying.',
     schema: { type: 'integer', minimum: 1, examples: [1] },
   },
   'WWW-Authenticate': {
@@ -33,11 +33,11 @@ export const HEADERS: Record<string, { description: string; schema: Record<strin
     schema: { type: 'string', examples: ['Token'] },
   },
   ETag: {
-    description: 'Names this version of the record, for `If-Match` and `If-None-Match`.',
+    description: 'Identifies this version of the record, for `If-Match` and `If-None-Match`.',
     schema: { type: 'string', examples: ['"0YhZz1kq3oWb5h2cT8vXnR6mJqA"'] },
   },
   'Idempotency-Replayed': {
-    description: '`true` on an answer that was given before, to the first request with this `Idempotency-Key`.',
+    description: '`true` if this repeats the response to the first request with this `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
 };

@@ -68,10 +68,13 @@ export const pageMeta: Shape = {
       limit: { type: 'integer', description: 'Page size that was applied.' },
       offset: { type: 'integer', description: 'Offset that was applied; absent in cursor mode.' },
       count: { type: 'integer', description: 'Records on this page.' },
-      total: { type: 'integer', description: 'Records of the whole list, where it tells; absent in cursor mode.' },
+      total: {
+        type: 'integer',
+        description: 'Records in the whole list, for lists that report it; absent in cursor mode.',
+      },
       next_cursor: {
         type: ['string', 'null'],
-        description: 'Cursor mode alone: where the next page begins; null on the last one.',
+        description: 'Only in cursor mode: the cursor of the next page; null on the last one.',
       },
     },
     required: ['limit', 'count'],

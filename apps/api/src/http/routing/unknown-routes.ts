@@ -36,7 +36,7 @@ export class UnknownRoutes {
     if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
     return new ApiError(
       'method_not_allowed',
-      `This path does not answer ${request.method}. It answers ${methods.join(', ')}.`,
+      `This path does not support ${request.method}. It supports ${methods.join(', ')}.`,
       { allowed: methods },
       { Allow: methods.join(', ') },
     );

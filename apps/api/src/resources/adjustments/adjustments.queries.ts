@@ -15,7 +15,7 @@ export class ListAdjustments extends Between {
   @QueryUuid({ description: 'Only adjustments for this tutor (user id).' })
   tutor_id?: string;
 
-  @QueryBoolean({ description: 'Voided adjustments too.', default: false })
+  @QueryBoolean({ description: 'Include voided adjustments.', default: false })
   include_voided: boolean = false;
 }
 

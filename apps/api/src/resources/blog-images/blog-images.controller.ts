@@ -23,11 +23,11 @@ export class BlogImagesController {
     id: 'upload_blog_image',
     summary: 'Uploads an image for blog posts',
     description:
-      'One part `file`: a JPEG, PNG, WebP, GIF or AVIF (by its content) of at most 10 MB (10,485,760 bytes) and 200 ' +
-      'frames. A JPEG or PNG has at most 50 megapixels (25 if it is progressive, CMYK or of 16 bits a channel), a GIF 50 ' +
-      'in all frames and 16 in each, a WebP 25 (10 if it is lossless or transparent), an AVIF 16 (6 if it is transparent ' +
-      'or deeper than 8 bits). The image is encoded anew, upright and without metadata such as the place where it was ' +
-      'taken. The `url` serves as `featured_image` or inside the content.',
+      'One part `file`: a JPEG, PNG, WebP, GIF or AVIF (by its content) of at most 10 MB (10,485,760 bytes) and ' +
+      '200 frames. A JPEG or PNG has at most 50 megapixels (25 if it is progressive, CMYK or of 16 bits a ' +
+      'channel), a GIF 50 in all frames and 16 in each, a WebP 25 (10 if it is lossless or transparent), an ' +
+      'AVIF 16 (6 if it is transparent or deeper than 8 bits). The image is re-encoded, upright and without ' +
+      'metadata such as the location. Use the `url` as `featured_image` or inside the content.',
     answer: one(blogImageShape),
   })
   create(@Req() { image }: Request, @Query() _place: PlaceImage) {

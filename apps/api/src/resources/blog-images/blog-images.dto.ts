@@ -5,12 +5,12 @@ import { type Interdependent, TOGETHER } from '../../http/validation/read-object
 
 export class PlaceImage implements Interdependent {
   @QueryEnum(['platform', 'org'], {
-    description: 'Whose image; `platform` needs the platform-blog capability.',
+    description: 'Who owns the image. `platform` requires the platform-blog capability.',
     default: 'org',
   })
   target: 'platform' | 'org' = 'org';
 
-  @QueryBrand({ description: 'Of a platform image, and required there; refused for an organization’s.' })
+  @QueryBrand({ description: 'Required for a platform image; refused for an organization’s.' })
   brand?: string;
 
   [TOGETHER](): Fault[] {

@@ -8,11 +8,11 @@ export const blogImageShape: Shape = {
       url: {
         type: 'string',
         format: 'uri',
-        description: 'Where everybody finds the image.',
+        description: 'The public URL of the image.',
         examples: ['https://api.example.org/media/org/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30/0190a6f2-library.jpg'],
       },
       path: { type: 'string', examples: ['org/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30/0190a6f2-library.jpg'] },
-      size_bytes: { type: 'integer', description: 'Of what is stored.', minimum: 1, examples: [183204] },
+      size_bytes: { type: 'integer', description: 'Size of the stored file.', minimum: 1, examples: [183204] },
     },
     required: ['url', 'path', 'size_bytes'],
     additionalProperties: false,

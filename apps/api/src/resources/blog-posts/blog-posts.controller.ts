@@ -34,7 +34,7 @@ export class BlogPostsController {
   @Documented({
     id: 'get_blog_post',
     summary: 'Returns one blog post',
-    description: 'Its `ETag` names this version, for `If-Match` on a change.',
+    description: 'The `ETag` identifies this version; send it as `If-Match` with a change.',
     answer: one(blogPostView),
     versioned: true,
   })
@@ -50,7 +50,9 @@ export class BlogPostsController {
   @Documented({
     id: 'create_blog_post',
     summary: 'Creates a blog post',
-    description: 'A draft unless `status` says otherwise; a published one is live at once and rebuilds the site.',
+    description:
+      'The post is a draft unless `status` says otherwise. A published post is live immediately and rebuilds ' +
+      'the site.',
     answer: one(blogPostView),
     example: { title: 'Five habits before exam week', slug: 'five-habits-before-exam-week', tags: ['exams'] },
     versioned: true,
@@ -64,10 +66,11 @@ export class BlogPostsController {
   @JsonUpTo(LONGEST_POST)
   @Documented({
     id: 'update_blog_post',
-    summary: 'Changes, publishes, schedules or takes down a blog post',
+    summary: 'Updates, publishes, schedules or unpublishes a blog post',
     description:
-      '`status: published` publishes, and again changes nothing; `draft` takes a published post down. `scheduled_at` has ' +
-      'a draft published at that time. A change that the site shows rebuilds it once. What is left out stays.',
+      '`status: published` publishes a post, or leaves a published one as it is; `draft` unpublishes it. A ' +
+      'draft with `scheduled_at` is published at that time. A change that is visible on the site rebuilds it ' +
+      'once. Omitted fields stay unchanged.',
     answer: one(blogPostView),
     example: { status: 'published' },
     versioned: true,
@@ -87,7 +90,7 @@ export class BlogPostsController {
   @Documented({
     id: 'remove_blog_post',
     summary: 'Deletes a blog post',
-    description: 'A published one is taken down, and its site is rebuilt.',
+    description: 'If the post was published, its site is rebuilt without it.',
     answer: null,
     versioned: true,
   })

@@ -6,7 +6,7 @@ import { type Interdependent, TOGETHER } from '../../http/validation/read-object
 import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
 
 export class ListPosts {
-  @QueryBrand({ description: 'Only posts of this brand, one of the deployment’s two.' })
+  @QueryBrand({ description: 'Only posts of this brand, one of the two configured.' })
   brand?: string;
 
   @QueryEnum(POST_STATUSES, { description: 'Only drafts, or only published posts.' })
@@ -24,7 +24,7 @@ export class ListPosts {
 
 const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-  message: 'Give lower-case letters and digits, in words that single hyphens join.',
+  message: 'Give words of lowercase letters and digits, separated by single hyphens.',
 };
 
 /** A published post has no schedule. */
@@ -47,7 +47,7 @@ class WritablePost {
   @Text({ max: 200_000 }, { nullable: true })
   content?: string | null;
 
-  @Link(2000, { nullable: true, description: 'A public image, for example one of `POST /v1/blog-images`.' })
+  @Link(2000, { nullable: true, description: 'A public image, for example one from `POST /v1/blog-images`.' })
   featured_image?: string | null;
 
   @Text({ max: 200 }, { nullable: true })
@@ -59,7 +59,7 @@ class WritablePost {
   @Day({ nullable: true })
   date?: string | null;
 
-  @Instant({ nullable: true, description: 'When a draft is to be published; null for not by itself.' })
+  @Instant({ nullable: true, description: 'When a draft is to be published automatically; null for never.' })
   scheduled_at?: Date | null;
 }
 
@@ -74,7 +74,7 @@ export class UpdatePost extends WritablePost implements Interdependent {
 
   @Text(
     { min: 1, max: 200, pattern: SLUG },
-    { description: 'Unique in the organization; of the platform: in the brand.' },
+    { description: 'Unique within the organization, or for the platform’s posts within the brand.' },
   )
   slug?: string;
 
@@ -102,7 +102,7 @@ export class CreatePost extends WritablePost implements Interdependent {
 
   @Text(
     { min: 1, max: 200, pattern: SLUG },
-    { required: true, description: 'Unique in the organization; of the platform: in the brand.' },
+    { required: true, description: 'Unique within the organization, or for the platform’s posts within the brand.' },
   )
   slug: string;
 
@@ -121,7 +121,7 @@ export class CreatePost extends WritablePost implements Interdependent {
   @OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
   target: 'platform' | 'org' = 'org';
 
-  @Brand({ nullable: true, description: 'Required for `platform`; the first of the two when left out otherwise.' })
+  @Brand({ nullable: true, description: 'Required for `platform`; otherwise it defaults to the first of the two.' })
   brand?: string | null;
 
   [TOGETHER](): Fault[] {

@@ -12,10 +12,10 @@ const PLATFORM = sql`b.organization_id IS NULL`;
 /** The organization's own posts, and the platform's with the capability. */
 export const POSTS: List<ListPosts> = {
   id: 'list_blog_posts',
-  summary: 'Lists blog posts, drafts too, pinned first, then newest first',
+  summary: 'Lists blog posts, including drafts, pinned first, then newest first',
   description:
-    'A bare array without an envelope. The organization’s own posts; the platform’s too when the key has the ' +
-    'platform-blog capability.',
+    'A bare array without an envelope. Contains the organization’s own posts, and the platform’s too if the ' +
+    'key has the platform-blog capability.',
   view: blogPostView,
   source: new Source('blog_posts', 'b', { platform: true }),
   order: ORDER,

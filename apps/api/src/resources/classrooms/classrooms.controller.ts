@@ -22,8 +22,9 @@ export class ClassroomsController {
     id: 'add_classroom_tutor',
     summary: 'Adds an accepted tutor or admin as a teacher of the classroom',
     description:
-      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
-      'accepted member of it is a 404. Who sits in the classroom as a student becomes its teacher, with the same `member_id`.',
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404. A student of the classroom becomes its teacher, ' +
+      'with the same `member_id`.',
     answer: one(classroomMemberView),
     example: EXAMPLE,
   })
@@ -39,8 +40,8 @@ export class ClassroomsController {
     id: 'add_classroom_student',
     summary: 'Adds an accepted student to the classroom',
     description:
-      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
-      'accepted member of it is a 404.',
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404.',
     answer: one(classroomMemberView),
     example: EXAMPLE,
   })

@@ -19,8 +19,8 @@ export const CONVERSATIONS: List<ListConversations> = {
   id: 'list_conversations',
   summary: 'Lists message threads, most recently active first',
   description:
-    'A thread is listed when one of its active participants is an accepted member of the organization. ' +
-    '`last_message_at` counts only messages with visibility `everyone`.',
+    'A thread is listed if one of its active participants is an accepted member of the organization. ' +
+    '`last_message_at` considers only messages with visibility `everyone`.',
   view: conversationView,
   source: new Source('organization_conversations', 'o', { id: 'conversation_id' }),
   order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,

@@ -35,8 +35,8 @@ export class GroupsController {
     id: 'add_group_student',
     summary: 'Adds an accepted student to the group',
     description:
-      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
-      'accepted member of it is a 404.',
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404.',
     answer: one(groupMemberView),
     example: EXAMPLE,
   })
@@ -52,8 +52,9 @@ export class GroupsController {
     id: 'add_group_tutor',
     summary: 'Adds an accepted tutor or admin to the group as a tutor',
     description:
-      'Again gives the same `member_id`. A member with another role in the organization is a 422; a person who is no ' +
-      'accepted member of it is a 404. Who is in the group as a student becomes its tutor, with the same `member_id`.',
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404. A student of the group becomes its tutor, with the ' +
+      'same `member_id`.',
     answer: one(groupMemberView),
     example: EXAMPLE,
   })

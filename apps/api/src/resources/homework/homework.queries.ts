@@ -20,8 +20,8 @@ export const HOMEWORK: List<ListHomework> = {
   id: 'list_homework',
   summary: 'Lists homework, newest first',
   description:
-    'Homework belongs to the organization that was derived when it was set: of its classroom, else its group, else the ' +
-    'tutor-student relation, else the only organization of its author.',
+    'Each homework belongs to the organization derived when it was set: that of its classroom, otherwise of ' +
+    'its group, otherwise of the tutor-student relation, otherwise the only organization of its author.',
   view: homeworkView,
   source: new Source('homework', 'h'),
   select: ({ homework_type, scope, student_id }) => ({

@@ -18,11 +18,12 @@ export class InvitesController {
     id: 'create_invite',
     summary: 'Creates a join link or code',
     description:
-      'With `email` it is for one person, serves once and lives 14 days; without, it is shareable and lives 90. A mail is ' +
-      'queued for scope `organization` with `email` and for `tutor_student` with `email`: `emailed` tells whether it was, ' +
-      'not that it arrived, so show `join_url` too. `token` and `join_url` are told this once. Each scope takes its own ' +
-      'target id and no other: `classroom_id`, `group_id`, `tutor_id` (with an optional `subject_id`), or `student_id` for ' +
-      '`parent`; `role` is for `organization`, where `admin` needs an `email`.',
+      'With `email`, the invite is for one person, works once and is valid for 14 days; without it, it is ' +
+      'shareable and valid for 90. An email is queued for the scopes `organization` and `tutor_student` with ' +
+      '`email`: `emailed` says whether it was queued, not that it arrived, so show `join_url` too. `token` and ' +
+      '`join_url` are returned only once. Each scope accepts only its own target id: `classroom_id`, ' +
+      '`group_id`, `tutor_id` (with an optional `subject_id`), or `student_id` for `parent`; `role` is for ' +
+      '`organization`, where `admin` requires an `email`.',
     answer: one(inviteShape),
     example: { scope: 'organization', role: 'tutor', email: 'mia@example.org' },
   })
@@ -36,8 +37,8 @@ export class InvitesController {
     id: 'get_org_join_link',
     summary: 'Returns the join links that are always valid',
     description:
-      'They do not expire. `null` while they are not there yet: an organization from before they were introduced gets ' +
-      'them within a minute of the worker’s start.',
+      'They do not expire. They are `null` until they have been created; an organization that is older than ' +
+      'this feature gets them within a minute of the worker’s start.',
     answer: one(joinLinkShape),
   })
   getJoinLink(@CurrentCaller() caller: Caller) {

@@ -47,7 +47,7 @@ export class CreateInvite implements Interdependent {
   })
   role?: (typeof INVITE_ROLES)[number] | null;
 
-  @Text({ min: 1, max: 254, trim: true }, { nullable: true, description: 'The one person that is invited.' })
+  @Text({ min: 1, max: 254, trim: true }, { nullable: true, description: 'The person to invite.' })
   email?: string | null;
 
   @Uuid({ nullable: true, description: 'Scope `tutor_student`, required: a tutor of the organization.' })

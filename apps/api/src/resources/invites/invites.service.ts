@@ -79,7 +79,7 @@ export class InvitesService {
       SELECT FROM logins_by_email(${[normalizeEmail(email)]}) l JOIN members m ON m.user_id = l.id
       WHERE m.organization_id = ${organizationId} AND m.status = 'accepted'`);
     if (members.length === 0) return;
-    const msg = 'This person is a member of the organization already.';
+    const msg = 'This person is already a member of the organization.';
     throw new ValidationFailed([{ loc: ['body', 'email'], msg, type: 'value_error' }]);
   }
 }

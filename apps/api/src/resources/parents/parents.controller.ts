@@ -31,7 +31,7 @@ export class ParentsController {
   @Documented({
     id: 'get_parent',
     summary: 'Returns one parent with the children linked in the organization',
-    description: 'A parent without a link in this organization is not found.',
+    description: 'A parent without a link in this organization is a 404.',
     answer: one(parentView),
   })
   get(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
@@ -43,7 +43,9 @@ export class ParentsController {
   @Documented({
     id: 'get_parent_balance',
     summary: 'Sums the open and paid invoices of a parent’s children',
-    description: 'Integer cents in the organization’s currency. `outstanding_cents` is what open invoices still lack.',
+    description:
+      'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open ' +
+      'invoices.',
     answer: one(balanceView),
   })
   getBalance(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
@@ -55,10 +57,11 @@ export class ParentsController {
   @Idempotent()
   @Documented({
     id: 'create_parent',
-    summary: 'Creates a parent, who stays invisible until linked to a student',
+    summary: 'Creates a parent, who is not listed until linked to a student',
     description:
-      'As a `parent` row of the bulk invite: never mailed by this call. Link the parent to a student, then send the ' +
-      'invite. A parent who is there already is answered as they are. What would be an `error` of the row is a 422 here.',
+      'Works like a `parent` row of the bulk invite. This call sends no email: link the parent to a student, ' +
+      'then send the invite. A parent who already exists is returned unchanged. What would be a row’s `error` ' +
+      'is a 422 here.',
     answer: one(parentView),
     example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
   })
@@ -74,8 +77,8 @@ export class ParentsController {
     id: 'link_student_to_parent',
     summary: 'Links a parent to a student',
     description:
-      'The parent is one that is linked here already or that this organization provisioned. Linking again changes ' +
-      'nothing.',
+      'The parent must already be linked here or have been provisioned by this organization. Linking again ' +
+      'changes nothing.',
     answer: one(parentStudentLinkView),
     example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
   })
@@ -91,8 +94,9 @@ export class ParentsController {
     id: 'send_parent_invite',
     summary: 'Emails a parent a link to their account',
     description:
-      'The parent must be linked to a student. `sent` tells whether a mail was queued: not so without a mail server, ' +
-      'when the address refused mail for good or was mailed within ten minutes, or beyond the day’s mails. A parent without an address is a 422.',
+      'The parent must be linked to a student. `sent` says whether an email was queued. None is queued without ' +
+      'a mail server, if the address permanently rejects mail or got one in the last ten minutes, or beyond the ' +
+      'daily limit. A parent without an address is a 422.',
     answer: one(accountInviteSentShape),
   })
   sendInvite(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {

@@ -7,7 +7,7 @@ import { PAYMENT_STATUSES, paymentView } from './payments.view.js';
 
 const Between = rangeQuery({
   from: 'Created at or after this ISO 8601 date or date-time.',
-  to: 'Created at or before this ISO 8601 date or date-time; a date counts whole.',
+  to: 'Created at or before this ISO 8601 date or date-time; a date includes the whole day.',
 });
 
 export class ListPayments extends Between {

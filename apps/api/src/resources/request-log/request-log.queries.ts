@@ -8,7 +8,7 @@ import { loggedRequestView } from './request-log.view.js';
 
 const Between = rangeQuery({
   from: 'Received at or after this ISO 8601 date or date-time.',
-  to: 'Received at or before this ISO 8601 date or date-time; a date counts whole.',
+  to: 'Received at or before this ISO 8601 date or date-time; a date includes the whole day.',
 });
 
 /** That anything answers. */
@@ -27,7 +27,7 @@ export class ListRequestLog extends Between {
   method?: string;
 
   @QueryToken(/^[1-5](xx|\d\d)$/, 'Give a status such as 404, or a class of them such as 4xx.', {
-    description: 'Only requests answered with this status (`404`), or with one of this class (`4xx`).',
+    description: 'Only requests with this status (`404`), or with a status of this class (`4xx`).',
   })
   status?: string;
 }

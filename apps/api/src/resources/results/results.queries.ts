@@ -7,7 +7,7 @@ import { RESULT_MODES, RESULT_STATUSES, resultView } from './results.view.js';
 
 const Between = rangeQuery({
   from: 'Completed at or after this ISO 8601 date or date-time.',
-  to: 'Completed at or before this ISO 8601 date or date-time; a date counts whole.',
+  to: 'Completed at or before this ISO 8601 date or date-time; a date includes the whole day.',
 });
 
 export class ListResults extends Between {

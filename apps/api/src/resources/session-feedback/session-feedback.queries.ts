@@ -38,7 +38,8 @@ export const FEEDBACK: List<ListFeedback> = {
   id: 'list_session_feedback',
   summary: 'Lists lesson feedback, newest first',
   description:
-    'Feedback that was submitted in this organization, with its reviewers. Legacy feedback without an organization is left out.',
+    'Feedback submitted in this organization, with its reviewers. Legacy feedback without an organization is ' +
+    'not included.',
   view: feedbackView.named,
   source: SUBMITTED,
   select: ({ tutor_id, public_only, anonymize }) => ({
@@ -51,7 +52,7 @@ export const FEEDBACK: List<ListFeedback> = {
 export const REVIEWS: List<ListReviews> = {
   id: 'list_tutor_reviews',
   summary: 'Lists the public reviews of a tutor, newest first',
-  description: 'Public feedback with a written comment. A tutor of another organization is not found.',
+  description: 'Public feedback with a written comment. A tutor of another organization is a 404.',
   view: reviewView.named,
   source: SUBMITTED,
   select: ({ anonymize }, _caller, { tutor_id }) => ({

@@ -33,8 +33,8 @@ export class StudentsController {
     id: 'create_student',
     summary: 'Creates or invites a student, with a parent if one is given',
     description:
-      'As a `student` row of the bulk invite. A student who is there already is answered as they are, with nothing done. ' +
-      'What would be an `error` of the row is a 422 here.',
+      'Works like a `student` row of the bulk invite. A student who already exists is returned unchanged. What ' +
+      'would be a row’s `error` is a 422 here.',
     answer: one(studentView),
     example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
   })
@@ -48,9 +48,10 @@ export class StudentsController {
     id: 'update_student',
     summary: 'Changes a student’s names, email or phone',
     description:
-      'What is left out stays. Of a `pending` student this changes what the organization supplied, but not the address ' +
-      'they were invited at. A login that another organization has any tie to is only the person’s own to change, and an ' +
-      'archived student is not changed: 422. A changed `email` is confirmed by mail, and ends what the former one opened.',
+      'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
+      'not the address they were invited at. If another organization has a membership for the login, only the ' +
+      'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
+      'email, and revokes the access that the former one gave.',
     answer: one(studentView),
     example: { phone: '+61 400 000 000' },
   })
@@ -66,9 +67,9 @@ export class StudentsController {
     id: 'send_student_invite',
     summary: 'Emails a student a link to their account',
     description:
-      '`sent` tells whether a mail was queued: not so without a mail server, when the address refused mail for ' +
-      'good or was mailed within ten minutes, or beyond the day’s mails. ' +
-      'A student without an address, or archived, is a 422.',
+      '`sent` says whether an email was queued. None is queued without a mail server, if the address ' +
+      'permanently rejects mail or got one in the last ten minutes, or beyond the daily limit. A student who is ' +
+      'archived or has no address is a 422.',
     answer: one(accountInviteSentShape),
   })
   sendInvite(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {

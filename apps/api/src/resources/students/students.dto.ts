@@ -11,7 +11,7 @@ export class UpdateStudent {
   @Text(NAME)
   last_name?: string;
 
-  @Text(EMAIL, { nullable: true, description: 'Null takes the address away: no mail can reach the account any more.' })
+  @Text(EMAIL, { nullable: true, description: 'Null removes the address: no email can reach the account any more.' })
   email?: string | null;
 
   @Text(PHONE, { nullable: true })

@@ -6,7 +6,7 @@ import { studentView } from './students.view.js';
 export const STUDENTS: List = {
   id: 'list_students',
   summary: 'Lists the organization’s students, newest first',
-  description: 'Students of every `status`. A `pending` one shows only what the organization supplied.',
+  description: 'Students with any `status`. A `pending` student shows only what the organization supplied.',
   view: studentView,
   source: new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` }),
   total: ['members:student'],

@@ -30,8 +30,8 @@ export class TutorsController {
     id: 'create_tutor',
     summary: 'Creates or invites a tutor',
     description:
-      'As a `tutor` row of the bulk invite. A tutor who is there already is answered as they are, with nothing done. What ' +
-      'would be an `error` of the row is a 422 here.',
+      'Works like a `tutor` row of the bulk invite. A tutor who already exists is returned unchanged. What ' +
+      'would be a row’s `error` is a 422 here.',
     answer: one(tutorView),
     example: { first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
   })

@@ -14,8 +14,8 @@ export const STAFF: List<ListTutors> = {
   id: 'list_tutors',
   summary: 'Lists the organization’s staff, newest first',
   description:
-    'Owners, admins and tutors, with a tutor profile or without; who has none is not published. `subjects` are names, ' +
-    '`tutor_subjects` ids.',
+    'Owners, admins and tutors, with or without a tutor profile; those without one are not published. ' +
+    '`subjects` are names, `tutor_subjects` are ids.',
   view: tutorView,
   source: new Source('members', 'm', {
     id: 'user_id',

@@ -19,13 +19,13 @@ export class UsersController {
     id: 'bulk_invite_users',
     summary: 'Creates or invites 1 to 100 students, tutors and parents in one call',
     description:
-      'Rows are provisioned independently, and answered in their order. A row whose values cannot be is an `error` of its ' +
-      'own; a request whose shape is wrong is refused as a whole (422).\n\n' +
-      'A new address, or none, makes a login (`created`). A login that exists elsewhere is invited, and `pending` until ' +
-      'that person accepts; nothing of them is shown or changed. Again while pending mails again after a day at the ' +
-      'earliest. `exists` is an accepted member already: nothing is done, not even with the `parent` of the row.\n\n' +
-      'Students and parents need `students:write`, tutors `tutors:write`; a key that lacks any of those needed is ' +
-      'refused before anything is done.',
+      'Rows are provisioned independently, and results are in the same order. A row with impossible values gets ' +
+      'its own `error`; a request with the wrong structure is refused as a whole (422).\n\nA new address, or ' +
+      'none, creates a login (`created`). If the address has a login elsewhere, its person is invited and ' +
+      '`pending` until they accept; none of their data is shown or changed. Inviting a pending person again ' +
+      'sends another email after a day at the earliest. `exists` is a member who has already accepted: nothing ' +
+      'is done, not even for the row’s `parent`.\n\nStudents and parents need `students:write`, tutors ' +
+      '`tutors:write`; a key that lacks a required scope is refused before anything is done.',
     answer: one(bulkInviteShape),
     example: {
       users: [

@@ -45,7 +45,7 @@ export class BulkInvite {
     { min: 1, max: MOST_ROWS },
     {
       required: true,
-      description: 'Told apart by `type`. Each row is provisioned by itself.',
+      description: 'Distinguished by `type`. Each row is provisioned independently.',
       tolerate: refusedRow,
     },
   )

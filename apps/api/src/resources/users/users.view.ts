@@ -31,23 +31,22 @@ const item = objectOf({
   status: {
     type: 'string',
     enum: ['ok', 'exists', 'error'],
-    description:
-      '`ok`: provisioned or invited. `exists`: was there before, nothing was done. `error`: nothing was done.',
+    description: '`ok`: provisioned or invited. `exists`: already exists, nothing was done. `error`: nothing was done.',
   },
   id: orNull(UUID),
   created: { type: ['boolean', 'null'], description: 'Whether a new login was made.' },
-  invited: { type: ['boolean', 'null'], description: 'Whether a mail was queued now.' },
-  error: { type: ['string', 'null'], examples: [null], description: 'What to change about the row.' },
+  invited: { type: ['boolean', 'null'], description: 'Whether this call queued an email.' },
+  error: { type: ['string', 'null'], examples: [null], description: 'What is wrong with the row.' },
 });
 
 export const bulkInviteShape: Shape = {
   name: 'BulkInviteResponse',
   schema: objectOf({
-    results: { type: 'array', items: item, description: 'One for each row, in their order.' },
+    results: { type: 'array', items: item, description: 'One per row, in the same order.' },
     summary: objectOf({
       total: count('ok + exists + errors', 1),
       ok: count('Rows provisioned or invited.', 1),
-      exists: count('Rows that were there before.', 0),
+      exists: count('Rows that already existed.', 0),
       errors: count('Rows that could not be provisioned.', 0),
       created: count('Rows for which a new login was made.', 1),
     }),
