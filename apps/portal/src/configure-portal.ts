@@ -1,23 +1,26 @@
-import type { Server } from 'node:http';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
-import express, { type Response } from 'express';
+import type { Response } from 'express';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
-import { accessLog } from './web/access-log.js';
+import {
+  accessLog,
+  Admission,
+  createExpress,
+  EarlyRefusals,
+  headersSetBy,
+  httpFaultOf,
+  pathOf,
+  protectServer,
+  SLOW_CLIENT_LIMITS,
+} from '@app/serving';
 import { Assets } from './web/assets.js';
 import { refuseCrossSite } from './web/cross-site.js';
+import { FormBodies } from './web/form-bodies.js';
+import { Busy, PageError } from './web/page-error.js';
 import { Html } from './web/pages.js';
+import { RouteTable } from './web/route-table.js';
 import { pageHeaders, securityHeaders } from './web/security-headers.js';
-
-/** Forms are short; the longest field is a password of a thousand characters. */
-const LARGEST_BODY = '32kb';
-const MOST_FIELDS = 200;
-
-/**
- * Longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the proxy is
- * about to use.
- */
-const KEEP_ALIVE_TIMEOUT = 65_000;
+import { Templates } from './web/templates.js';
 
 /** A page brings its own status: Nest would answer every POST with 201. */
 class PageAdapter extends ExpressAdapter {
@@ -27,28 +30,53 @@ class PageAdapter extends ExpressAdapter {
 }
 
 export function createAdapter(): ExpressAdapter {
-  const server = express();
-  server.disable('x-powered-by');
-  server.disable('etag');
+  const server = createExpress();
   // Names and values, no nested objects.
   server.set('query parser', 'simple');
   return new PageAdapter(server);
 }
 
 /** Everything about the portal that is not in its modules. main.ts and the tests both call it. */
-export function configurePortal(app: NestExpressApplication): void {
-  const env = app.get(Env);
-  app.useLogger(app.get(Log));
+export function configurePortal(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
+  const [env, log] = [app.get(Env), app.get(Log)];
+  app.useLogger(log);
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
-  app.use(accessLog(app.get(Log)));
   app.use(securityHeaders);
   app.use('/assets', app.get(Assets).serve);
   app.use(pageHeaders);
   app.use(refuseCrossSite);
-  app.use(express.urlencoded({ extended: false, limit: LARGEST_BODY, parameterLimit: MOST_FIELDS }));
-  app.use(express.json({ limit: LARGEST_BODY }));
+  app.use(app.get(FormBodies).read);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
-  const server: Server = app.getHttpServer();
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
+
+  const [admission, routes, templates] = [app.get(Admission), app.get(RouteTable), app.get(Templates)];
+  const usualHeaders = headersSetBy(securityHeaders as never, pageHeaders);
+  const early = new EarlyRefusals<PageError, { path: string }>({
+    begin: accessLog(
+      log,
+      ({ membership }) => ({ organization_id: membership?.organizationId }),
+      (request) => routes.match(request.method, pathOf(request))?.path,
+    ),
+    checks: [
+      (request, response) => {
+        const fault = httpFaultOf(request, response);
+        return fault && PageError.fromHttp(fault);
+      },
+      (request, response) => (admission.admit(request, response) ? null : new Busy()),
+    ],
+    match: (method, path) => routes.match(method, path),
+    render: (error) => templates.refusal(error),
+    usualHeaders,
+  });
+  protectServer(app.getHttpServer(), {
+    log,
+    early,
+    admits: early.admits,
+    overloaded: () => new Busy(),
+    render: (fault) => {
+      const { status, headers, body } = templates.refusal(PageError.fromHttp(fault));
+      return { status, headers: { ...usualHeaders, ...headers }, body };
+    },
+    slowClients,
+  });
 }

@@ -6,7 +6,9 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../../dist/apps/api/src/main.js', import.meta.url));
+const mainOf = (app: App) => fileURLToPath(new URL(`../../../dist/apps/${app}/src/main.js`, import.meta.url));
+
+type App = 'api' | 'portal';
 
 /** Builds dist if it is stale. Concurrent spec files take turns. */
 export async function buildOnce(): Promise<void> {
@@ -24,7 +26,7 @@ export async function buildOnce(): Promise<void> {
   }
 }
 
-/** The API as deployed: the built main.js in its own process. */
+/** The API, or the portal, as deployed: the built main.js in its own process. */
 export class ApiProcess {
   /** The log: lines of standard output. */
   readonly lines: string[] = [];
@@ -54,10 +56,10 @@ export class ApiProcess {
   }
 
   /**
-   * @param settings environment variables, at least DATABASE_URL
+   * @param settings environment variables, at least the URL of its database
    * @param flags Node's command-line flags
    */
-  static async start(settings: Record<string, string>, flags: string[] = []): Promise<ApiProcess> {
+  static async start(settings: Record<string, string>, flags: string[] = [], app: App = 'api'): Promise<ApiProcess> {
     const defaults = {
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
@@ -68,7 +70,7 @@ export class ApiProcess {
       AUTH_FAILURES_PER_MINUTE: '1000000',
       SHUTDOWN_DELAY_SECONDS: '0',
     };
-    const child = spawn(process.execPath, [...flags, MAIN], {
+    const child = spawn(process.execPath, [...flags, mainOf(app)], {
       cwd: inject('scratch'),
       // Inherits nothing else, such as DATABASE_URL from a developer's shell.
       env: { PATH: process.env.PATH, ...defaults, ...settings },
@@ -80,7 +82,7 @@ export class ApiProcess {
     const [message] = (await Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(([code]) => {
-        throw new Error(`The API exited with ${code} while starting:\n${early}`);
+        throw new Error(`The ${app} exited with ${code} while starting:\n${early}`);
       }),
     ])) as [{ listening: number }];
     child.stderr!.off('data', listen);

@@ -8,6 +8,7 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '@app/config';
 import type { Tables } from '@app/database';
+import type { SlowClientLimits } from '@app/serving';
 import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
@@ -41,8 +42,13 @@ export class TestPortal {
   /**
    * @param settings environment variables that override the test defaults
    * @param database shared with another application: an API, a worker
+   * @param slowClients limits that replace those of production
    */
-  static async start(settings: Record<string, string> = {}, database?: TestDatabase): Promise<TestPortal> {
+  static async start(
+    settings: Record<string, string> = {},
+    database?: TestDatabase,
+    slowClients?: SlowClientLimits,
+  ): Promise<TestPortal> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
     const destination = new Writable({
@@ -62,14 +68,18 @@ export class TestPortal {
     );
     const module = await Test.createTestingModule({ imports: [PortalModule.forRoot(env, destination)] }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
-    configurePortal(app);
+    configurePortal(app, slowClients);
     await app.listen(0, '127.0.0.1');
     return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
   }
 
   /** `http://localhost:…`: a browser trusts it like https. */
   get url(): string {
-    return `http://localhost:${(this.app.getHttpServer().address() as AddressInfo).port}`;
+    return `http://localhost:${this.port}`;
+  }
+
+  get port(): number {
+    return (this.app.getHttpServer().address() as AddressInfo).port;
   }
 
   routes(): Route[] {

@@ -156,7 +156,7 @@ export class JoinService {
     const address = normalizeEmail(invite.email ?? joiner.email ?? '');
     await this.limits.take(AT_LOGIN_FROM_NETWORK, `${address} ${network}`);
     await this.limits.take(AT_LOGIN, address);
-    return this.work.run(() => this.joining.accept(secret, proof, joiner, request.id));
+    return this.work.run(network, () => this.joining.accept(secret, proof, joiner, request.id));
   }
 
   /** Signs the person in, always with a new secret. */

@@ -57,7 +57,7 @@ export class PasswordsService {
     if (!link) return page('passwords/gone', {}, 404);
     const problem = refusedPassword(password);
     if (problem) return page('passwords/set', { secret, email: link.email, problem }, 422);
-    const set = await this.work.run(() => this.links.use(secret, password));
+    const set = await this.work.run(networkOf(request.ip), () => this.links.use(secret, password));
     if (!set) return page('passwords/gone', {}, 404);
     await this.sessions.open(request, response, set.userId, set);
     return seeOther('/', { kind: 'success', text: 'Your password is set, and you are signed in.' });
@@ -73,7 +73,9 @@ export class PasswordsService {
     const [current, password] = [form.exact('current_password'), form.exact('password')];
     const login = await this.identities.find(normalizeEmail(session.email));
     const stored = login?.passwordHash ?? null;
-    const right = stored === null || (await this.work.run(() => isPassword(current.slice(0, 1_000), stored)));
+    const right =
+      stored === null ||
+      (await this.work.run(networkOf(request.ip), () => isPassword(current.slice(0, 1_000), stored)));
     const problems = {
       ...(!right && { current: 'This is not your current password.' }),
       ...(refusedPassword(password) !== null && { password: refusedPassword(password) }),
@@ -81,7 +83,7 @@ export class PasswordsService {
     if (Object.keys(problems).length > 0) {
       return page('passwords/change', { hasPassword: stored !== null, problems }, 422);
     }
-    const passwordHash = await this.work.run(() => hashPassword(password));
+    const passwordHash = await this.work.run(networkOf(request.ip), () => hashPassword(password));
     const [row] = await this.db.lookUp<{ id: string | null }>(
       sql`SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id`,
     );

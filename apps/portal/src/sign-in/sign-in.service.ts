@@ -36,7 +36,7 @@ export class SignInService {
     await this.limits.take(FROM_NETWORK, network);
     await this.limits.take(AT_LOGIN_FROM_NETWORK, both);
     await this.limits.take(AT_LOGIN, address);
-    const login = await this.work.run(() => this.signIn.withPassword(email, password.slice(0, 1_000)));
+    const login = await this.work.run(network, () => this.signIn.withPassword(email, password.slice(0, 1_000)));
     if (!login) return refused('The email address or the password is wrong.', 422);
     await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
     await this.sessions.open(request, response, login.id, login);

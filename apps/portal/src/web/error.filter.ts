@@ -1,8 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
-import { PageError, SignInNeeded } from './page-error.js';
+import { Busy, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
 
@@ -29,15 +30,16 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const error = toPageError(thrown, request.method);
-    if (error.status >= 500) this.log.failure(thrown, request.id, String(error.status));
+    if (error.status >= 500 && !(error instanceof Busy)) this.log.failure(thrown, request.id, String(error.status));
     const { status, title, message, headers } = error;
-    const data = { status, title, message, requestId: status >= 500 ? request.id : null };
+    const data = { status, title, message, requestId: status >= 500 && !(error instanceof Busy) ? request.id : null };
     new Html(status, this.templates.render('web/error', data, request), headers).sendTo(response);
   }
 }
 
 function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
+  if (thrown instanceof QueueFull) return new Busy();
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
   if (status === 403) return PageError.forbidden('You do not have access to this page.');

@@ -1,3 +1,5 @@
+import type { HttpFault } from '@app/serving';
+
 /** What ends a request with a page that says why, and what to do next. */
 export class PageError extends Error {
   constructor(
@@ -39,12 +41,52 @@ export class PageError extends Error {
     );
   }
 
+  /** What HTTP itself forbids: browsers do so by too many cookies, or too slow a network. */
+  static fromHttp({ status }: HttpFault): PageError {
+    if (status === 431) {
+      return new PageError(
+        status,
+        'Your browser sends too much',
+        'Together with the address, the cookies are too long. Delete the cookies of this site, and open the page again.',
+      );
+    }
+    if (status === 408) {
+      return new PageError(
+        status,
+        'This took too long',
+        'What your browser sent did not arrive in time. Send it again.',
+      );
+    }
+    return new PageError(
+      status,
+      'This request cannot be read',
+      'Your browser sent something that is no request for a page.',
+    );
+  }
+
+  /** For load balancers; pages are served to the end. */
+  static restarting(): PageError {
+    return new PageError(503, 'Restarting', 'This process is about to end.', { 'Retry-After': '5' });
+  }
+
   static databaseAway(): PageError {
     return new PageError(
       503,
       'Back in a moment',
       'The database cannot be reached right now. Nothing is lost: please try again in a minute.',
       { 'Retry-After': '10' },
+    );
+  }
+}
+
+/** The process has too much to do. Refusing must cost next to nothing, so nothing is logged but the access line. */
+export class Busy extends PageError {
+  constructor() {
+    super(
+      503,
+      'Very busy right now',
+      'Too many pages are asked for at once. Nothing is lost: please try again in a few seconds.',
+      { 'Retry-After': '5' },
     );
   }
 }

@@ -1,19 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import pLimit from 'p-limit';
-import { PageError } from './page-error.js';
+import { FairSemaphore } from '@app/concurrency';
 
-/** Hashing a password takes 19 MB and some 30 ms of a core: so many at once, and so many that wait. */
-const AT_ONCE = 2;
-const MOST_WAITING = 50;
+/**
+ * Hashing a password takes 19 MB and some 30 ms of a core. Two at once leave half of the threads for everything else. One
+ * network has one of them, and a class that joins from one room still fits into its queue.
+ */
+const LIMITS = { permits: 2, share: 1, perOwner: 40, waiting: 100, wait: 10_000 };
 
-/** Whatever hashes a password, a few at a time: a flood of sign-ins leaves time for everything else. */
+/** Whatever hashes a password, a few at a time, and the networks in turn: a flood of sign-ins leaves time for everybody else. */
 @Injectable()
 export class PasswordWork {
-  private readonly queue = pLimit(AT_ONCE);
+  private readonly semaphore = new FairSemaphore(LIMITS);
 
-  /** @throws PageError 429 when too many wait already */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.queue.pendingCount >= MOST_WAITING) throw PageError.tooMany(5);
-    return this.queue(work);
+  /**
+   * @param network whom the work is for
+   * @throws QueueFull when too many wait already
+   */
+  run<T>(network: string, work: () => Promise<T>): Promise<T> {
+    return this.semaphore.run({ owner: network }, work);
   }
 }

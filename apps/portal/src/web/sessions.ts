@@ -44,7 +44,6 @@ export interface ListedSession {
 
 declare module 'express-serve-static-core' {
   interface Request {
-    id: string;
     /** Undefined when nobody is signed in. */
     session?: SignedIn | undefined;
     /** On a managers' page: the organization of the path. */

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { Shutdown } from '@app/serving';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
+import { capacity } from './capacity.js';
 import { Cookies } from './cookies.js';
 import { ErrorFilter } from './error.filter.js';
 import { Flashes } from './flash.js';
+import { FormBodies } from './form-bodies.js';
 import { Navigation } from './navigation.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
@@ -21,20 +24,23 @@ import { Templates } from './templates.js';
 @Module({
   imports: [DiscoveryModule],
   providers: [
+    ...capacity,
     Assets,
     AttemptLimits,
     Cookies,
     Flashes,
+    FormBodies,
     Navigation,
     Pages,
     PasswordWork,
     RouteTable,
     Sessions,
+    Shutdown,
     Templates,
     { provide: APP_GUARD, useClass: SessionGuard },
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions],
+  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions, Shutdown],
 })
 export class WebModule {}

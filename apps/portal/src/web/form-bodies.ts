@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { BodyBudget, sendContinue, withoutPlace } from '@app/serving';
+import { networkOf } from './network.js';
+
+/** Forms are short; the longest field is a password of a thousand characters. */
+const LARGEST = 32_768;
+const MOST_FIELDS = 200;
+
+const PARSERS: RequestHandler[] = [
+  express.urlencoded({ extended: false, limit: LARGEST, parameterLimit: MOST_FIELDS, inflate: false }),
+  express.json({ limit: LARGEST, inflate: false }),
+];
+
+/** Reads forms, and the JSON of passkeys. While a form is on its way it holds memory, but no place among the requests. */
+@Injectable()
+export class FormBodies {
+  constructor(private readonly budget: BodyBudget) {}
+
+  readonly read = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    if (encoding !== undefined || length !== '0') {
+      // A longer one is refused unread.
+      const bytes = encoding === undefined ? Math.min(Number(length), LARGEST) : LARGEST;
+      this.budget.take(response, networkOf(request.ip), bytes);
+      sendContinue(request);
+      await withoutPlace(request, async () => {
+        for (const parse of PARSERS) await run(parse, request, response);
+      });
+    }
+    next();
+  };
+}
+
+/** @throws whatever the middleware passes on */
+function run(middleware: RequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const next = (error?: Error | 'route' | 'router') => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    };
+    void middleware(request, response, next);
+  });
+}
