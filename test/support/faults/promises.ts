@@ -87,7 +87,11 @@ export const PROMISES: Promised[] = [
   },
   { row: 18, promised: 'every operation x every scope equals the documented table', specs: ['api/scopes'] },
   { row: 19, promised: '50 keys revoked under load over 4 processes: 0 later successes', specs: ['api/revocation'] },
-  { row: 20, promised: 'no key or invite token in dumps, logs or error bodies', specs: ['api/secrets'] },
+  {
+    row: 20,
+    promised: 'no key or invite token in dumps, logs or error bodies',
+    specs: ['api/secrets', 'portal/secrets'],
+  },
   {
     row: 21,
     promised: 'bad keys refused alike, limited by address; p99 of others < +10 %',
@@ -111,7 +115,7 @@ export const PROMISES: Promised[] = [
   {
     row: 29,
     promised: '1,000 slow headers, 1,000 slow bodies, 200 slow readers: each cut in time, others p99 <= 2x',
-    specs: ['faults/slow-clients', 'api/slow-clients'],
+    specs: ['faults/slow-clients', 'api/slow-clients', 'portal/slow-clients'],
   },
   {
     row: 30,
@@ -127,7 +131,7 @@ export const PROMISES: Promised[] = [
   {
     row: 33,
     promised: '50 rolling restarts at 200 requests/s: 0 failures, exit <= 10 s',
-    specs: ['faults/rolling-restarts', 'api/shutdown'],
+    specs: ['faults/rolling-restarts', 'api/shutdown', 'portal/shutdown'],
   },
   {
     row: 34,
@@ -145,7 +149,11 @@ export const PROMISES: Promised[] = [
     promised: '30 min at 50 % load, 1,000,000 rows: RSS slope < 1 MB/min, p99 of the end <= 1.2x of the start',
     specs: ['faults/soak'],
   },
-  { row: 38, promised: 'no personal data in logs, metrics or queues; no forged log line', specs: ['api/secrets'] },
+  {
+    row: 38,
+    promised: 'no personal data in logs, metrics or queues; no forged log line',
+    specs: ['api/secrets', 'portal/secrets'],
+  },
   { row: 39, promised: 'retention and erasure happen', specs: ['worker/housekeeping'] },
   { row: 40, promised: 'every write audited once; reads run read-only', specs: ['api/audit'] },
   {
@@ -161,7 +169,7 @@ export const PROMISES: Promised[] = [
   {
     row: 43,
     promised: "a key's worst effort of each kind for 60 s: others p99 <= 2x, 0 errors; excess refused in 50 ms",
-    specs: ['faults/one-key', 'faults/bodies-in-flight'],
+    specs: ['faults/one-key', 'faults/bodies-in-flight', 'portal/crowded'],
   },
   {
     row: 44,
