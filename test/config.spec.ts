@@ -62,7 +62,7 @@ describe('readEnvFile', () => {
   });
 
   it('is what each program does first', () => {
-    for (const app of ['api', 'cli', 'worker']) {
+    for (const app of ['api', 'cli', 'portal', 'worker']) {
       const main = readFileSync(fileURLToPath(new URL(`../apps/${app}/src/main.ts`, import.meta.url)), 'utf8');
       expect(main, app).toMatch(/^try \{\n {2}readEnvFile\(\);/m);
     }
@@ -137,6 +137,58 @@ describe('loadEnv', () => {
     } finally {
       warnings.mockRestore();
     }
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://user:pass#word@host/database', 'percent-encoded'],
+    ['MIGRATION_DATABASE_URL', 'postgres://user:100%@host/database', 'percent-encoded'],
+    ['REDIS_URL', 'redis://user:a/b@host:6379', 'percent-encoded'],
+    ['SMTP_URL', 'smtp://user:a?b@host:99999', 'percent-encoded'],
+    ['PUBLIC_URL', 'https://api.example.org/?a=1', 'without a user, a query or a fragment'],
+    ['APP_URL', 'https://portal.example.org/#', 'without a user, a query or a fragment'],
+    ['S3_PUBLIC_URL', 'https://me:secret@cdn.example.org', 'without a user, a query or a fragment'],
+    ['MAIL_FROM', 'School', 'an address, with or without a name'],
+    ['MAIL_FROM', 'Tutoring <no-reply>', 'an address, with or without a name'],
+    ['MAIL_FROM', 'a@example.org, b@example.org', 'an address, with or without a name'],
+  ])('says what is wrong with %s=%s, without its value', (name, value, reason) => {
+    const { message } = catchError(() => loadEnv({}, { [name]: value })) as EnvError;
+    expect(message).toMatch(new RegExp(`: ${name} must be [^\\n]*${reason}`));
+    expect(message).not.toContain(value);
+  });
+
+  it.each([
+    [{}, 'http://localhost:3000', 'http://localhost:3001'],
+    [{ HOST: '0.0.0.0', PORT: '80' }, 'http://localhost:80', 'http://localhost:81'],
+    [{ HOST: '192.0.2.7' }, 'http://192.0.2.7:3000', 'http://192.0.2.7:3001'],
+    [{ HOST: 'fd00::1', PORTAL_PORT: '9' }, 'http://[fd00::1]:3000', 'http://[fd00::1]:9'],
+    [
+      { HOST: '192.0.2.7', PUBLIC_URL: 'https://a.example/', APP_URL: 'https://b.example' },
+      'https://a.example',
+      'https://b.example',
+    ],
+  ])('%j: links lead to where the service listens', (source, api, portal) => {
+    const env = loadEnv({}, source);
+    expect([env.apiUrl, env.portalUrl]).toEqual([api, portal]);
+  });
+
+  it('tells a program everything that it lacks at once', () => {
+    const missing = (process: 'api' | 'worker' | 'portal', source: Record<string, string> = {}) => {
+      try {
+        loadEnv({}, source).needFor(process);
+        return [];
+      } catch (error) {
+        return (error as EnvError).faults.map((fault) => fault.split(' ')[0]);
+      }
+    };
+    const [DATABASE_URL, ENCRYPTION_KEY] = ['postgres://u@h/d', 'a'.repeat(64)];
+    for (const process of ['api', 'worker', 'portal'] as const) {
+      expect(missing(process)).toEqual(['DATABASE_URL', 'ENCRYPTION_KEY']);
+      expect(missing(process, { DATABASE_URL })).toEqual(['ENCRYPTION_KEY']);
+      expect(missing(process, { DATABASE_URL, ENCRYPTION_KEY })).toEqual([]);
+    }
+    expect(missing('worker', { WORKER_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual([]);
+    expect(missing('portal', { PORTAL_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual([]);
+    expect(missing('api', { PORTAL_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual(['DATABASE_URL']);
   });
 
   it('takes an empty variable for an unset one', () => {

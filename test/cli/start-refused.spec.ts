@@ -34,6 +34,34 @@ describe('npm start is refused in one line', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it.each([
+    [{ PORT: '65535' }, /^No port comes after 65535 for the portal\. Try PORTAL_PORT=\d+ npm start\n$/],
+    [
+      { PORT: '65534', PORTAL_PORT: '65534' },
+      /^API and portal cannot share port 65534\. Try PORTAL_PORT=\d+ npm start\n$/,
+    ],
+    [
+      { PORT: '65535', PORTAL_PORT: '65535' },
+      /^API and portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/,
+    ],
+  ])('for ports that cannot be: %j', async (settings, message) => {
+    const { code, stdout, stderr } = await start(settings);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('for a taken port, never with the other one as advice', async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server!.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const api = await start({ PORT: String(port), PORTAL_PORT: String(port + 1) });
+    expect(api.stderr).toMatch(new RegExp(`^Port ${port} is taken\\. Try PORT=(?!${port + 1} )\\d+ npm start\\n$`));
+    const portal = await start({ PORT: String(port + 1), PORTAL_PORT: String(port) });
+    expect(portal.stderr).toMatch(
+      new RegExp(`^Port ${port} is taken\\. Try PORTAL_PORT=(?!${port + 1} )\\d+ npm start\\n$`),
+    );
+  });
+
   it('for an address of another machine', async () => {
     const { code, stderr } = await start({ HOST: '192.0.2.1', PORT: '0' });
     expect([code, stderr]).toEqual([

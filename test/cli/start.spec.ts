@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { buildOnce } from '../support/http/api-process.js';
 import { results, runCli } from '../support/process/cli.js';
 import { processesOf, Service } from '../support/process/service.js';
@@ -96,6 +97,15 @@ describe('npm start', { timeout: 400_000 }, () => {
     const cli = (...args: string[]) => runCli(args, settings, '', folder);
     const listed = results((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout);
     expect(listed.map(({ status }) => status)).toEqual(['active', 'revoked']);
+
+    // The port that was free is part of every link.
+    const made = await cli('--json', 'key', 'create', '--org', 'wattle-lane', '--name', 'x', '--scopes', 'blog:write');
+    const image = new FormData();
+    const bytes = readFileSync(fileURLToPath(new URL('../../docs/study-tips.jpg', import.meta.url)));
+    image.append('file', new Blob([bytes]), 'tips.jpg');
+    const headers = { Authorization: `Token token=${results(made.stdout)[0]!.key as string}` };
+    const uploaded = await fetch(`${base}/v1/blog-images`, { method: 'POST', headers, body: image });
+    expect(await uploaded.json()).toMatchObject({ url: expect.stringMatching(`^${base}/media/org/`) as string });
 
     // A second start on the same data is told where the first one runs, and does not touch it.
     const second = new Service(data);

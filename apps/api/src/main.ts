@@ -15,6 +15,7 @@ setFlagsFromString('--no-maglev');
 try {
   readEnvFile();
   const env = loadEnv();
+  env.needFor('api');
   const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(env), createAdapter(), {
     bodyParser: false,
     bufferLogs: true,

@@ -11,6 +11,7 @@ import { PortalModule } from './portal.module.js';
 try {
   readEnvFile();
   const env = loadEnv();
+  env.needFor('portal');
   const app = await NestFactory.create<NestExpressApplication>(PortalModule.forRoot(env), createAdapter(), {
     bodyParser: false,
     bufferLogs: true,

@@ -8,6 +8,7 @@ import { WorkerModule } from './worker.module.js';
 try {
   readEnvFile();
   const env = loadEnv();
+  env.needFor('worker');
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(env), {
     bufferLogs: true,
     // Until there is ours: what ends the start is told in one line below.

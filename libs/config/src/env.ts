@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { databaseUrl, flag, integer, list, oneOf, pattern, type Setting, text, url } from './settings.js';
+import {
+  baseUrl,
+  databaseUrl,
+  flag,
+  integer,
+  list,
+  oneOf,
+  pattern,
+  sender,
+  type Setting,
+  text,
+  url,
+} from './settings.js';
 
 /** All variables that the service reads. `.env.example` documents them; a test keeps the two equal. */
 const settings = {
@@ -8,8 +20,8 @@ const settings = {
   HOST: text(null),
   PORT: integer(3000, 0, 65535),
   PORTAL_PORT: integer(null, 0, 65535),
-  PUBLIC_URL: url(['http', 'https']),
-  APP_URL: url(['http', 'https']),
+  PUBLIC_URL: baseUrl(),
+  APP_URL: baseUrl(),
   TRUST_PROXY: flag(false),
   CORS_ORIGINS: list(['*']),
   LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -40,12 +52,12 @@ const settings = {
   INVITE_MAILS_PER_DAY: integer(500, 0, 1_000_000),
 
   SMTP_URL: url(['smtp', 'smtps', 'file']),
-  MAIL_FROM: text('Tutoring <no-reply@localhost>'),
+  MAIL_FROM: sender('Tutoring <no-reply@localhost>'),
 
   STORAGE: oneOf('disk', ['disk', 's3']),
   S3_BUCKET: text(null),
-  S3_ENDPOINT: url(['http', 'https']),
-  S3_PUBLIC_URL: url(['http', 'https']),
+  S3_ENDPOINT: baseUrl(),
+  S3_PUBLIC_URL: baseUrl(),
   S3_REGION: text('us-east-1'),
   S3_ACCESS_KEY_ID: text(null),
   S3_SECRET_ACCESS_KEY: text(null),
@@ -70,9 +82,26 @@ export class Env {
   /** A required variable. Throws a plain error if it is not set. */
   need<Name extends keyof Values>(name: Name): NonNullable<Values[Name]> {
     const value = this.values[name];
-    if (value === null)
-      throw new EnvError([`${name} is not set: ${REMEDIES[name] ?? 'set it in the environment or in .env'}`]);
+    if (value === null) throw new EnvError([missing(name)]);
     return value;
+  }
+
+  /**
+   * What a program cannot start without, checked at once.
+   *
+   * @throws EnvError with everything that is missing
+   */
+  needFor(process: 'api' | 'worker' | 'portal'): void {
+    const {
+      WORKER_DATABASE_URL: worker,
+      PORTAL_DATABASE_URL: portal,
+      DATABASE_URL: shared,
+      ENCRYPTION_KEY,
+    } = this.values;
+    const faults: string[] = [];
+    if (!({ api: null, worker, portal }[process] ?? shared)) faults.push(missing('DATABASE_URL'));
+    if (!ENCRYPTION_KEY) faults.push(missing('ENCRYPTION_KEY'));
+    if (faults.length > 0) throw new EnvError(faults);
   }
 
   /**
@@ -106,7 +135,7 @@ export class Env {
 
   /** Where clients reach the API. */
   get apiUrl(): string {
-    return this.values.PUBLIC_URL ?? `http://localhost:${this.values.PORT}`;
+    return this.values.PUBLIC_URL ?? `http://${this.hostName}:${this.values.PORT}`;
   }
 
   /** The portal's port: the one after the API's, unless it is set. */
@@ -117,7 +146,14 @@ export class Env {
 
   /** Where people open the portal. */
   get portalUrl(): string {
-    return this.values.APP_URL ?? `http://localhost:${this.portalPort}`;
+    return this.values.APP_URL ?? `http://${this.hostName}:${this.portalPort}`;
+  }
+
+  /** The name of this machine in addresses: `localhost`, unless it listens on one address that localhost is not. */
+  get hostName(): string {
+    const { HOST: host } = this.values;
+    if (!host || ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host)) return 'localhost';
+    return host.includes(':') ? `[${host}]` : host;
   }
 
   /** The owner's connection: it migrates, owns every table, and runs the operator's commands. */
@@ -135,6 +171,10 @@ const REMEDIES: Partial<Record<keyof Values, string>> = {
   DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which brings its own database',
   ENCRYPTION_KEY: 'make one with "openssl rand -hex 32" and give the same to every process',
 };
+
+function missing(name: keyof Values): string {
+  return `${name} is not set: ${REMEDIES[name] ?? 'set it in the environment or in .env'}`;
+}
 
 /** All configuration errors, one per line. */
 export class EnvError extends Error {

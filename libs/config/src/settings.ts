@@ -65,15 +65,54 @@ export function oneOf<const T extends string>(fallback: T, values: readonly T[])
 
 /** An address with one of the given schemes, null when unset. */
 export function url(schemes: string[]): Setting<string | null> {
-  const expected = `an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const starts = schemes.map((scheme) => `${scheme}://`);
   return {
     fallback: null,
     parse: (value) => {
-      const parsed = URL.canParse(value) ? new URL(value) : null;
-      if (!parsed || !schemes.includes(parsed.protocol.slice(0, -1))) throw new RangeError(expected);
+      if (!starts.some((start) => value.toLowerCase().startsWith(start))) {
+        throw new RangeError(`an address that starts with ${starts.join(' or ')}`);
+      }
+      if (!isWholeUrl(value)) {
+        throw new RangeError('a valid address, with special characters of a password percent-encoded (# as %23)');
+      }
       return value.replace(/\/+$/, '');
     },
   };
+}
+
+function isWholeUrl(value: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(value);
+    [username, password, pathname].forEach(decodeURIComponent);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An http(s) address to which paths are added. */
+export function baseUrl(): Setting<string | null> {
+  const address = url(['http', 'https']);
+  return {
+    fallback: null,
+    parse: (value) => {
+      const base = address.parse(value)!;
+      const { username, search, hash } = new URL(base);
+      if (username || search || hash || /[?#]/.test(base)) {
+        throw new RangeError('an address that paths can be added to: without a user, a query or a fragment');
+      }
+      return base;
+    },
+  };
+}
+
+/** The sender of mails: an address, with or without a name. */
+export function sender(fallback: string): Setting<string> {
+  return pattern(
+    fallback,
+    /^(?:[^<>@]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/,
+    "an address, with or without a name: 'Tutoring <no-reply@example.org>'",
+  );
 }
 
 /**

@@ -129,7 +129,7 @@ function parseExpiry(text: string): Date {
 /** The service's URL: as configured, as running here, or as it would start. */
 function addressOf(env: Env): string {
   const running = launcherOf(env.get('DATA_DIR'))?.url;
-  return env.get('PUBLIC_URL') ?? running ?? `http://localhost:${env.get('PORT')}`;
+  return env.get('PUBLIC_URL') ?? running ?? env.apiUrl;
 }
 
 function scopesHelp(): string {

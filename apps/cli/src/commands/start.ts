@@ -74,31 +74,38 @@ class Service {
     this.stopping.throwIfAborted();
     makePrivate(logFolder(env));
     if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
-    // Known before anything starts: all of them make links to it.
-    const portalPort = env.portalPort || (await freePort());
-    this.portalUrl = env.get('APP_URL') ?? `http://localhost:${portalPort}`;
-    const portal = { PORTAL_PORT: String(portalPort), APP_URL: this.portalUrl };
-    const port = this.watch ? await this.watchApi(env, portal) : await this.startChild('api', env, portal);
-    await this.startChild('worker', env, portal);
-    await this.startChild('portal', env, portal);
-    return (this.url = env.get('PUBLIC_URL') ?? `http://localhost:${port}`);
+    // Known before anything starts: all of them make links to both.
+    const addresses = await this.chooseAddresses(env);
+    if (this.watch) await this.watchApi(env, addresses);
+    else await this.startChild('api', env, addresses);
+    await this.startChild('worker', env, addresses);
+    await this.startChild('portal', env, addresses);
+    return this.url;
   }
 
-  private async startChild(app: ProcessRole, env: Env, settings: Record<string, string>): Promise<number> {
+  /** Free ports where the settings leave that open. */
+  private async chooseAddresses(env: Env): Promise<Record<string, string>> {
+    const port = env.get('PORT') || (await freePort());
+    const portalPort = env.portalPort || (await freePort());
+    this.url = env.get('PUBLIC_URL') ?? `http://${env.hostName}:${port}`;
+    this.portalUrl = env.get('APP_URL') ?? `http://${env.hostName}:${portalPort}`;
+    return { PORT: String(port), PORTAL_PORT: String(portalPort), APP_URL: this.portalUrl };
+  }
+
+  private async startChild(app: ProcessRole, env: Env, settings: Record<string, string>): Promise<void> {
     const main = fileURLToPath(new URL(`../../../${app}/src/main.js`, import.meta.url));
     const environment = { ...childEnvironment(app, env), ...settings };
     const child = Child.fork(main, environment, join(logFolder(env), `${app}.log`));
     this.children.push(child);
-    const { listening } = (await this.unlessStopped(child.ready())) as { listening: number };
-    return listening;
+    await this.unlessStopped(child.ready());
   }
 
-  private async watchApi(env: Env, settings: Record<string, string>): Promise<number> {
+  private async watchApi(env: Env, settings: Record<string, string>): Promise<void> {
     const environment = { ...childEnvironment('api', env), ...settings, NODE_ENV: 'development' };
-    const api = await WatchedApi.start(environment, env.get('PORT'));
+    const api = WatchedApi.start(environment);
     this.children.push(api);
-    await this.unlessStopped(api.listens(this.stopping));
-    return api.port;
+    const host = hostOf(env).includes(':') ? `[${hostOf(env)}]` : hostOf(env);
+    await this.unlessStopped(api.listens(`http://${host}:${settings.PORT}`, this.stopping));
   }
 
   /** Also shows the first key, which is created here so that it cannot get lost. */

@@ -29,8 +29,10 @@ export function wasKilled(dataDir: string): boolean {
 export function refuseSecondStart(dataDir: string, launcher = launcherOf(dataDir)): void {
   if (!launcher) return;
   const where = launcher.url ? `Already running at ${launcher.url}` : 'Already starting';
+  // Beyond the ports of both API and portal.
+  const port = Number((launcher.url && new URL(launcher.url).port) || 3000);
   throw new Failure(
-    `${where}, process ${launcher.pid}. To run a second one, give it its own data and port: DATA_DIR=.data2 PORT=3001 npm start`,
+    `${where}, process ${launcher.pid}. To run a second one, give it its own data and port: DATA_DIR=.data2 PORT=${port < 65_000 ? port + 10 : port - 10} npm start`,
   );
 }
 

@@ -11,6 +11,14 @@ export function hostOf(env: Env): string {
   return env.get('HOST') ?? '127.0.0.1';
 }
 
+const LAST_PORT = 65_535;
+
+/** A port that is to be listened on, and the setting it comes from. */
+interface WantedPort {
+  setting: 'PORT' | 'PORTAL_PORT';
+  port: number;
+}
+
 /**
  * Refuses ports that API and portal could not listen on, before anything is made.
  *
@@ -18,41 +26,46 @@ export function hostOf(env: Env): string {
  * @throws Failure with a port that would do
  */
 export async function checkPorts(env: Env, patient: boolean): Promise<void> {
-  const [port, portal] = [env.get('PORT'), env.portalPort];
-  if (port === portal && port !== 0) {
-    throw new Failure(`API and portal cannot share port ${port}. Try PORTAL_PORT=${port + 1} npm start`);
+  const api: WantedPort = { setting: 'PORT', port: env.get('PORT') };
+  const portal: WantedPort = { setting: 'PORTAL_PORT', port: env.portalPort };
+  const host = hostOf(env);
+  if (portal.port > LAST_PORT) {
+    throw new Failure(`No port comes after ${LAST_PORT} for the portal. ${await advise(portal, api, host)}`);
+  }
+  if (api.port === portal.port && api.port !== 0) {
+    throw new Failure(`API and portal cannot share port ${api.port}. ${await advise(portal, api, host)}`);
   }
   const deadline = Date.now() + (patient ? LEFTOVER_PATIENCE : 0);
-  await checkPort('PORT', port, hostOf(env), deadline);
-  await checkPort('PORTAL_PORT', portal, hostOf(env), deadline);
+  const portalFollows = env.get('PORTAL_PORT') === null;
+  await checkPort(api, portalFollows ? null : portal, host, deadline);
+  await checkPort(portal, api, host, deadline);
 }
 
-async function checkPort(setting: string, port: number, host: string, deadline: number): Promise<void> {
+/** @param other keeps its port; null for a portal that takes the one after the API's */
+async function checkPort(wanted: WantedPort, other: WantedPort | null, host: string, deadline: number): Promise<void> {
   for (;;) {
-    const problem = await problemOf(port, host);
+    const problem = await problemOf(wanted.port, host);
     if (problem === null) return;
-    if (problem === 'EADDRINUSE' && Date.now() < deadline) {
-      await setTimeout(100);
-    } else {
-      throw new Failure(await explain(problem, setting, port, host));
-    }
+    if (problem === 'EADDRINUSE' && Date.now() < deadline) await setTimeout(100);
+    else if (problem === 'EADDRINUSE') {
+      throw new Failure(`Port ${wanted.port} is taken. ${await advise(wanted, other, host)}`);
+    } else if (problem === 'EACCES') {
+      throw new Failure(
+        `Port ${wanted.port} needs more rights than this user has. ${await advise(wanted, other, host)}`,
+      );
+    } else throw new Failure(`HOST=${host} is not an address of this machine (${problem})`);
   }
 }
 
-async function explain(problem: string, setting: string, port: number, host: string): Promise<string> {
-  if (problem === 'EADDRINUSE') {
-    return `Port ${port} is taken. Try ${setting}=${await freePortAfter(port, host)} npm start`;
+/** Names a port that would do. */
+async function advise({ setting, port }: WantedPort, other: WantedPort | null, host: string): Promise<string> {
+  const first = port < 1024 ? 3000 : port < LAST_PORT - 200 ? port + 1 : port - 200;
+  for (let next = first; next < first + 100; next++) {
+    const portal = other ? null : next + 1;
+    if (next === other?.port || (await problemOf(next, host)) !== null) continue;
+    if (portal === null || (await problemOf(portal, host)) === null) return `Try ${setting}=${next} npm start`;
   }
-  if (problem === 'EACCES') return `Port ${port} needs more rights than this user has. Try PORT=3000 npm start`;
-  return `HOST=${host} is not an address of this machine (${problem})`;
-}
-
-/** One whose next is free as well: the portal's. */
-async function freePortAfter(port: number, host: string): Promise<number> {
-  for (let next = port + 1; next < Math.min(port + 100, 65_535); next++) {
-    if ((await problemOf(next, host)) === null && (await problemOf(next + 1, host)) === null) return next;
-  }
-  return 0;
+  return `Try ${setting}=0 npm start, which takes any free one`;
 }
 
 /** The code of the error that listening ends with; null when it works. */

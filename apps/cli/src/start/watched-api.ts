@@ -1,32 +1,23 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
-import { freePort } from '../postgres/embedded-postgres.js';
 import { Child } from './child.js';
 
 /** The API under `nest start --watch`, on this terminal: built and started anew whenever a source changes. */
 export class WatchedApi extends Child {
-  private constructor(
-    child: ConstructorParameters<typeof Child>[0],
-    readonly port: number,
-  ) {
-    super(child);
-  }
-
-  static async start(env: Record<string, string>, wanted: number): Promise<WatchedApi> {
-    const port = wanted || (await freePort());
+  static start(env: Record<string, string>): WatchedApi {
     const nest = createRequire(import.meta.url).resolve('@nestjs/cli/bin/nest.js');
     const child = spawn(process.execPath, [nest, 'start', 'api', '--watch'], {
-      env: { ...env, PORT: String(port) },
+      env,
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
     });
-    return new WatchedApi(child, port);
+    return new WatchedApi(child);
   }
 
   /** Waits for it as long as it takes: the first build, and faults that are mended meanwhile. */
-  async listens(signal: AbortSignal): Promise<void> {
-    const live = `http://127.0.0.1:${this.port}/health/live`;
+  async listens(address: string, signal: AbortSignal): Promise<void> {
+    const live = `${address}/health/live`;
     const ending = new AbortController();
     void this.ended.then(() => ending.abort());
     const over = AbortSignal.any([signal, ending.signal]);

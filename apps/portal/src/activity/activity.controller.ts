@@ -22,7 +22,8 @@ export class ActivityController {
     const filters = readFilters(query);
     const { keys, requests, older, hours } = await this.activity.look(organization, filters);
     const chart = chartOf(hours, organization.timeZone);
-    const base = this.env.get('PUBLIC_URL') ?? `http://localhost:${this.env.get('PORT')}`;
-    return page('activity/activity', { keys, requests, older, filters, chart, base, statuses: STATUSES });
+    return page('activity/activity', {
+      ...{ keys, requests, older, filters, chart, base: this.env.apiUrl, statuses: STATUSES },
+    });
   }
 }
