@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { buildOnce } from './support/http/api-process.js';
-import { createTestDatabase, type TestDatabase } from './support/database/database.js';
+import { createTestDatabase, type TestDatabase, urlsOf } from './support/database/database.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -60,10 +60,7 @@ describe('the runtime', () => {
 
   it('of npm start is the carried Node, whatever the PATH says', async () => {
     const service = npmStart(ROOT, {
-      DATABASE_URL: database.applicationUrl,
-      WORKER_DATABASE_URL: database.workerUrl,
-      PORTAL_DATABASE_URL: database.portalUrl,
-      MIGRATION_DATABASE_URL: database.ownerUrl,
+      ...urlsOf(database),
       DATA_DIR: folder,
       PORT: '0',
     });

@@ -2,24 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { SCOPES } from '@app/accounts';
 import { allCommands, runHere } from '../support/process/commands.js';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database/database.js';
-import { TestSmtp } from '../support/worker/smtp.js';
+import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
 import { CLI, results, runCli } from '../support/process/cli.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-const urlsOf = ({ applicationUrl, workerUrl, portalUrl, ownerUrl }: TestDatabase) => ({
-  DATABASE_URL: applicationUrl,
-  WORKER_DATABASE_URL: workerUrl,
-  PORTAL_DATABASE_URL: portalUrl,
-  MIGRATION_DATABASE_URL: ownerUrl,
-});
 
 describe('the command line', () => {
   let database: TestDatabase;
@@ -242,160 +233,10 @@ describe('the command line', () => {
     expect(results(stdout)[0]).toMatchObject({ scopes: ['read'], expires_at: '2099-01-31T12:00:00.000Z' });
   });
 
-  it('doctor finds everything in order', async () => {
-    const { code, stdout } = await cli('--json', 'doctor');
-    expect(code).toBe(0);
-    const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check as string, status]));
-    expect(byCheck).toMatchObject({
-      database: 'ok',
-      migrations: 'ok',
-      'role of the api': 'ok',
-      'role of the worker': 'ok',
-      'role of the owner': 'ok',
-      totals: 'ok',
-      copies: 'ok',
-      redis: 'ok',
-      mail: 'warn',
-      storage: 'ok',
-      worker: 'warn',
-    });
-  });
-
-  it('doctor fails on a role that can do more than it should, and on a database that is not there', async () => {
-    const roles = async (url: string): Promise<Record<string, string>> => {
-      const { stdout } = await runHere(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
-      return Object.fromEntries(
-        results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]),
-      );
-    };
-    const asOwner = await roles(database.ownerUrl);
-    expect(asOwner['role of the api']).toMatch(
-      /^fail: .* owns the database .*; .* owns the schema, tables or functions/,
-    );
-    expect(asOwner['role of the worker']).toMatch(/^ok/);
-    expect(asOwner['role of the owner']).toMatch(/^ok/);
-    expect((await roles(database.adminUrl))['role of the api']).toMatch(/^fail: .*superuser/);
-    expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
-    const nowhere = await runHere(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
-    expect(nowhere.code).toBe(1);
-    expect(nowhere.stdout).toMatch(
-      /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
-    );
-  });
-
-  it('doctor finds a counter that is wrong, and recount puts it right', async () => {
-    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
-    await owner.connect();
-    await owner
-      .query(
-        `INSERT INTO list_counts (organization_id, list, delta) SELECT id, 'members:student', 3 FROM organizations
-         WHERE slug = 'first'`,
-      )
-      .finally(() => owner.end());
-    const { code, stdout } = await cli('--json', 'doctor');
-    expect(code).toBe(1);
-    expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
-      check: 'totals',
-      status: 'fail',
-      message: 'members:student of first counts 3 but has 0 rows: run "npm run cli -- recount"',
-    });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Recounted first\nAll copies are correct\n' });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
-    expect((await cli('doctor')).code).toBe(0);
-  });
-
-  it('doctor finds a copy that is wrong, and recount puts it right', async () => {
-    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
-    await owner.connect();
-    const id = await owner
-      .query<{ id: string }>(
-        `UPDATE users SET seen_by = '{}' WHERE id = (SELECT id FROM users WHERE seen_by <> '{}' LIMIT 1) RETURNING id`,
-      )
-      .finally(() => owner.end())
-      .then(({ rows }) => rows[0]!.id);
-    const { code, stdout } = await cli('--json', 'doctor');
-    expect(code).toBe(1);
-    expect(results(stdout).find(({ check }) => check === 'copies')).toEqual({
-      check: 'copies',
-      status: 'fail',
-      message: `users.seen_by of ${id} is wrong: run "npm run cli -- recount"`,
-    });
-    expect(await cli('recount')).toMatchObject({
-      code: 0,
-      stdout: 'All totals are correct\nRows copied again: 1\n',
-    });
-    expect((await cli('doctor')).code).toBe(0);
-  });
-
-  it('doctor asks the mail server', async () => {
-    const smtp = await TestSmtp.start();
-    const mail = async (url: string) =>
-      results(
-        (await runHere(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
-      ).find(({ check }) => check === 'mail');
-    expect(await mail(smtp.url)).toMatchObject({ status: 'ok' });
-    await smtp.stop();
-    expect(await mail(smtp.url)).toMatchObject({ status: 'fail' });
-    expect(await mail('file:///tmp/mail')).toMatchObject({ status: 'ok' });
-  });
-
   it('names every fault of the configuration', async () => {
     const { code, stderr } = await runHere(['doctor'], { PORT: 'x', LOG_LEVEL: 'loud' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/- PORT must be[^]*- LOG_LEVEL must be/);
-  });
-
-  it('migrates an empty database, twice without harm, and takes the last migration back', async () => {
-    const empty = await createEmptyDatabase();
-    const urls = urlsOf(empty);
-    try {
-      const both = await Promise.all([runCli(['--json', 'migrate'], urls), runCli(['--json', 'migrate'], urls)]);
-      expect(both.map(({ code }) => code)).toEqual([0, 0]);
-      const applied = both.map(({ stdout }) => (results(stdout)[0] as { applied: string[] }).applied);
-      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-      const asked = await runHere(['migrate', '--revert'], urls);
-      expect(asked).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/--yes/) as string });
-      const [reverted] = results((await runHere(['--json', 'migrate', '--revert', '--yes'], urls)).stdout);
-      expect(reverted).toEqual({ reverted: applied.flat().at(-1) });
-      expect(results((await runHere(['--json', 'migrate'], urls)).stdout)).toEqual([
-        { applied: applied.flat().slice(-1) },
-      ]);
-    } finally {
-      await empty.drop();
-    }
-  });
-
-  it('migrate --revert asks whoever sits at the terminal, and takes anything but yes for no', async () => {
-    const migrated = await createTestDatabase();
-    /** Runs it at a terminal at which this is typed; null closes the terminal (Ctrl-D). */
-    const answer = async (typed: string | null) => {
-      const terminal = Object.assign(new PassThrough(), { isTTY: true });
-      const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as never);
-      try {
-        terminal.end(typed === null ? '' : `${typed}\n`);
-        return await runHere(['migrate', '--revert'], urlsOf(migrated));
-      } finally {
-        stdin.mockRestore();
-      }
-    };
-    try {
-      for (const no of ['', 'n', 'yesterday', null]) {
-        const { code, stdout, stderr } = await answer(no);
-        expect([no, code, stdout]).toEqual([no, 1, '']);
-        expect(stderr).toMatch(/Continue\? \[y\/N\] [^]*Nothing was changed\.\n$/);
-      }
-      for (const yes of ['y', ' YES ']) {
-        expect(await answer(yes)).toMatchObject({
-          code: 0,
-          stdout: expect.stringMatching(/^Reverted \w+\n$/) as string,
-        });
-      }
-      expect(results((await runHere(['--json', 'migrate'], urlsOf(migrated))).stdout)).toEqual([
-        { applied: [expect.any(String), expect.any(String)] },
-      ]);
-    } finally {
-      await migrated.drop();
-    }
   });
 
   it('imports a folder, and says where it is wrong', async () => {
@@ -417,59 +258,5 @@ describe('the command line', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  });
-
-  it('makes the four roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
-    const admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
-    const name = `spec_made_${process.pid}`;
-    const at = (role: string, password: string) =>
-      Object.assign(new URL(database.ownerUrl), { username: `${name}_${role}`, password, pathname: `/${name}` }).href;
-    const urls = {
-      DATABASE_URL: at('app', 'it’s "quoted"'),
-      WORKER_DATABASE_URL: at('worker', 'w'),
-      PORTAL_DATABASE_URL: at('portal', 'p'),
-      MIGRATION_DATABASE_URL: at('owner', 'o'),
-    };
-    try {
-      const early = await runHere(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
-      expect(early.stderr).toContain(`The role "${name}_app" of DATABASE_URL does not exist`);
-      // Twice: the second time restores what somebody changed.
-      for (let round = 0; round < 2; round++) {
-        const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
-        expect(made).toMatchObject({ code: 0, stderr: '' });
-        expect(await runHere(['migrate'], urls)).toMatchObject({ code: 0, stderr: '' });
-        const { code, stdout } = await runHere(['--json', 'doctor'], urls);
-        expect(code, stdout).toBe(0);
-        const roles = results(stdout).filter(({ check }) => String(check).startsWith('role'));
-        expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
-        await admin.query(`ALTER ROLE ${name}_app BYPASSRLS CREATEDB PASSWORD 'other'`);
-      }
-      const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
-      expect(made.code).toBe(0);
-      const org = await runHere(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
-      expect(org).toMatchObject({ code: 0, stderr: '' });
-      const without = await runHere(['key', 'create', '--org', 'made', '--name', 'x'], {
-        DATABASE_URL: urls.DATABASE_URL,
-      });
-      expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
-    } finally {
-      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      for (const role of ['app', 'worker', 'portal', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
-      await admin.end();
-    }
-  }, 120_000);
-
-  it.each([
-    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
-    ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'user, password and'],
-    ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
-  ])('makes no roles when %s', async (_what, change, message) => {
-    const urls = urlsOf(database);
-    const settings = { ...urls, ...change(urls.DATABASE_URL), ADMIN_DATABASE_URL: database.adminUrl };
-    const { code, stderr } = await runHere(['roles'], settings);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
-    for (const url of Object.values(settings)) expect(stderr).not.toContain(new URL(url).password || 'nothing');
   });
 });

@@ -1,5 +1,5 @@
 import { runHere } from '../support/process/commands.js';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
 
 describe('demo --reset', { timeout: 120_000 }, () => {
@@ -14,11 +14,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     await database.drop();
   });
 
-  const cli = async (...args: string[]) => {
-    const { applicationUrl, workerUrl, portalUrl, ownerUrl } = database;
-    const processes = { DATABASE_URL: applicationUrl, WORKER_DATABASE_URL: workerUrl, PORTAL_DATABASE_URL: portalUrl };
-    return runHere(args, { ...processes, MIGRATION_DATABASE_URL: ownerUrl, ENCRYPTION_KEY: 'ab'.repeat(32) });
-  };
+  const cli = (...args: string[]) => runHere(args, { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32) });
   const demo = (...args: string[]) => cli('demo', '--size', '20', ...args);
 
   /** Rows of every table, whosever they are. */

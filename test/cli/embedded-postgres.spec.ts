@@ -1,93 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  rmdir,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  findPostgresBinaries,
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-} from '../../apps/cli/src/postgres/embedded-postgres.js';
+import { findPostgresBinaries, type EmbeddedPostgres } from '../../apps/cli/src/postgres/embedded-postgres.js';
+import { embeddedServers, pidOf, query, settings } from '../support/process/embedded-postgres.js';
 
+const { makeFolder, start, usedDir } = embeddedServers();
 const isRoot = process.getuid?.() === 0;
-const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
-
 /** A process id that no process has: beyond the largest one that the kernels hand out. */
 const DEAD_PID = 2 ** 22 + 1;
-
-/** For the tests that do not need an empty folder: creating one takes most of the time of a test. */
-let usedDir: string;
-const folders: string[] = [];
-const servers: EmbeddedPostgres[] = [];
-
-async function createFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'embedded-postgres-')));
-  // mkdtemp closes the folder to other accounts, which is a case of its own when this runs as root.
-  await chmod(folder, 0o755);
-  return folder;
-}
-
-async function makeFolder(): Promise<string> {
-  const folder = await createFolder();
-  folders.push(folder);
-  return folder;
-}
-
-async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ settings, ...options });
-  servers.push(server);
-  return server;
-}
-
-async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, ssl: false });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-/** As an earlier version left its data: no passwords, everybody on this machine is let in. */
-async function trustEverybody(server: EmbeddedPostgres, dataDir: string): Promise<void> {
-  for (const role of ['tutoring_owner', 'tutoring_app'])
-    await query(server.adminUrl, `ALTER ROLE ${role} PASSWORD NULL`);
-  await query(server.adminUrl, 'DROP OWNED BY tutoring_worker');
-  await query(Object.assign(new URL(server.adminUrl), { pathname: '/tutoring' }).href, 'DROP OWNED BY tutoring_worker');
-  await query(server.adminUrl, 'DROP ROLE tutoring_worker');
-  await writeFile(
-    join(server.dataDirectory, 'pg_hba.conf'),
-    'host all all 127.0.0.1/32 trust\nhost all all ::1/128 trust\n',
-  );
-  await query(server.adminUrl, 'SELECT pg_reload_conf()');
-  const open = Object.assign(new URL(server.adminUrl), { password: '' }).href;
-  await expect.poll(() => query(open, 'ALTER ROLE postgres PASSWORD NULL').catch(() => null)).toEqual([]);
-  await rm(join(dataDir, 'database-secret'));
-}
-
-async function pidOf(server: EmbeddedPostgres): Promise<number> {
-  return Number.parseInt(await readFile(join(server.dataDirectory, 'postmaster.pid'), 'utf8'), 10);
-}
 
 async function isGone(pid: number): Promise<boolean> {
   // In a container without an init process a killed server stays a zombie: that counts as gone.
@@ -109,166 +32,9 @@ async function kill(server: EmbeddedPostgres): Promise<void> {
   await gone(pid);
 }
 
-beforeAll(async () => {
-  usedDir = await createFolder();
-});
-
-afterAll(() => removeFolder(usedDir));
-
-afterEach(async () => {
-  const started = servers.splice(0);
-  for (const server of started) await server.stop();
-  for (const { dataDirectory } of started) {
-    if (!dataDirectory.startsWith('/var/lib/tutoring-api/')) continue;
-    await removeFolder(dirname(dataDirectory));
-    // Only when nobody else keeps data there.
-    await rmdir('/var/lib/tutoring-api').catch(() => undefined);
-  }
-  for (const folder of folders.splice(0)) await removeFolder(folder);
-});
-
 describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
-  it('creates the database with roles that cannot bypass row level security', async () => {
-    const dataDir = join(await makeFolder(), 'not', 'there', 'yet');
-    const log: string[] = [];
-    const server = await start({ dataDir, log: (line) => log.push(line) });
-
-    expect(server.startedHere).toBe(true);
-    expect(server.dataDirectory).toBe(join(dataDir, 'postgres'));
-    expect(log).toEqual([expect.stringMatching(/^PostgreSQL \d+.* started on 127\.0\.0\.1:\d+\.$/)]);
-
-    const roles = await query(
-      server.adminUrl,
-      `SELECT rolname, rolcanlogin AS login, rolcreatedb AS createdb,
-              rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS more
-       FROM pg_roles WHERE rolname LIKE 'tutoring%' ORDER BY rolname`,
-    );
-    expect(roles).toEqual([
-      { rolname: 'tutoring_app', login: true, createdb: false, more: false },
-      { rolname: 'tutoring_owner', login: true, createdb: false, more: false },
-      { rolname: 'tutoring_portal', login: true, createdb: false, more: false },
-      { rolname: 'tutoring_worker', login: true, createdb: false, more: false },
-    ]);
-    const [database] = await query(
-      server.adminUrl,
-      `SELECT pg_encoding_to_char(encoding) AS encoding, datacl::text AS rights FROM pg_database WHERE datname = 'tutoring'`,
-    );
-    // No entry without a role name: PUBLIC has no rights.
-    const processes = ['app', 'worker', 'portal'].map((name) => `tutoring_${name}=c/tutoring_owner`);
-    const rights = `{tutoring_owner=CTc/tutoring_owner,${processes.join(',')}}`;
-    expect(database).toEqual({ encoding: 'UTF8', rights });
-
-    await query(server.ownerUrl, 'CREATE TABLE lesson (tenant int); INSERT INTO lesson VALUES (1), (2)');
-    await query(
-      server.ownerUrl,
-      `ALTER TABLE lesson ENABLE ROW LEVEL SECURITY; ALTER TABLE lesson FORCE ROW LEVEL SECURITY;
-       CREATE POLICY one ON lesson USING (tenant = 1); GRANT SELECT ON lesson TO tutoring_app`,
-    );
-    const rows = [{ current_user: 'tutoring_app', tenant: 1 }];
-    expect(await query(server.applicationUrl, 'SELECT current_user, tenant FROM lesson')).toEqual(rows);
-    expect(await query(server.ownerUrl, 'SELECT tenant FROM lesson')).toEqual([{ tenant: 1 }]);
-    await expect(query(server.applicationUrl, 'CREATE TABLE mine (id int)')).rejects.toThrow(/permission denied/);
-    await expect(query(server.applicationUrl, 'CREATE DATABASE mine')).rejects.toThrow(/permission denied/);
-  });
-
-  it('listens on the loopback interface only and applies the given settings', async () => {
-    const server = await start({
-      dataDir: usedDir,
-      settings: { ...settings, application_name: "it's $HOME", listen_addresses: '*' },
-    });
-
-    const values = await query(
-      server.adminUrl,
-      `SELECT name, reset_val FROM pg_settings WHERE name IN ('application_name', 'fsync', 'listen_addresses',
-         'max_connections', 'TimeZone', 'unix_socket_directories') ORDER BY lower(name)`,
-    );
-    expect(values.map(({ name, reset_val }) => `${name}=${reset_val}`)).toEqual([
-      "application_name=it's $HOME",
-      'fsync=off',
-      'listen_addresses=127.0.0.1',
-      'max_connections=200',
-      'TimeZone=UTC',
-      'unix_socket_directories=',
-    ]);
-    const rules = await query(server.adminUrl, 'SELECT type, address, auth_method FROM pg_hba_file_rules');
-    expect(rules).toEqual([{ type: 'host', address: '127.0.0.1', auth_method: 'scram-sha-256' }]);
-  });
-
-  it('asks everybody for a password: each role has its own, which only the data folder tells', async () => {
-    const dataDir = await makeFolder();
-    const server = await start({ dataDir });
-    const urls = [server.adminUrl, server.ownerUrl, server.applicationUrl, server.workerUrl, server.portalUrl];
-    const passwords = urls.map((url) => new URL(url).password);
-    expect(new Set(passwords).size).toBe(5);
-    for (const url of urls) {
-      expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-      for (const password of ['', 'postgres', ...passwords.filter((other) => other !== new URL(url).password)]) {
-        const wrong = Object.assign(new URL(url), { password }).href;
-        await expect(query(wrong, 'SELECT 1'), wrong).rejects.toThrow(/password/);
-      }
-    }
-    const stored = await query(
-      server.adminUrl,
-      `SELECT rolpassword LIKE 'SCRAM-SHA-256$%' AS scram FROM pg_authid WHERE rolcanlogin`,
-    );
-    expect(stored.map(({ scram }) => scram as boolean)).toEqual([true, true, true, true, true]);
-    const secret = await stat(join(dataDir, 'database-secret'));
-    expect(secret.mode & 0o777).toBe(0o600);
-    const text = await readFile(join(dataDir, 'database-secret'), 'utf8');
-    for (const url of urls) expect(text).not.toContain(new URL(url).password);
-  });
-
-  it('closes the data folder to others, whatever the umask', async () => {
-    const dataDir = join(await makeFolder(), 'data');
-    const before = process.umask(0);
-    try {
-      const server = await start({ dataDir });
-      // Root's server passes through the folder as another account, and can list nothing.
-      expect((await stat(dataDir)).mode & 0o777).toBe(isRoot ? 0o711 : 0o700);
-      expect((await stat(server.dataDirectory)).mode & 0o777).toBe(0o700);
-      for (const name of await readdir(server.dataDirectory, { recursive: true })) {
-        const info = await stat(join(server.dataDirectory, name)).catch(() => undefined);
-        expect((info?.mode ?? 0) & 0o077, name).toBe(0);
-      }
-    } finally {
-      process.umask(before);
-    }
-  });
-
-  it.each(['stopped', 'running'])(
-    'sets passwords on data of a version that knew none, with its server %s',
-    async (state) => {
-      const dataDir = await makeFolder();
-      const first = await start({ dataDir });
-      await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
-      await trustEverybody(first, dataDir);
-      const open = Object.assign(new URL(first.adminUrl), { password: '' }).href;
-      expect(await query(open, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-      if (state === 'stopped') await first.stop();
-
-      const second = await start({ dataDir, adopt: true });
-      expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
-      for (const url of [second.adminUrl, second.ownerUrl, second.applicationUrl, second.workerUrl, second.portalUrl]) {
-        expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-        const without = Object.assign(new URL(url), { password: '' }).href;
-        await expect(query(without, 'SELECT 1')).rejects.toThrow(/password/);
-      }
-    },
-  );
-
-  it('sets new passwords when the secret was lost', async () => {
-    const dataDir = await makeFolder();
-    const first = await start({ dataDir });
-    await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
-    await first.stop();
-    await rm(join(dataDir, 'database-secret'));
-    const second = await start({ dataDir });
-    expect(new URL(second.adminUrl).password).not.toBe(new URL(first.adminUrl).password);
-    expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
-  });
-
   it('keeps the data over a restart, and stopping twice does no harm', async () => {
-    const dataDir = usedDir;
+    const dataDir = usedDir();
     const first = await start({ dataDir });
     await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
     const pid = await pidOf(first);
@@ -285,7 +51,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('stops while a client is connected', async () => {
-    const server = await start({ dataDir: usedDir });
+    const server = await start({ dataDir: usedDir() });
     const client = new pg.Client({ connectionString: server.applicationUrl });
     const lost = new Promise((resolve) => client.on('error', resolve));
     await client.connect();
@@ -296,7 +62,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('uses a running server and leaves it running, unless told to adopt it', async () => {
-    const dataDir = usedDir;
+    const dataDir = usedDir();
     const first = await start({ dataDir });
     const second = await start({ dataDir });
     expect(second).toMatchObject({
@@ -314,20 +80,8 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     await gone(pid);
   });
 
-  it('restores roles that somebody gave more rights', async () => {
-    const dataDir = usedDir;
-    const first = await start({ dataDir });
-    await query(first.adminUrl, 'ALTER ROLE tutoring_app SUPERUSER BYPASSRLS CREATEDB CREATEROLE');
-    await start({ dataDir });
-    const [role] = await query(
-      first.adminUrl,
-      `SELECT rolsuper OR rolbypassrls OR rolcreatedb OR rolcreaterole AS any FROM pg_roles WHERE rolname = 'tutoring_app'`,
-    );
-    expect(role).toEqual({ any: false });
-  });
-
   it('starts after a kill -9 of the server', async () => {
-    const dataDir = usedDir;
+    const dataDir = usedDir();
     const first = await start({ dataDir });
     await query(first.ownerUrl, `CREATE TABLE survivor AS SELECT 'kept' AS text`);
     await query(first.adminUrl, 'CHECKPOINT');
@@ -340,7 +94,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('waits for a process of the killed server that is still at work on the data', async () => {
-    const first = await start({ dataDir: usedDir });
+    const first = await start({ dataDir: usedDir() });
     const client = new pg.Client({ connectionString: first.adminUrl });
     client.on('error', () => undefined);
     await client.connect();
@@ -349,7 +103,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     // Stopped, it does not notice that its server is gone.
     process.kill(worker, 'SIGSTOP');
     await kill(first);
-    const starting = start({ dataDir: usedDir });
+    const starting = start({ dataDir: usedDir() });
     expect(await Promise.race([starting.then(() => 'started'), sleep(1_000, 'waiting')])).toBe('waiting');
     process.kill(worker, 'SIGCONT');
 
@@ -360,7 +114,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('starts when the process id in postmaster.pid went to another program, or the file is empty', async () => {
-    const dataDir = usedDir;
+    const dataDir = usedDir();
     const first = await start({ dataDir });
     const file = join(first.dataDirectory, 'postmaster.pid');
     const text = await readFile(file, 'utf8');
@@ -377,7 +131,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('does not mistake the server of another folder for its own', async () => {
-    const [first, second] = [await start({ dataDir: usedDir }), await start({ dataDir: await makeFolder() })];
+    const [first, second] = [await start({ dataDir: usedDir() }), await start({ dataDir: await makeFolder() })];
     const file = join(first.dataDirectory, 'postmaster.pid');
     const text = await readFile(file, 'utf8');
     await kill(first);
@@ -430,18 +184,12 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
   });
 
   it('tells the server log when the server does not start, and leaves nothing running', async () => {
-    const dataDir = usedDir;
+    const dataDir = usedDir();
     await expect(start({ dataDir, settings: { ...settings, no_such_setting: '1' } })).rejects.toThrow(
       /unrecognized configuration parameter "no_such_setting"/,
     );
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect((await start({ dataDir })).startedHere).toBe(true);
-  });
-
-  it.runIf(isRoot)('as root: runs the server under an ordinary account', async () => {
-    const server = await start({ dataDir: usedDir });
-    expect((await stat(server.dataDirectory)).uid).not.toBe(0);
-    expect((await stat(`/proc/${await pidOf(server)}`)).uid).not.toBe(0);
   });
 
   it.runIf(isRoot)('as root: keeps the data elsewhere when the account cannot enter the folder', async () => {

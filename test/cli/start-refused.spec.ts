@@ -9,7 +9,7 @@ import { DataLock, launcherOf } from '../../apps/cli/src/start/data-lock.js';
 import { buildOnce } from '../support/http/api-process.js';
 import { runCli } from '../support/process/cli.js';
 import { runHere } from '../support/process/commands.js';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -101,10 +101,7 @@ describe('a database of one’s own is left as it is', () => {
   afterEach(() => database.drop());
 
   const settings = (): Record<string, string> => ({
-    DATABASE_URL: database.applicationUrl,
-    WORKER_DATABASE_URL: database.workerUrl,
-    PORTAL_DATABASE_URL: database.portalUrl,
-    MIGRATION_DATABASE_URL: database.ownerUrl,
+    ...urlsOf(database),
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
   });

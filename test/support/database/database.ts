@@ -20,6 +20,16 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** The settings of a command that uses this database. */
+export function urlsOf({ applicationUrl, workerUrl, portalUrl, ownerUrl }: TestDatabase) {
+  return {
+    DATABASE_URL: applicationUrl,
+    WORKER_DATABASE_URL: workerUrl,
+    PORTAL_DATABASE_URL: portalUrl,
+    MIGRATION_DATABASE_URL: ownerUrl,
+  };
+}
+
 /** Clones the migrated template. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return create(inject('template'));

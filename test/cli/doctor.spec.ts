@@ -1,0 +1,114 @@
+import pg from 'pg';
+import { runHere } from '../support/process/commands.js';
+import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { TestSmtp } from '../support/worker/smtp.js';
+import { results } from '../support/process/cli.js';
+
+describe('doctor and recount', () => {
+  let database: TestDatabase;
+  const cli = (...args: string[]) => runHere(args, urlsOf(database));
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await cli('org', 'create', '--name', 'First', '--slug', 'first');
+    await cli('owner', 'create', '--org', 'first', '--email', 'owner@example.org');
+  });
+  afterAll(() => database.drop());
+
+  it('doctor finds everything in order', async () => {
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(0);
+    const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check as string, status]));
+    expect(byCheck).toMatchObject({
+      database: 'ok',
+      migrations: 'ok',
+      'role of the api': 'ok',
+      'role of the worker': 'ok',
+      'role of the owner': 'ok',
+      totals: 'ok',
+      copies: 'ok',
+      redis: 'ok',
+      mail: 'warn',
+      storage: 'ok',
+      worker: 'warn',
+    });
+  });
+
+  it('doctor fails on a role that can do more than it should, and on a database that is not there', async () => {
+    const roles = async (url: string): Promise<Record<string, string>> => {
+      const { stdout } = await runHere(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
+      return Object.fromEntries(
+        results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]),
+      );
+    };
+    const asOwner = await roles(database.ownerUrl);
+    expect(asOwner['role of the api']).toMatch(
+      /^fail: .* owns the database .*; .* owns the schema, tables or functions/,
+    );
+    expect(asOwner['role of the worker']).toMatch(/^ok/);
+    expect(asOwner['role of the owner']).toMatch(/^ok/);
+    expect((await roles(database.adminUrl))['role of the api']).toMatch(/^fail: .*superuser/);
+    expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
+    const nowhere = await runHere(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.stdout).toMatch(
+      /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
+    );
+  });
+
+  it('doctor finds a counter that is wrong, and recount puts it right', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    await owner.connect();
+    await owner
+      .query(
+        `INSERT INTO list_counts (organization_id, list, delta) SELECT id, 'members:student', 3 FROM organizations
+         WHERE slug = 'first'`,
+      )
+      .finally(() => owner.end());
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(1);
+    expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
+      check: 'totals',
+      status: 'fail',
+      message: 'members:student of first counts 3 but has 0 rows: run "npm run cli -- recount"',
+    });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Recounted first\nAll copies are correct\n' });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
+    expect((await cli('doctor')).code).toBe(0);
+  });
+
+  it('doctor finds a copy that is wrong, and recount puts it right', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    await owner.connect();
+    const id = await owner
+      .query<{ id: string }>(
+        `UPDATE users SET seen_by = '{}' WHERE id = (SELECT id FROM users WHERE seen_by <> '{}' LIMIT 1) RETURNING id`,
+      )
+      .finally(() => owner.end())
+      .then(({ rows }) => rows[0]!.id);
+    const { code, stdout } = await cli('--json', 'doctor');
+    expect(code).toBe(1);
+    expect(results(stdout).find(({ check }) => check === 'copies')).toEqual({
+      check: 'copies',
+      status: 'fail',
+      message: `users.seen_by of ${id} is wrong: run "npm run cli -- recount"`,
+    });
+    expect(await cli('recount')).toMatchObject({
+      code: 0,
+      stdout: 'All totals are correct\nRows copied again: 1\n',
+    });
+    expect((await cli('doctor')).code).toBe(0);
+  });
+
+  it('doctor asks the mail server', async () => {
+    const smtp = await TestSmtp.start();
+    const mail = async (url: string) =>
+      results(
+        (await runHere(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
+      ).find(({ check }) => check === 'mail');
+    expect(await mail(smtp.url)).toMatchObject({ status: 'ok' });
+    await smtp.stop();
+    expect(await mail(smtp.url)).toMatchObject({ status: 'fail' });
+    expect(await mail('file:///tmp/mail')).toMatchObject({ status: 'ok' });
+  });
+});

@@ -1,0 +1,123 @@
+import { PassThrough } from 'node:stream';
+import pg from 'pg';
+import { runHere } from '../support/process/commands.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { results, runCli } from '../support/process/cli.js';
+
+describe('migrate', () => {
+  it('migrates an empty database, twice without harm, and takes the last migration back', async () => {
+    const empty = await createEmptyDatabase();
+    const urls = urlsOf(empty);
+    try {
+      const both = await Promise.all([runCli(['--json', 'migrate'], urls), runCli(['--json', 'migrate'], urls)]);
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+      const applied = both.map(({ stdout }) => (results(stdout)[0] as { applied: string[] }).applied);
+      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+      const asked = await runHere(['migrate', '--revert'], urls);
+      expect(asked).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/--yes/) as string });
+      const [reverted] = results((await runHere(['--json', 'migrate', '--revert', '--yes'], urls)).stdout);
+      expect(reverted).toEqual({ reverted: applied.flat().at(-1) });
+      expect(results((await runHere(['--json', 'migrate'], urls)).stdout)).toEqual([
+        { applied: applied.flat().slice(-1) },
+      ]);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('migrate --revert asks whoever sits at the terminal, and takes anything but yes for no', async () => {
+    const migrated = await createTestDatabase();
+    /** Runs it at a terminal at which this is typed; null closes the terminal (Ctrl-D). */
+    const answer = async (typed: string | null) => {
+      const terminal = Object.assign(new PassThrough(), { isTTY: true });
+      const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as never);
+      try {
+        terminal.end(typed === null ? '' : `${typed}\n`);
+        return await runHere(['migrate', '--revert'], urlsOf(migrated));
+      } finally {
+        stdin.mockRestore();
+      }
+    };
+    try {
+      for (const no of ['', 'n', 'yesterday', null]) {
+        const { code, stdout, stderr } = await answer(no);
+        expect([no, code, stdout]).toEqual([no, 1, '']);
+        expect(stderr).toMatch(/Continue\? \[y\/N\] [^]*Nothing was changed\.\n$/);
+      }
+      for (const yes of ['y', ' YES ']) {
+        expect(await answer(yes)).toMatchObject({
+          code: 0,
+          stdout: expect.stringMatching(/^Reverted \w+\n$/) as string,
+        });
+      }
+      expect(results((await runHere(['--json', 'migrate'], urlsOf(migrated))).stdout)).toEqual([
+        { applied: [expect.any(String), expect.any(String)] },
+      ]);
+    } finally {
+      await migrated.drop();
+    }
+  });
+});
+
+describe('roles', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('makes the four roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
+    const admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    const name = `spec_made_${process.pid}`;
+    const at = (role: string, password: string) =>
+      Object.assign(new URL(database.ownerUrl), { username: `${name}_${role}`, password, pathname: `/${name}` }).href;
+    const urls = {
+      DATABASE_URL: at('app', 'it’s "quoted"'),
+      WORKER_DATABASE_URL: at('worker', 'w'),
+      PORTAL_DATABASE_URL: at('portal', 'p'),
+      MIGRATION_DATABASE_URL: at('owner', 'o'),
+    };
+    try {
+      const early = await runHere(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
+      expect(early.stderr).toContain(`The role "${name}_app" of DATABASE_URL does not exist`);
+      // Twice: the second time restores what somebody changed.
+      for (let round = 0; round < 2; round++) {
+        const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+        expect(made).toMatchObject({ code: 0, stderr: '' });
+        expect(await runHere(['migrate'], urls)).toMatchObject({ code: 0, stderr: '' });
+        const { code, stdout } = await runHere(['--json', 'doctor'], urls);
+        expect(code, stdout).toBe(0);
+        const roles = results(stdout).filter(({ check }) => String(check).startsWith('role'));
+        expect(roles.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
+        await admin.query(`ALTER ROLE ${name}_app BYPASSRLS CREATEDB PASSWORD 'other'`);
+      }
+      const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
+      expect(made.code).toBe(0);
+      const org = await runHere(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
+      expect(org).toMatchObject({ code: 0, stderr: '' });
+      const without = await runHere(['key', 'create', '--org', 'made', '--name', 'x'], {
+        DATABASE_URL: urls.DATABASE_URL,
+      });
+      expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
+    } finally {
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      for (const role of ['app', 'worker', 'portal', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
+      await admin.end();
+    }
+  }, 120_000);
+
+  it.each([
+    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
+    ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'user, password and'],
+    ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
+  ])('makes no roles when %s', async (_what, change, message) => {
+    const urls = urlsOf(database);
+    const settings = { ...urls, ...change(urls.DATABASE_URL), ADMIN_DATABASE_URL: database.adminUrl };
+    const { code, stderr } = await runHere(['roles'], settings);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+    for (const url of Object.values(settings)) expect(stderr).not.toContain(new URL(url).password || 'nothing');
+  });
+});
