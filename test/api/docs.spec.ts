@@ -3,8 +3,10 @@ import { TestApi } from '../support/http/api.js';
 import { cataloguedAs } from '../support/http/catalogue.js';
 import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
+  answerOf,
   type ApiDocument,
   documentOf,
+  keyedReads,
   keyedRoutes,
   nameOf,
   operationAt,
@@ -76,7 +78,7 @@ describe('/openapi.json', () => {
       if (route.path === '/v1/ping') continue;
       expect([nameOf(route), idOf(route)]).toEqual([nameOf(route), expect.stringMatching(VERBS[route.method]!)]);
       if (route.method !== 'GET') continue;
-      const { schema } = operationAt(document, route).responses[200]!.content['application/json'];
+      const schema = answerOf(document, route);
       const list = schema.type === 'array' || schema.properties?.meta !== undefined;
       expect([nameOf(route), idOf(route).startsWith('list_')]).toEqual([nameOf(route), list]);
     }
@@ -172,9 +174,10 @@ describe('/openapi.json', () => {
     expect(tags.filter((name) => CONTRACT.includes(name))).toEqual(CONTRACT);
   });
 
-  it('refers to nothing that it does not have', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
-    const known = (['schemas', 'responses', 'headers'] as const).flatMap((kind) =>
+  it('refers to nothing that it does not have', async () => {
+    const { text } = await send(api, 'GET', '/openapi.json');
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
+    const known = (['schemas', 'responses', 'parameters', 'headers'] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
     );
     expect(references.length).toBeGreaterThan(50);
@@ -193,6 +196,26 @@ describe('/openapi.json', () => {
         expect(schema.enum ?? schema.pattern).toBeDefined();
       if (schema.type === 'integer')
         expect([name, typeof schema.minimum, typeof schema.maximum]).toEqual([name, 'number', 'number']);
+    }
+  });
+
+  it('names the page of each list, and describes what operations share once', async () => {
+    const { text } = await send(api, 'GET', '/openapi.json');
+    const served = JSON.parse(text) as ApiDocument;
+    const described = Object.values(served.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ parameters }) => parameters.map((parameter) => JSON.stringify(parameter))),
+    );
+    const inline = described.filter((parameter) => !parameter.startsWith('{"$ref"'));
+    expect(inline.filter((parameter, index) => inline.indexOf(parameter) !== index)).toEqual([]);
+    const pages = keyedReads(api).filter((route) => answerOf(served, route).properties?.meta);
+    expect(pages.length).toBeGreaterThan(5);
+    for (const route of pages) {
+      const { schema } = operationAt(served, route).responses[200]!.content['application/json'];
+      expect([nameOf(route), schema]).toEqual([
+        nameOf(route),
+        { $ref: expect.stringMatching(/^#\/components\/schemas\/\w+Page$/) as string },
+      ]);
+      expect(answerOf(served, route).properties!.meta).toEqual({ $ref: '#/components/schemas/PageMeta' });
     }
   });
 

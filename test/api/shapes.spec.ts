@@ -2,6 +2,7 @@ import { TestApi } from '../support/http/api.js';
 import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
   type Answer,
+  answerOf,
   type ApiDocument,
   call,
   documentOf,
@@ -57,7 +58,8 @@ function queriesOf(route: Route, school: School): string[] {
 
 /** The name of the shape that the route answers, or of its items. */
 function shapeOf(route: Route): string {
-  const text = JSON.stringify(operationAt(document, route).responses[200]!.content['application/json'].schema);
+  const { schema } = operationAt(document, route).responses[200]!.content['application/json'];
+  const text = JSON.stringify(answerOf(document, route).properties?.data ?? schema);
   return /#\/components\/schemas\/(\w+)/.exec(text)![1]!;
 }
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { errorSchemas } from '../../../apps/api/src/http/openapi/errors.js';
-import { operationOf, pageMeta } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 
 /** What the check needs of an answer. Header names are in lower case. */
@@ -54,7 +54,7 @@ export class AnswerCheck {
     for (const { method, path, handler } of routes) {
       const answer = operationOf(handler)?.answer;
       if (!answer) continue;
-      const components = { schemas: { [answer.view.name]: answer.view.schema, [pageMeta.name]: pageMeta.schema } };
+      const components = { schemas: Object.fromEntries(answer.shapes.map(({ name, schema }) => [name, schema])) };
       this.successes.set(`${method} ${path}`, this.ajv.compile({ ...answer.schema, components }));
     }
   }

@@ -62,12 +62,27 @@ export interface ApiDocument extends Omit<OpenAPIObject, 'paths' | 'components'>
   components: {
     schemas: Record<string, Schema>;
     responses: Record<string, DocumentedResponse>;
+    parameters: Record<string, Parameter>;
     headers: Record<string, { description: string; schema: Schema }>;
   };
 }
 
+/** The served document, with the shared parameters in each operation that refers to them. */
 export async function documentOf(api: TestApi): Promise<ApiDocument> {
-  return (await api.get('/openapi.json')).body as ApiDocument;
+  const document = (await api.get('/openapi.json')).body as ApiDocument;
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const parameters = operation.parameters as (Parameter & { $ref?: string })[];
+    operation.parameters = parameters.map((parameter) =>
+      parameter.$ref ? document.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
+    );
+  }
+  return document;
+}
+
+/** The schema of the route's success (200), without its name. */
+export function answerOf(document: ApiDocument, route: Route): Schema {
+  const { schema } = operationAt(document, route).responses[200]!.content['application/json'];
+  return typeof schema.$ref === 'string' ? document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
 }
 
 /** The route's operation in the document. */

@@ -16,7 +16,8 @@ import { isIdempotent } from '../writes/idempotency-key.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
-import { type Answer, type Operation, operationOf, pageMeta } from './operation.decorator.js';
+import { type Parameter, parametersOf, shareParameters } from './parameters.js';
+import { type Answer, type Operation, operationOf } from './operation.decorator.js';
 
 /** The version of the API, not of the service: additions raise the minor number; nothing is removed under /v1. */
 export const INTERFACE_VERSION = '1.0.0';
@@ -69,14 +70,14 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     .addSecurityRequirements('api_key')
     .build();
   const document = SwaggerModule.createDocument(app, config);
-  const schemas: Record<string, Schema> = { ...errorSchemas, [pageMeta.name]: pageMeta.schema };
+  const schemas: Record<string, Schema> = { ...errorSchemas };
   const paths = document.paths as Operations;
   for (const route of app.get(RouteTable).routes()) {
     const documented = operationOf(route.handler);
     const path = templateOf(route.path);
     const operation = paths[path]?.[route.method.toLowerCase()];
     if (!documented || !operation) continue;
-    if (documented.answer) schemas[documented.answer.view.name] = documented.answer.view.schema;
+    for (const { name, schema } of documented.answer?.shapes ?? []) schemas[name] = schema;
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;
     const scope = byBody
@@ -86,12 +87,11 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     operation['x-required-scopes'] = scopes;
     if (byBody) operation['x-scopes-by-body'] = true;
     operation.tags = [path.split('/')[2]];
-    operation.parameters = [
-      ...(operation.parameters as Parameter[]).map(describeParameter),
-      ...(isIdempotent(route.handler) ? [IDEMPOTENCY_KEY] : []),
-      ...(documented.versioned && route.method === 'GET' ? [IF_NONE_MATCH] : []),
-      ...(documented.versioned && changes(route) ? [IF_MATCH] : []),
-    ];
+    operation.parameters = parametersOf(operation.parameters as Parameter[], {
+      idempotent: isIdempotent(route.handler),
+      read: documented.versioned === true && route.method === 'GET',
+      changed: documented.versioned === true && changes(route),
+    });
     delete operation.requestBody;
     const body = requestBodyOf(route, documented, schemas);
     if (body) operation.requestBody = body;
@@ -100,7 +100,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
   const responses = { ...failureResponses(), NotModified: notModified };
   return Object.assign(document, {
     tags,
-    components: { ...document.components, schemas, responses, headers: HEADERS },
+    components: { ...document.components, schemas, responses, parameters: shareParameters(paths), headers: HEADERS },
   });
 }
 
@@ -141,47 +141,6 @@ function requestBodyOf({ controller, handler }: Route, { example }: Operation, s
   if (!shape) return null;
   const schema = documentedSchema(shape, schemas);
   return { required: !mayBeEmpty(shape), content: { 'application/json': { schema, ...(example && { example }) } } };
-}
-
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'A retry with the same key and body returns the first response and has no further effect.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
-};
-
-const IF_MATCH = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version to change. If the post has another version, nothing is changed (412).',
-  schema: { type: 'string' },
-};
-
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that the client has. The response is 304 as long as it is current.',
-  schema: { type: 'string' },
-};
-
-interface Parameter {
-  in: string;
-  schema: Schema;
-  examples?: unknown;
-}
-
-/**
- * Ids in paths are strings: one that is no UUID is a record that does not exist, not a fault of form. Examples are the
- * schema's: those of a parameter would have to be named one by one.
- */
-function describeParameter({ examples, ...parameter }: Parameter): Parameter {
-  if (parameter.in === 'path') {
-    return { ...parameter, schema: { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] } };
-  }
-  return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
 /** A 304 has the headers of the response it stands for, and no body. */

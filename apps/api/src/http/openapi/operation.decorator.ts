@@ -7,7 +7,8 @@ const OPERATION = 'operation';
 
 /** What an operation answers with. */
 export interface Answer {
-  view: Shape;
+  /** Every schema that the answer needs by name. */
+  shapes: Shape[];
   schema: Schema;
   /** Additional `meta` of a page's example. */
   meta?: object;
@@ -54,13 +55,13 @@ export function operationOf(handler: object): Operation | undefined {
 const ref = (view: Shape): Schema => ({ $ref: `#/components/schemas/${view.name}` });
 
 /** One record. */
-export const one = (view: Shape): Answer => ({ view, schema: ref(view) });
+export const one = (view: Shape): Answer => ({ shapes: [view], schema: ref(view) });
 
 /** A bare array. */
-const array = (view: Shape): Answer => ({ view, schema: { type: 'array', items: ref(view) } });
+const array = (view: Shape): Answer => ({ shapes: [view], schema: { type: 'array', items: ref(view) } });
 
 /** One schema for all lists, so that generated clients have one type for paging. */
-export const pageMeta: Shape = {
+const pageMeta: Shape = {
   name: 'PageMeta',
   schema: {
     type: 'object',
@@ -83,16 +84,16 @@ export const pageMeta: Shape = {
   },
 };
 
-/** A page in its envelope, with a total if the list has one. */
+/** A page in its envelope, which has a name of its own for generated clients; with a total if the list has one. */
 function page(view: Shape, total: boolean): Answer {
-  return {
-    view,
+  const envelope: Shape = {
+    name: `${view.name}Page`,
     schema: {
       type: 'object',
       properties: { data: { type: 'array', items: ref(view) }, meta: ref(pageMeta) },
       required: ['data', 'meta'],
       additionalProperties: false,
     },
-    ...(total && { meta: { total: 1 } }),
   };
+  return { shapes: [view, pageMeta, envelope], schema: ref(envelope), ...(total && { meta: { total: 1 } }) };
 }

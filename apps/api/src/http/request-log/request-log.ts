@@ -24,7 +24,7 @@ const NEVER = /^2[23]/;
 export interface Recorded {
   keyId: string;
   method: string;
-  /** null where none matched, or none was looked for. */
+  /** The template of the path; null if no route was found or looked for. */
   route: string | null;
   status: number;
   ms: number;

@@ -1,0 +1,87 @@
+import type { Schema } from '../views/schemas.js';
+
+/** A parameter of an operation. */
+export interface Parameter {
+  name: string;
+  in: string;
+  schema: Schema;
+  examples?: unknown;
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A retry with the same key and body returns the first response and has no further effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
+};
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version to change. If the post has another version, nothing is changed (412).',
+  schema: { type: 'string' },
+};
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that the client has. The response is 304 as long as it is current.',
+  schema: { type: 'string' },
+};
+
+/** An operation's own parameters, and the headers of requests that its kind has. */
+export function parametersOf(
+  own: Parameter[],
+  { idempotent, read, changed }: { idempotent: boolean; read: boolean; changed: boolean },
+): Parameter[] {
+  return [
+    ...own.map(describeParameter),
+    ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(read ? [IF_NONE_MATCH] : []),
+    ...(changed ? [IF_MATCH] : []),
+  ];
+}
+
+/**
+ * Ids in paths are strings: one that is no UUID is a record that does not exist, not a fault of form. Examples are the
+ * schema's: those of a parameter would have to be named one by one.
+ */
+function describeParameter({ examples, ...parameter }: Parameter): Parameter {
+  if (parameter.in === 'path') {
+    return { ...parameter, schema: { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] } };
+  }
+  return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
+}
+
+/** An operation of the document, as far as this file needs it. */
+interface Operation {
+  parameters?: (Parameter | { $ref: string })[];
+}
+
+/**
+ * Describes parameters that several operations have once, and refers to them from there.
+ *
+ * @returns the shared ones by name. Of two that differ under one name, the first is shared.
+ */
+export function shareParameters(paths: Record<string, Record<string, Operation>>): Record<string, Parameter> {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);
+  const seen = new Set<string>();
+  const shared = new Map<string, { parameter: Parameter; text: string }>();
+  for (const parameter of all) {
+    const text = JSON.stringify(parameter);
+    if (seen.has(text) && !shared.has(parameter.name)) shared.set(parameter.name, { parameter, text });
+    seen.add(text);
+  }
+  for (const operation of operations) {
+    operation.parameters = (operation.parameters as Parameter[] | undefined)?.map((parameter) =>
+      shared.get(parameter.name)?.text === JSON.stringify(parameter)
+        ? { $ref: `#/components/parameters/${parameter.name}` }
+        : parameter,
+    );
+  }
+  return Object.fromEntries([...shared].map(([name, { parameter }]) => [name, parameter]));
+}
