@@ -1,4 +1,4 @@
-import type { Position } from '../support/http/long-requests.js';
+import type { Position } from '../support/http/long-bodies.js';
 import { type Bounds, type Finding, MeteredApi, tell } from '../support/http/metered-api.js';
 import { Random } from '../support/data/random.js';
 

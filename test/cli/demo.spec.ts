@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { type DemoOptions, type DemoOrganization, sizeOf, writeDemo } from '../../apps/cli/src/demo/demo.js';
 import { importFolder, type ImportReport } from '../../apps/cli/src/import/importer.js';
 import { TABLES } from '../../apps/cli/src/import/tables.js';
-import { type Row, World } from '../database/world.js';
+import { type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 
 // A Wednesday evening in Melbourne: today has sessions on both sides of now.
 const NOW = new Date('2026-05-06T05:00:00Z');
 
 describe('demo', () => {
   const folders: string[] = [];
-  let world: World;
+  let fixture: SchemaFixture;
   let organizations: (DemoOrganization & { id: string })[];
   const reports: ImportReport[] = [];
 
@@ -23,27 +23,27 @@ describe('demo', () => {
   }
 
   function load(id: string, folder: string): Promise<ImportReport> {
-    return importFolder({ url: world.urls.ownerUrl, organizationId: id, folder });
+    return importFolder({ url: fixture.urls.ownerUrl, organizationId: id, folder });
   }
 
   /** What the organization's callers of the API could see. */
   function seen(place: number, sql: string): Promise<Row[]> {
-    return world.as(organizations[place]!.id, sql);
+    return fixture.as(organizations[place]!.id, sql);
   }
 
   beforeAll(async () => {
-    world = await World.create();
+    fixture = await SchemaFixture.create();
     organizations = [];
     for (const written of await write()) {
-      const id = await world.organization();
-      await world.as(id, 'UPDATE organizations SET time_zone = $1', [written.timeZone]);
+      const id = await fixture.organization();
+      await fixture.as(id, 'UPDATE organizations SET time_zone = $1', [written.timeZone]);
       organizations.push({ ...written, id });
       reports.push(await load(id, written.folder));
     }
   });
 
   afterAll(async () => {
-    await world.destroy();
+    await fixture.destroy();
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
   });
 
@@ -73,13 +73,13 @@ describe('demo', () => {
   });
 
   it('has every value of every closed set', async () => {
-    const sets = await world.all(`SELECT k.conrelid::regclass::text AS table, a.attname AS column,
+    const sets = await fixture.all(`SELECT k.conrelid::regclass::text AS table, a.attname AS column,
         ARRAY(SELECT (regexp_matches(pg_get_constraintdef(k.oid), '''([a-z_]+)''', 'g'))[1]) AS values
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '% = ANY (ARRAY[%' AND k.connamespace = 'public'::regnamespace`);
     expect(sets.length).toBeGreaterThan(20);
     for (const { table, column, values } of sets.filter((set) => TABLES.includes(set.table as string))) {
-      const found = await world.all(`SELECT DISTINCT ${String(column)} AS value FROM ${String(table)}`);
+      const found = await fixture.all(`SELECT DISTINCT ${String(column)} AS value FROM ${String(table)}`);
       expect(
         found.map((row) => row.value),
         `${String(table)}.${String(column)}`,
@@ -88,12 +88,12 @@ describe('demo', () => {
   });
 
   it('has addresses that reach nobody', async () => {
-    const addresses = await world.all('SELECT email FROM users');
+    const addresses = await fixture.all('SELECT email FROM users');
     expect(addresses.length).toBeGreaterThan(100);
     for (const { email } of addresses) expect(email).toMatch(/@example\.(com|org)$|@placeholder\.invalid$/);
     for (const { ownerEmail, id } of organizations) {
       const owner = `SELECT m.role FROM users u JOIN members m ON m.user_id = u.id WHERE u.email = $1`;
-      expect(await world.as(id, owner, [ownerEmail])).toEqual([{ role: 'owner' }]);
+      expect(await fixture.as(id, owner, [ownerEmail])).toEqual([{ role: 'owner' }]);
     }
   });
 
@@ -155,7 +155,7 @@ describe('demo', () => {
     ['a pinned post', `SELECT FROM blog_posts WHERE is_pinned`],
     ['an invoice whose lines do not only add', `SELECT FROM invoice_lines WHERE amount_cents < 0`],
   ])('has %s', async (_, sql) => {
-    expect(await world.all(sql)).not.toEqual([]);
+    expect(await fixture.all(sql)).not.toEqual([]);
   });
 
   it('is of today', async () => {
@@ -170,7 +170,7 @@ describe('demo', () => {
       ).not.toEqual([]);
       expect(await seen(place, `SELECT FROM blog_posts WHERE scheduled_at > '${NOW.toISOString()}'`)).toHaveLength(2);
       // Nothing was written down before it happened.
-      const tables = await world.all(`SELECT table_name AS name FROM information_schema.columns
+      const tables = await fixture.all(`SELECT table_name AS name FROM information_schema.columns
         WHERE table_schema = 'public' AND column_name = 'created_at' AND table_name <> 'api_keys'`);
       for (const { name } of tables.filter((table) => TABLES.includes(table.name as string))) {
         const late = await seen(place, `SELECT FROM ${String(name)} WHERE created_at > '${NOW.toISOString()}'`);
@@ -192,13 +192,13 @@ describe('demo', () => {
       expect(Number(newest!.paid)).toBeGreaterThan(0);
     }
     expect(
-      await world.all(`SELECT p.user_id FROM parents p WHERE p.enrolled_at IS NOT NULL AND NOT EXISTS (
+      await fixture.all(`SELECT p.user_id FROM parents p WHERE p.enrolled_at IS NOT NULL AND NOT EXISTS (
       SELECT FROM parent_students s JOIN invoices i ON i.student_id = s.student_id AND i.status IN ('open', 'paid')
       WHERE s.parent_id = p.user_id)`),
     ).toEqual([]);
-    expect(await world.all(`SELECT FROM session_feedback WHERE comment !~ '\\S'`)).toEqual([]);
-    expect(await world.all(`SELECT FROM session_feedback WHERE reviewer_id = tutor_id`)).toEqual([]);
-    const posts = await world.all(`SELECT DISTINCT content FROM blog_posts`);
+    expect(await fixture.all(`SELECT FROM session_feedback WHERE comment !~ '\\S'`)).toEqual([]);
+    expect(await fixture.all(`SELECT FROM session_feedback WHERE reviewer_id = tutor_id`)).toEqual([]);
+    const posts = await fixture.all(`SELECT DISTINCT content FROM blog_posts`);
     expect(posts.length).toBeGreaterThan(8);
     for (const { content } of posts) {
       const sentences = String(content)
@@ -211,25 +211,25 @@ describe('demo', () => {
 
   it('bills lessons that took place, once, at their price, and pays for them what is paid', async () => {
     expect(
-      await world.all(`SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id JOIN sessions s ON s.id = l.session_id
+      await fixture.all(`SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id JOIN sessions s ON s.id = l.session_id
       WHERE s.student_id <> i.student_id OR s.status <> 'completed' OR l.amount_cents <> s.amount_owed_cents`),
     ).toEqual([]);
     expect(
-      await world.all(
+      await fixture.all(
         `SELECT session_id FROM invoice_lines WHERE session_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1`,
       ),
     ).toEqual([]);
-    expect((await world.all(`SELECT FROM invoice_lines WHERE session_id IS NOT NULL`)).length).toBeGreaterThan(40);
+    expect((await fixture.all(`SELECT FROM invoice_lines WHERE session_id IS NOT NULL`)).length).toBeGreaterThan(40);
     expect(
-      await world.all(
+      await fixture.all(
         `SELECT p.id FROM payments p JOIN sessions s ON s.id = p.session_id WHERE p.amount_cents <> s.amount_owed_cents`,
       ),
     ).toEqual([]);
-    const [sums] = await world.all(`SELECT (SELECT sum(amount_paid_cents) FROM invoices) AS invoices,
+    const [sums] = await fixture.all(`SELECT (SELECT sum(amount_paid_cents) FROM invoices) AS invoices,
       (SELECT sum(amount_cents) FROM payments WHERE session_id IS NULL) AS payments`);
     expect(sums!.invoices).toBe(sums!.payments);
     expect(
-      await world.all(
+      await fixture.all(
         `SELECT r.id FROM results r JOIN homework h ON h.id = r.homework_assignment_id WHERE h.student_id <> r.student_id`,
       ),
     ).toEqual([]);
@@ -244,7 +244,7 @@ describe('demo', () => {
   });
 
   it('splits invoices into lines that add up', async () => {
-    const wrong = await world.all(`SELECT i.id FROM invoices i JOIN invoice_lines l ON l.invoice_id = i.id
+    const wrong = await fixture.all(`SELECT i.id FROM invoices i JOIN invoice_lines l ON l.invoice_id = i.id
       GROUP BY i.id HAVING sum(l.amount_cents) <> i.amount_due_cents OR i.amount_paid_cents > i.amount_due_cents`);
     expect(wrong).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('demo', () => {
   });
 
   it('can be tiny', async () => {
-    const tiny = await World.create();
+    const tiny = await SchemaFixture.create();
     try {
       for (const { folder } of await write({ students: 10, homework: 0 })) {
         const organizationId = await tiny.organization();

@@ -1,6 +1,6 @@
 import { randomUUID as id } from 'node:crypto';
 import { ImportError, importFolder } from '../../apps/cli/src/import/importer.js';
-import type { Row } from '../database/world.js';
+import type { Row } from '../support/database/schema-fixture.js';
 import { ImportFixture } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
@@ -162,7 +162,7 @@ describe('an import of lines with faults', () => {
     const good = { subjects: [{ id: id(), name: 'Physics' }] };
     const faults = await fixture.faultsOf({ ...good, [table]: ['', line, ''] });
     expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2/, ''))).toEqual(messages);
-    expect(await fixture.world.as(fixture.organization, 'SELECT FROM subjects')).toEqual([]);
+    expect(await fixture.database.as(fixture.organization, 'SELECT FROM subjects')).toEqual([]);
   });
 
   it('refuses bytes that are no text, and lines without an end', async () => {
@@ -188,7 +188,7 @@ describe('an import of lines with faults', () => {
     const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
     const folder = await fixture.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
     const error = (await importFolder({
-      url: fixture.world.urls.ownerUrl,
+      url: fixture.database.urls.ownerUrl,
       organizationId: fixture.organization,
       folder,
     }).catch((thrown: unknown) => thrown)) as ImportError;

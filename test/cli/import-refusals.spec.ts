@@ -1,5 +1,5 @@
 import { randomUUID as id } from 'node:crypto';
-import { homeworkRow, resultRow, type Row } from '../database/world.js';
+import { homeworkRow, resultRow, type Row } from '../support/database/schema-fixture.js';
 import { ImportFixture, School } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
@@ -14,7 +14,7 @@ describe('an import of rows that do not fit', () => {
   afterAll(() => fixture.close());
 
   it('names every line that refers to what is not there', async () => {
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     const theirs = new School();
     const subject_id = id();
     await fixture.load(theirs.with({ subjects: [{ id: subject_id, name: 'Physics' }] }), other);
@@ -46,7 +46,7 @@ describe('an import of rows that do not fit', () => {
     ]);
     await fixture.load(fixture.school.with({ ...swapped, messages: [messages![0]!, answer] }));
 
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
     const theirs = new School();
     const stranger = theirs.conversation();
@@ -93,7 +93,7 @@ describe('an import of rows that do not fit', () => {
 
   it('refuses an address or an id that somebody has in another organization, without a word of whom', async () => {
     await fixture.load(fixture.school.files);
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     const twin = { ...fixture.school.userRow('twin'), email: fixture.school.tutor.email };
     const double = { ...fixture.school.userRow('double'), id: fixture.school.student.id };
     expect(
@@ -115,12 +115,12 @@ describe('an import of rows that do not fit', () => {
       'tutor_students.ndjson:5: tutor_id, student_id, subject_id: is taken',
       'tutor_students.ndjson:8: tutor_id, student_id, subject_id: is taken',
     ]);
-    expect(await fixture.world.as(fixture.organization, 'SELECT FROM members')).toEqual([]);
+    expect(await fixture.database.as(fixture.organization, 'SELECT FROM members')).toEqual([]);
   });
 
   it('refuses what the rules of the database give to another organization', async () => {
     await fixture.load(fixture.school.files);
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     const { tutor } = fixture.school;
     const files = {
       users: [tutor],
@@ -159,7 +159,7 @@ describe('an import of rows that do not fit', () => {
           },
         ],
       });
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     await fixture.load(all(theirs), other);
     const conversation = theirs.conversation();
     await fixture.load(conversation, other);
@@ -201,7 +201,7 @@ describe('an import of rows that do not fit', () => {
       ['users', 'members', 'sessions', 'session_students'].map((table) => fixture.count(table)),
     );
     const post = { id: id(), brand: 'primary', title: 'x', slug: 'x' };
-    const other = await fixture.world.organization();
+    const other = await fixture.database.organization();
     await fixture.load({ blog_posts: [post] }, other);
     expect(await fixture.faultsOf(fixture.school.with({ blog_posts: [post] }))).toEqual([
       'blog_posts.ndjson:1: id: is taken',

@@ -2,7 +2,7 @@ import { randomUUID as id } from 'node:crypto';
 import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importFolder, type ImportProgress, type ImportReport } from '../../apps/cli/src/import/importer.js';
-import { homeworkRow, resultRow } from '../database/world.js';
+import { homeworkRow, resultRow } from '../support/database/schema-fixture.js';
 import { ImportFixture, without } from '../support/data/import-fixture.js';
 
 describe('an import', () => {
@@ -36,7 +36,7 @@ describe('an import', () => {
       homework: { inserted: 1 },
     });
 
-    const seen = async (table: string) => fixture.world.as(fixture.organization, `SELECT * FROM ${table}`);
+    const seen = async (table: string) => fixture.database.as(fixture.organization, `SELECT * FROM ${table}`);
     expect(await seen('parents')).toMatchObject([{ enrolled_at: new Date('2026-02-01'), status: 'accepted' }]);
     expect(await seen('homework')).toMatchObject([{ organization_id: fixture.organization, files: [] }]);
     expect(await seen('session_feedback')).toMatchObject([
@@ -44,7 +44,7 @@ describe('an import', () => {
     ]);
     expect(await seen('organization_results')).toHaveLength(1);
     expect(await seen('conversations')).toMatchObject([{ last_message_at: new Date('2026-03-02T09:00:00Z') }]);
-    const groups = await fixture.world.as(fixture.organization, 'SELECT * FROM student_groups ORDER BY name');
+    const groups = await fixture.database.as(fixture.organization, 'SELECT * FROM student_groups ORDER BY name');
     expect(groups).toMatchObject([
       { organization_id: fixture.organization, owner_organization_id: fixture.organization },
       { organization_id: fixture.organization, owner_organization_id: null },
@@ -68,8 +68,8 @@ describe('an import', () => {
     for (const [table, counts] of Object.entries(await fixture.load(files))) {
       expect(counts, table).toEqual({ read: first[table]!.read, inserted: 0, unchanged: first[table]!.read });
     }
-    expect(await fixture.world.as(fixture.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
-    expect(await fixture.world.as(fixture.organization, 'SELECT FROM conversations')).toEqual([]);
+    expect(await fixture.database.as(fixture.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
+    expect(await fixture.database.as(fixture.organization, 'SELECT FROM conversations')).toEqual([]);
   });
 
   it('adds what is new to what is there', async () => {
@@ -89,7 +89,7 @@ describe('an import', () => {
 
   it('takes a login that another organization has, and changes nothing of it', async () => {
     await fixture.load(fixture.school.files);
-    const second = await fixture.world.organization();
+    const second = await fixture.database.organization();
     const changed = {
       ...fixture.school.tutor,
       email: (fixture.school.tutor.email as string).toUpperCase(),
@@ -101,14 +101,14 @@ describe('an import', () => {
       members: { inserted: 1 },
     });
     expect(
-      await fixture.world.all('SELECT email, last_name FROM users WHERE id = $1', [fixture.school.tutor.id]),
+      await fixture.database.all('SELECT email, last_name FROM users WHERE id = $1', [fixture.school.tutor.id]),
     ).toEqual([{ email: fixture.school.tutor.email, last_name: 'Nguyen' }]);
   });
 
   it('gives what is left out its default', async () => {
     const post = { id: id(), brand: 'primary', title: 'News', slug: 'news' };
     await fixture.load({ blog_posts: [post] });
-    const [row] = await fixture.world.as(
+    const [row] = await fixture.database.as(
       fixture.organization,
       'SELECT *, created_at > now() - interval $$1 minute$$ AS fresh FROM blog_posts',
     );
@@ -137,17 +137,17 @@ describe('an import', () => {
       mileage_trips: [{ id: id(), tutor_id: fixture.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
     });
     await fixture.load(files);
-    const [homework] = await fixture.world.as(fixture.organization, 'SELECT due_date, files FROM homework');
+    const [homework] = await fixture.database.as(fixture.organization, 'SELECT due_date, files FROM homework');
     expect(homework).toEqual({ due_date: new Date('2026-05-01T09:30:00Z'), files: [{ a: 'ünïcode "\\ \n' }] });
-    const [adjustment] = await fixture.world.as(
+    const [adjustment] = await fixture.database.as(
       fixture.organization,
       'SELECT period_end::text, amount_cents FROM adjustments',
     );
     expect(adjustment).toEqual({ period_end: '2026-05-31', amount_cents: '-250' });
-    expect(await fixture.world.as(fixture.organization, 'SELECT tags FROM blog_posts')).toEqual([
+    expect(await fixture.database.as(fixture.organization, 'SELECT tags FROM blog_posts')).toEqual([
       { tags: ['a,b', '"c"', '{d}', 'NULL', ''] },
     ]);
-    expect(await fixture.world.as(fixture.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
+    expect(await fixture.database.as(fixture.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
       { distance_km: 4.25 },
     ]);
   });
@@ -159,14 +159,14 @@ describe('an import', () => {
       subjects: { read: 3, inserted: 3, unchanged: 0 },
       classrooms: { read: 0, inserted: 0, unchanged: 0 },
     });
-    const rows = await fixture.world.as(fixture.organization, 'SELECT name FROM subjects ORDER BY name');
+    const rows = await fixture.database.as(fixture.organization, 'SELECT name FROM subjects ORDER BY name');
     expect(rows.map((row) => row.name)).toEqual(['Biology', 'Physics', 'Zoë’s Chemistry']);
   });
 
   it('takes a long line', async () => {
     const row = { id: id(), tutor_id: fixture.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
     await fixture.load(fixture.school.with({ session_feedback: [row] }));
-    expect(await fixture.world.as(fixture.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
+    expect(await fixture.database.as(fixture.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
       { length: 3_000_000 },
     ]);
   });
@@ -175,7 +175,12 @@ describe('an import', () => {
     const told: ImportProgress[] = [];
     const folder = await fixture.write(fixture.school.files);
     const onProgress = (progress: ImportProgress) => told.push(progress);
-    await importFolder({ url: fixture.world.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress });
+    await importFolder({
+      url: fixture.database.urls.ownerUrl,
+      organizationId: fixture.organization,
+      folder,
+      onProgress,
+    });
     const tables = ['users', 'members', 'sessions'];
     expect(told.map(({ phase, table, done }) => [phase, table, done])).toEqual([
       ...tables.map((table) => ['reading', table, true]),
@@ -206,7 +211,7 @@ describe('an import', () => {
       most = Math.max(most, process.memoryUsage.rss());
     };
     const started = Date.now();
-    const options = { url: fixture.world.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress };
+    const options = { url: fixture.database.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress };
     await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
     expect((most - before) / 1024 / 1024).toBeLessThan(150);
     expect(calls).toBeGreaterThan(4);

@@ -1,39 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { feedbackRow, homeworkRow, messageRow, type Row, seatRow, World } from './world.js';
+import {
+  feedbackRow,
+  homeworkRow,
+  messageRow,
+  type Row,
+  seatRow,
+  SchemaFixture,
+} from '../support/database/schema-fixture.js';
 
 describe('what the database derives', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let school: string;
   let other: string;
 
   beforeAll(async () => {
-    world = await World.create();
+    fixture = await SchemaFixture.create();
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
   beforeEach(async () => {
-    [school, other] = [await world.organization(), await world.organization()];
+    [school, other] = [await fixture.organization(), await fixture.organization()];
   });
 
   async function organizationOf(table: string, id: string): Promise<unknown> {
-    return (await world.all(`SELECT organization_id FROM ${table} WHERE id = $1`, [id]))[0]?.organization_id;
+    return (await fixture.all(`SELECT organization_id FROM ${table} WHERE id = $1`, [id]))[0]?.organization_id;
   }
 
   function group(owner: string | null, tutor: string | null = null): Promise<string> {
     const row = { id: randomUUID(), owner_organization_id: owner, tutor_id: tutor, name: 'Group' };
-    return world.insert(school, 'student_groups', row);
+    return fixture.insert(school, 'student_groups', row);
   }
 
   /** Somebody who teaches in both organizations, so that authorship alone tells nothing. */
   async function busyTutor(): Promise<string> {
-    const user = await world.member(school, 'tutor');
-    return world.member(other, 'tutor', { user });
+    const user = await fixture.member(school, 'tutor');
+    return fixture.member(other, 'tutor', { user });
   }
 
   function teaches(organization_id: string, tutor_id: string, student_id: string, more: Row = {}): Promise<string> {
-    return world.insert(organization_id, 'tutor_students', {
+    return fixture.insert(organization_id, 'tutor_students', {
       id: randomUUID(),
       organization_id,
       tutor_id,
@@ -44,96 +51,96 @@ describe('what the database derives', () => {
 
   describe('homework', () => {
     it('is of its classroom first, then of its group', async () => {
-      const tutor = await world.member(school, 'tutor');
-      const classroom_id = await world.insert(other, 'classrooms', {
+      const tutor = await fixture.member(school, 'tutor');
+      const classroom_id = await fixture.insert(other, 'classrooms', {
         id: randomUUID(),
         organization_id: other,
         name: 'Room',
       });
       const group_id = await group(school);
       const inClassroom = homeworkRow(tutor, { classroom_id, group_id });
-      expect(await organizationOf('homework', await world.insert(other, 'homework', inClassroom))).toBe(other);
+      expect(await organizationOf('homework', await fixture.insert(other, 'homework', inClassroom))).toBe(other);
       const inGroup = homeworkRow(await busyTutor(), { group_id });
-      expect(await organizationOf('homework', await world.insert(school, 'homework', inGroup))).toBe(school);
+      expect(await organizationOf('homework', await fixture.insert(school, 'homework', inGroup))).toBe(school);
     });
 
     it('is of the organization in which the author teaches the student', async () => {
-      const [tutor, student] = [await busyTutor(), await world.member(school, 'student')];
+      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
       await teaches(school, tutor, student);
-      const id = await world.insert(school, 'homework', homeworkRow(tutor, { student_id: student }));
+      const id = await fixture.insert(school, 'homework', homeworkRow(tutor, { student_id: student }));
       expect(await organizationOf('homework', id)).toBe(school);
       // A group that nobody sees tells nothing: the next rule does.
       const hidden = await group(null, tutor);
       const further = homeworkRow(tutor, { student_id: student, group_id: hidden });
-      expect(await organizationOf('homework', await world.insert(school, 'homework', further))).toBe(school);
+      expect(await organizationOf('homework', await fixture.insert(school, 'homework', further))).toBe(school);
     });
 
     it('is of the writing organization when the pair is related in several', async () => {
-      const [tutor, student] = [await busyTutor(), await world.member(school, 'student')];
-      await world.member(other, 'student', { user: student });
+      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
+      await fixture.member(other, 'student', { user: student });
       for (const organization of [school, other]) await teaches(organization, tutor, student);
       for (const organization of [school, other]) {
-        const id = await world.insert(organization, 'homework', homeworkRow(tutor, { student_id: student }));
+        const id = await fixture.insert(organization, 'homework', homeworkRow(tutor, { student_id: student }));
         expect(await organizationOf('homework', id)).toBe(organization);
       }
-      const third = await world.organization();
-      const id = await world.insert(third, 'homework', homeworkRow(tutor, { student_id: student }));
+      const third = await fixture.organization();
+      const id = await fixture.insert(third, 'homework', homeworkRow(tutor, { student_id: student }));
       expect(await organizationOf('homework', id)).toBeNull();
     });
 
     it('is not of an organization in which the author had stopped teaching the student', async () => {
-      const [tutor, student] = [await busyTutor(), await world.member(school, 'student')];
+      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
       await teaches(school, tutor, student, { status: 'archived', archived_at: '2026-02-01T00:00:00Z' });
       const late = homeworkRow(tutor, { student_id: student, created_at: '2026-03-01T00:00:00Z' });
-      expect(await organizationOf('homework', await world.insert(school, 'homework', late))).toBeNull();
+      expect(await organizationOf('homework', await fixture.insert(school, 'homework', late))).toBeNull();
       const early = homeworkRow(tutor, { student_id: student, created_at: '2026-01-01T00:00:00Z' });
-      expect(await organizationOf('homework', await world.insert(school, 'homework', early))).toBe(school);
+      expect(await organizationOf('homework', await fixture.insert(school, 'homework', early))).toBe(school);
     });
 
     it('is of the only organization of its author, and of none when there are more', async () => {
-      const tutor = await world.member(school, 'tutor');
-      await world.member(other, 'tutor', { user: tutor, status: 'pending' });
-      const id = await world.insert(school, 'homework', homeworkRow(tutor));
+      const tutor = await fixture.member(school, 'tutor');
+      await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
+      const id = await fixture.insert(school, 'homework', homeworkRow(tutor));
       expect(await organizationOf('homework', id)).toBe(school);
-      await world.setStatus(other, tutor, 'accepted');
-      expect(await organizationOf('homework', await world.insert(school, 'homework', homeworkRow(tutor)))).toBeNull();
+      await fixture.setStatus(other, tutor, 'accepted');
+      expect(await organizationOf('homework', await fixture.insert(school, 'homework', homeworkRow(tutor)))).toBeNull();
       // What was derived stays.
-      await world.as(school, `UPDATE homework SET title = 'New', organization_id = NULL WHERE id = $1`, [id]);
+      await fixture.as(school, `UPDATE homework SET title = 'New', organization_id = NULL WHERE id = $1`, [id]);
       expect(await organizationOf('homework', id)).toBe(school);
     });
   });
 
   describe('feedback', () => {
     it("is stamped with its session's organization, else with the writing one", async () => {
-      const tutor = await world.member(school, 'tutor');
-      const session_id = await world.session(school);
-      const ofSession = await world.insert(school, 'session_feedback', feedbackRow(tutor, { session_id }));
+      const tutor = await fixture.member(school, 'tutor');
+      const session_id = await fixture.session(school);
+      const ofSession = await fixture.insert(school, 'session_feedback', feedbackRow(tutor, { session_id }));
       expect(await organizationOf('session_feedback', ofSession)).toBe(school);
       const claimed = feedbackRow(tutor, { organization_id: other });
-      const ofWriter = await world.insert(school, 'session_feedback', claimed);
+      const ofWriter = await fixture.insert(school, 'session_feedback', claimed);
       expect(await organizationOf('session_feedback', ofWriter)).toBe(school);
-      const foreign = world.insert(other, 'session_feedback', feedbackRow(tutor, { session_id }));
+      const foreign = fixture.insert(other, 'session_feedback', feedbackRow(tutor, { session_id }));
       await expect(foreign).rejects.toMatchObject({ code: '42501' });
     });
 
     it('has no organization when it is legacy, and never gets one', async () => {
-      const tutor = await world.member(school, 'tutor');
-      const row = feedbackRow(tutor, { legacy: true, session_id: await world.session(school) });
-      const id = await world.insert(school, 'session_feedback', row);
+      const tutor = await fixture.member(school, 'tutor');
+      const row = feedbackRow(tutor, { legacy: true, session_id: await fixture.session(school) });
+      const id = await fixture.insert(school, 'session_feedback', row);
       expect(await organizationOf('session_feedback', id)).toBeNull();
-      await world.all('UPDATE session_feedback SET organization_id = $2 WHERE id = $1', [id, school]);
+      await fixture.all('UPDATE session_feedback SET organization_id = $2 WHERE id = $1', [id, school]);
       expect(await organizationOf('session_feedback', id)).toBeNull();
     });
 
     it('knows whether there is a comment to read', async () => {
-      const tutor = await world.member(school, 'tutor');
+      const tutor = await fixture.member(school, 'tutor');
       for (const [comment, expected] of [
         [null, false],
         [' \n\t', false],
         ['Good', true],
       ] as const) {
-        const id = await world.insert(school, 'session_feedback', feedbackRow(tutor, { comment }));
-        const [row] = await world.all('SELECT has_comment FROM session_feedback WHERE id = $1', [id]);
+        const id = await fixture.insert(school, 'session_feedback', feedbackRow(tutor, { comment }));
+        const [row] = await fixture.all('SELECT has_comment FROM session_feedback WHERE id = $1', [id]);
         expect(row?.has_comment).toBe(expected);
       }
     });
@@ -143,40 +150,40 @@ describe('what the database derives', () => {
     it('are of their owner', async () => {
       const tutor = await busyTutor();
       const id = await group(school, tutor);
-      await world.setStatus(school, tutor, 'archived');
+      await fixture.setStatus(school, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await world.as(school, `UPDATE student_groups SET name = 'New', organization_id = NULL WHERE id = $1`, [id]);
+      await fixture.as(school, `UPDATE student_groups SET name = 'New', organization_id = NULL WHERE id = $1`, [id]);
       expect(await organizationOf('student_groups', id)).toBe(school);
     });
 
     it("follow their tutor's memberships when nobody owns them", async () => {
-      const tutor = await world.member(school, 'tutor');
+      const tutor = await fixture.member(school, 'tutor');
       const id = await group(null, tutor);
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await world.member(other, 'tutor', { user: tutor, status: 'pending' });
+      await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await world.setStatus(other, tutor, 'accepted');
+      await fixture.setStatus(other, tutor, 'accepted');
       expect(await organizationOf('student_groups', id)).toBeNull();
-      await world.setStatus(other, tutor, 'archived');
+      await fixture.setStatus(other, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await world.setStatus(school, tutor, 'archived');
+      await fixture.setStatus(school, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBeNull();
-      await world.setStatus(other, tutor, 'accepted');
+      await fixture.setStatus(other, tutor, 'accepted');
       expect(await organizationOf('student_groups', id)).toBe(other);
-      await world.as(other, 'DELETE FROM members WHERE user_id = $1', [tutor]);
+      await fixture.as(other, 'DELETE FROM members WHERE user_id = $1', [tutor]);
       expect(await organizationOf('student_groups', id)).toBeNull();
     });
   });
 
   it('enrols a parent with the first link, until the last one goes', async () => {
-    const parent = await world.parent(school);
-    const children = [await world.member(school, 'student'), await world.member(school, 'student')];
+    const parent = await fixture.parent(school);
+    const children = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
     const enrolled = async (): Promise<unknown> =>
-      (await world.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
+      (await fixture.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
     const link = (student_id: string | undefined, linked_at: string): Promise<string> =>
-      world.insert(school, 'parent_students', { organization_id: school, parent_id: parent, student_id, linked_at });
+      fixture.insert(school, 'parent_students', { organization_id: school, parent_id: parent, student_id, linked_at });
     const unlink = (student: string | undefined): Promise<Row[]> =>
-      world.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
+      fixture.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
 
     expect(await enrolled()).toBeNull();
     await link(children[0], '2026-02-02T00:00:00Z');
@@ -189,110 +196,110 @@ describe('what the database derives', () => {
     expect(await enrolled()).toBeNull();
     await link(children[0], '2026-04-04T00:00:00Z');
     expect(await enrolled()).toEqual(new Date('2026-04-04'));
-    const second = await world.parent(school);
-    await world.as(school, 'UPDATE parent_students SET parent_id = $1 WHERE parent_id = $2', [second, parent]);
+    const second = await fixture.parent(school);
+    await fixture.as(school, 'UPDATE parent_students SET parent_id = $1 WHERE parent_id = $2', [second, parent]);
     expect(await enrolled()).toBeNull();
   });
 
   describe('results', () => {
     const seen = (organization: string): Promise<Row[]> =>
-      world.as(organization, 'SELECT result_id, status FROM organization_results ORDER BY created_at, result_id');
+      fixture.as(organization, 'SELECT result_id, status FROM organization_results ORDER BY created_at, result_id');
 
     it('show from the first session of the student to the last, as student or as participant', async () => {
-      const student = await world.member(school, 'student');
-      await world.member(other, 'student', { user: student });
-      const result_id = await world.result(school, student);
+      const student = await fixture.member(school, 'student');
+      await fixture.member(other, 'student', { user: student });
+      const result_id = await fixture.result(school, student);
       expect(await seen(school)).toEqual([]);
-      const session_id = await world.session(school);
+      const session_id = await fixture.session(school);
       const seat = { id: randomUUID(), organization_id: school, session_id, student_id: student };
-      await world.insert(school, 'session_participants', seat);
+      await fixture.insert(school, 'session_participants', seat);
       const shown = [{ result_id, status: 'in_progress' }];
       expect(await seen(school)).toEqual(shown);
       expect(await seen(other)).toEqual([]);
-      const own = await world.session(school, student);
-      await world.as(school, 'DELETE FROM session_participants WHERE id = $1', [seat.id]);
+      const own = await fixture.session(school, student);
+      await fixture.as(school, 'DELETE FROM session_participants WHERE id = $1', [seat.id]);
       expect(await seen(school)).toEqual(shown);
-      await world.as(school, 'UPDATE sessions SET student_id = NULL WHERE id = $1', [own]);
+      await fixture.as(school, 'UPDATE sessions SET student_id = NULL WHERE id = $1', [own]);
       expect(await seen(school)).toEqual([]);
-      expect(await world.as(school, 'SELECT * FROM session_students')).toEqual([]);
-      await world.session(other, student);
+      expect(await fixture.as(school, 'SELECT * FROM session_students')).toEqual([]);
+      await fixture.session(other, student);
       expect(await seen(other)).toEqual(shown);
     });
 
     it('show whether they come before or after the session, follow their status and go when deleted', async () => {
-      const student = await world.member(school, 'student');
-      const before = await world.result(school, student);
-      await world.session(school, student);
-      const after = await world.result(school, student);
+      const student = await fixture.member(school, 'student');
+      const before = await fixture.result(school, student);
+      await fixture.session(school, student);
+      const after = await fixture.result(school, student);
       expect((await seen(school)).map((row) => row.result_id).sort()).toEqual([before, after].sort());
-      await world.as(school, `UPDATE results SET status = 'completed', completed_at = now()`);
+      await fixture.as(school, `UPDATE results SET status = 'completed', completed_at = now()`);
       expect((await seen(school)).map((row) => row.status)).toEqual(['completed', 'completed']);
-      const stranger = await world.member(school, 'student');
-      await world.all('UPDATE results SET student_id = $1 WHERE id = $2', [stranger, before]);
+      const stranger = await fixture.member(school, 'student');
+      await fixture.all('UPDATE results SET student_id = $1 WHERE id = $2', [stranger, before]);
       expect((await seen(school)).map((row) => row.result_id)).toEqual([after]);
-      await world.as(school, 'DELETE FROM results');
+      await fixture.as(school, 'DELETE FROM results');
       expect(await seen(school)).toEqual([]);
     });
 
     it('count the sessions of each student, and stand still when an update changes nothing of that', async () => {
-      const students = [await world.member(school, 'student'), await world.member(school, 'student')];
+      const students = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
       const counts = (): Promise<Row[]> =>
-        world.as(school, 'SELECT student_id AS id, occurrences AS n, xmin FROM session_students ORDER BY n DESC');
-      for (const student of [students[0], students[0], students[1]]) await world.session(school, student);
+        fixture.as(school, 'SELECT student_id AS id, occurrences AS n, xmin FROM session_students ORDER BY n DESC');
+      for (const student of [students[0], students[0], students[1]]) await fixture.session(school, student);
       const before = await counts();
       expect(before).toMatchObject([
         { id: students[0], n: 2 },
         { id: students[1], n: 1 },
       ]);
-      await world.as(school, `UPDATE sessions SET status = 'completed'`);
+      await fixture.as(school, `UPDATE sessions SET status = 'completed'`);
       expect(await counts()).toEqual(before);
-      await world.as(school, 'UPDATE sessions SET student_id = $1', [students[1]]);
+      await fixture.as(school, 'UPDATE sessions SET student_id = $1', [students[1]]);
       expect(await counts()).toMatchObject([{ id: students[1], n: 3 }]);
     });
   });
 
   describe('conversations', () => {
     const seen = (organization: string): Promise<Row[]> =>
-      world.as(
+      fixture.as(
         organization,
         'SELECT conversation_id AS id, type, last_message_at AS last FROM organization_conversations',
       );
 
     it('follow their participants and the memberships of those', async () => {
-      const [tutor, student] = [await world.member(school, 'tutor'), await world.member(other, 'student')];
-      const id = await world.conversation(school, tutor, student);
+      const [tutor, student] = [await fixture.member(school, 'tutor'), await fixture.member(other, 'student')];
+      const id = await fixture.conversation(school, tutor, student);
       const shown = [{ id, type: 'direct', last: null }];
       expect([await seen(school), await seen(other)]).toEqual([shown, shown]);
-      await world.as(other, 'UPDATE conversation_participants SET left_at = now() WHERE user_id = $1', [student]);
+      await fixture.as(other, 'UPDATE conversation_participants SET left_at = now() WHERE user_id = $1', [student]);
       expect([await seen(school), await seen(other)]).toEqual([shown, []]);
-      await world.setStatus(school, tutor, 'archived');
+      await fixture.setStatus(school, tutor, 'archived');
       expect([await seen(school), await seen(other)]).toEqual([[], []]);
-      await world.setStatus(school, tutor, 'accepted');
+      await fixture.setStatus(school, tutor, 'accepted');
       expect(await seen(school)).toEqual(shown);
-      const newcomer = await world.member(other, 'tutor', { status: 'pending' });
-      await world.insert(school, 'conversation_participants', seatRow(id, newcomer));
+      const newcomer = await fixture.member(other, 'tutor', { status: 'pending' });
+      await fixture.insert(school, 'conversation_participants', seatRow(id, newcomer));
       expect(await seen(other)).toEqual([]);
-      await world.setStatus(other, newcomer, 'accepted');
+      await fixture.setStatus(other, newcomer, 'accepted');
       expect(await seen(other)).toEqual(shown);
     });
 
     it('know their newest message that everyone may read', async () => {
-      const id = await world.conversation(school, await world.member(school, 'tutor'));
+      const id = await fixture.conversation(school, await fixture.member(school, 'tutor'));
       const last = async (): Promise<unknown> => (await seen(school))[0]?.last;
       const [first, second, third] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'];
-      await world.insert(school, 'messages', messageRow(id, second));
-      await world.insert(school, 'messages', messageRow(id, first));
+      await fixture.insert(school, 'messages', messageRow(id, second));
+      await fixture.insert(school, 'messages', messageRow(id, first));
       expect(await last()).toEqual(new Date(second));
-      const whispered = await world.insert(school, 'messages', messageRow(id, third, { visibility: 'private' }));
+      const whispered = await fixture.insert(school, 'messages', messageRow(id, third, { visibility: 'private' }));
       expect(await last()).toEqual(new Date(second));
-      await world.as(school, `UPDATE messages SET visibility = 'everyone' WHERE id = $1`, [whispered]);
+      await fixture.as(school, `UPDATE messages SET visibility = 'everyone' WHERE id = $1`, [whispered]);
       expect(await last()).toEqual(new Date(third));
-      await world.as(school, 'DELETE FROM messages WHERE created_at > $1', [first]);
+      await fixture.as(school, 'DELETE FROM messages WHERE created_at > $1', [first]);
       expect(await last()).toEqual(new Date(first));
-      expect((await world.all('SELECT last_message_at AS at FROM conversations WHERE id = $1', [id]))[0]?.at).toEqual(
+      expect((await fixture.all('SELECT last_message_at AS at FROM conversations WHERE id = $1', [id]))[0]?.at).toEqual(
         new Date(first),
       );
-      await world.as(school, 'DELETE FROM messages');
+      await fixture.as(school, 'DELETE FROM messages');
       expect(await last()).toBeNull();
     });
   });

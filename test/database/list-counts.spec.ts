@@ -4,7 +4,7 @@ import { migrate, recountLists, revertLast } from '@app/database';
 import { createEmptyDatabase } from '../support/database/database.js';
 import { waitsFor } from '../support/database/lock-waits.js';
 import { Random } from '../support/data/random.js';
-import { ownersPool, World } from './world.js';
+import { ownersPool, SchemaFixture } from '../support/database/schema-fixture.js';
 
 /** The counted lists, counted: apart from the migration's own words, so that a wrong one shows. */
 const TRUTH = `
@@ -23,24 +23,24 @@ const COUNTED = ['members', 'tutor_profiles', 'parents'];
 const MOST = 60;
 
 describe('list counts', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let school: string;
   let other: string;
 
   beforeAll(async () => {
-    world = await World.create();
+    fixture = await SchemaFixture.create();
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
   beforeEach(async () => {
-    [school, other] = [await world.organization(), await world.organization()];
+    [school, other] = [await fixture.organization(), await fixture.organization()];
   });
 
-  const differences = () => world.all(DIFFERENCES);
+  const differences = () => fixture.all(DIFFERENCES);
 
   async function counters(organization: string): Promise<Record<string, number>> {
-    const rows = await world.as(
+    const rows = await fixture.as(
       organization,
       'SELECT list, sum(delta)::int AS n FROM list_counts GROUP BY 1 HAVING sum(delta) <> 0 ORDER BY 1',
     );
@@ -65,13 +65,13 @@ describe('list counts', () => {
 
   async function history(organization: string): Promise<void> {
     await withPeople(organization, 'a', 'b', 'c', 'p', 'q');
-    for (const sql of HISTORY) await world.as(organization, sql);
+    for (const sql of HISTORY) await fixture.as(organization, sql);
   }
 
   it('follow every change of a row', async () => {
     await withPeople(school, 'a', 'b', 'c', 'p', 'q');
     for (const sql of HISTORY) {
-      await world.as(school, sql);
+      await fixture.as(school, sql);
       expect(await differences(), sql).toEqual([]);
     }
     expect(await counters(school)).toEqual({ 'members:admin': 1, 'members:tutor': 1 });
@@ -80,7 +80,7 @@ describe('list counts', () => {
 
   it('follow statements of many rows and organizations, upserts and rows that move', async () => {
     for (const organization of [school, other]) await withPeople(organization, 'a', 'b', 'c');
-    await world.all(
+    await fixture.all(
       `INSERT INTO members (id, organization_id, user_id, role)
       SELECT gen_random_uuid(), o, md5(o || n)::uuid, 'student' FROM unnest($1::uuid[]) o, unnest('{a,b,c}'::text[]) n`,
       [[school, other]],
@@ -90,27 +90,27 @@ describe('list counts', () => {
       { 'members:student': 3 },
     ]);
     const upsert = `${member('a', 'tutor')} ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role`;
-    await world.as(school, upsert);
+    await fixture.as(school, upsert);
     expect(await counters(school)).toEqual({ 'members:student': 2, 'members:tutor': 1 });
-    await world.all('UPDATE members SET organization_id = $1 WHERE organization_id = $2', [school, other]);
+    await fixture.all('UPDATE members SET organization_id = $1 WHERE organization_id = $2', [school, other]);
     expect(await counters(other)).toEqual({});
     expect(await differences()).toEqual([]);
   });
 
   it('change with their transaction: not before its commit, and not with what was rolled back', async () => {
     await withPeople(school, 'a', 'b', 'c');
-    const client = await world.begin(school);
+    const client = await fixture.begin(school);
     await client.query(member('a', 'student'));
     await client.query('SAVEPOINT s');
     await client.query(member('b', 'student'));
     await client.query('ROLLBACK TO SAVEPOINT s');
     await client.query(member('c', 'student'));
     expect(await counters(school)).toEqual({});
-    await world.end(client);
+    await fixture.end(client);
     expect(await counters(school)).toEqual({ 'members:student': 2 });
-    const undone = await world.begin(school);
+    const undone = await fixture.begin(school);
     await undone.query('DELETE FROM members');
-    await world.end(undone, 'ROLLBACK');
+    await fixture.end(undone, 'ROLLBACK');
     expect(await counters(school)).toEqual({ 'members:student': 2 });
   });
 
@@ -119,7 +119,7 @@ describe('list counts', () => {
     const open: pg.PoolClient[] = [];
     try {
       for (const name of ['a', 'b', 'c']) {
-        const client = await world.begin(school);
+        const client = await fixture.begin(school);
         open.push(client);
         await client.query(`SET LOCAL lock_timeout = '1s'`);
         await client.query(member(name, 'student'));
@@ -127,21 +127,21 @@ describe('list counts', () => {
         await client.query(`UPDATE members SET role = 'tutor'`);
       }
     } finally {
-      for (const client of open) await world.end(client);
+      for (const client of open) await fixture.end(client);
     }
     expect(await counters(school)).toEqual({ 'members:tutor': 3 });
     expect(await differences()).toEqual([]);
     // A row for each that wrote at the same time; those that come one after the other share one.
-    const slots = () => world.as(school, 'SELECT list, count(*)::int AS n FROM list_counts GROUP BY 1 ORDER BY 1');
+    const slots = () => fixture.as(school, 'SELECT list, count(*)::int AS n FROM list_counts GROUP BY 1 ORDER BY 1');
     const before = await slots();
-    await world.as(school, `UPDATE members SET role = 'student'`);
-    await world.as(school, `UPDATE members SET role = 'tutor'`);
+    await fixture.as(school, `UPDATE members SET role = 'student'`);
+    await fixture.as(school, `UPDATE members SET role = 'tutor'`);
     expect(await slots()).toEqual(before);
   });
 
   it('are for the application to read only', async () => {
     await history(school);
-    for (const connectionString of Object.values(world.urls.processUrls)) {
+    for (const connectionString of Object.values(fixture.urls.processUrls)) {
       const client = new pg.Client({ connectionString });
       await client.connect();
       await client.query(`SELECT set_config('app.organization_id', $1, false)`, [school]);
@@ -175,7 +175,7 @@ describe('list counts', () => {
     expect(await differences()).toEqual([]);
     expect(committed).toBeGreaterThan(200);
     expect(snapshots).toBeGreaterThan(20);
-    const [most] = await world.all(
+    const [most] = await fixture.all(
       'SELECT max(n)::int AS n FROM (SELECT count(*) AS n FROM list_counts GROUP BY organization_id, list) c',
     );
     expect(most!.n).toBeLessThanOrEqual(8);
@@ -185,7 +185,7 @@ describe('list counts', () => {
   async function writer(random: Random, names: string[]): Promise<number> {
     let committed = 0;
     for (let turn = 0; turn < 60; turn++) {
-      const client = await world.begin(random.pick([school, other]));
+      const client = await fixture.begin(random.pick([school, other]));
       try {
         for (let step = random.integer(4); step >= 0; step--) {
           const saved = random.chance(0.3);
@@ -194,10 +194,10 @@ describe('list counts', () => {
           if (saved && random.chance(0.5)) await client.query('ROLLBACK TO SAVEPOINT s');
         }
         const keep = random.chance(0.8);
-        await world.end(client, keep ? 'COMMIT' : 'ROLLBACK');
+        await fixture.end(client, keep ? 'COMMIT' : 'ROLLBACK');
         if (keep) committed++;
       } catch (error) {
-        await world.end(client, 'ROLLBACK');
+        await fixture.end(client, 'ROLLBACK');
         // Foreign keys: a profile of a member who was deleted meanwhile.
         if (!['40P01', '23503'].includes((error as { code: string }).code)) throw error;
       }
@@ -207,7 +207,7 @@ describe('list counts', () => {
 
   it('are exact after TRUNCATE', async () => {
     await history(school);
-    const client = await world.owner.connect();
+    const client = await fixture.owner.connect();
     try {
       await client.query('BEGIN');
       await client.query('TRUNCATE members, parents CASCADE');
@@ -220,20 +220,20 @@ describe('list counts', () => {
   });
 
   it('would be found wrong, and put right, if any trigger were missing', async () => {
-    const triggers = await world.all(`SELECT t.tgname AS name, t.tgrelid::regclass::text AS table FROM pg_trigger t
+    const triggers = await fixture.all(`SELECT t.tgname AS name, t.tgrelid::regclass::text AS table FROM pg_trigger t
       WHERE t.tgfoid = 'count_in_lists'::regproc AND t.tgname <> 'count_on_truncate'`);
     expect(triggers).toHaveLength(COUNTED.length * 3);
     for (const { name, table } of triggers) {
-      const organization = await world.organization();
-      await world.all(`ALTER TABLE ${table as string} DISABLE TRIGGER ${name as string}`);
+      const organization = await fixture.organization();
+      await fixture.all(`ALTER TABLE ${table as string} DISABLE TRIGGER ${name as string}`);
       await history(organization);
-      await world.all(`ALTER TABLE ${table as string} ENABLE TRIGGER ${name as string}`);
-      const wrong = await world.as(null, 'SELECT DISTINCT organization_id AS id FROM wrong_list_counts(100)');
+      await fixture.all(`ALTER TABLE ${table as string} ENABLE TRIGGER ${name as string}`);
+      const wrong = await fixture.as(null, 'SELECT DISTINCT organization_id AS id FROM wrong_list_counts(100)');
       expect(wrong, `${table as string}.${name as string}`).toEqual([{ id: organization }]);
-      expect(await recountLists(world.urls.ownerUrl)).toEqual([organization]);
+      expect(await recountLists(fixture.urls.ownerUrl)).toEqual([organization]);
       expect(await differences()).toEqual([]);
     }
-    expect(await recountLists(world.urls.ownerUrl)).toEqual([]);
+    expect(await recountLists(fixture.urls.ownerUrl)).toEqual([]);
   }, 60_000);
 
   it('count what was there before them', async () => {
@@ -263,30 +263,30 @@ describe('list counts', () => {
 
   it('are recounted exactly while others write', async () => {
     await withPeople(school, 'a', 'b', 'c', 'd');
-    await world.as(school, member('a', 'student'));
-    await world.all('UPDATE list_counts SET delta = 7 WHERE organization_id = $1', [school]);
-    const before = await world.begin(school);
+    await fixture.as(school, member('a', 'student'));
+    await fixture.all('UPDATE list_counts SET delta = 7 WHERE organization_id = $1', [school]);
+    const before = await fixture.begin(school);
     await before.query(member('b', 'student'));
-    const recounted = recountLists(world.urls.ownerUrl);
+    const recounted = recountLists(fixture.urls.ownerUrl);
     await lockWaited(1);
-    const after = await world.begin(school);
+    const after = await fixture.begin(school);
     const inserted = after.query(member('c', 'student'));
     await lockWaited(2);
-    await world.end(before);
+    await fixture.end(before);
     expect(await recounted).toEqual([school]);
     await inserted;
-    await world.end(after);
+    await fixture.end(after);
     expect(await counters(school)).toEqual({ 'members:student': 3 });
     expect(await differences()).toEqual([]);
   });
 
   async function lockWaited(count: number): Promise<void> {
-    await expect.poll(() => world.all(waitsFor('list_counts'))).toHaveLength(count);
+    await expect.poll(() => fixture.all(waitsFor('list_counts'))).toHaveLength(count);
   }
 
   /** Logins whose ids are hashes of their organization and name, so that statements can say who is meant. */
   async function withPeople(organization: string, ...names: string[]): Promise<void> {
-    await world.as(
+    await fixture.as(
       organization,
       `INSERT INTO users (id, email, email_normalized, first_name, last_name)
        SELECT md5($1 || n)::uuid, n || '@' || $1, n || '@' || $1, 'Ada', n FROM unnest($2::text[]) n ON CONFLICT DO NOTHING`,

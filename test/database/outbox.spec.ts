@@ -1,35 +1,35 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hookRow, inviteRow, messageToSend, type Row, World } from './world.js';
+import { hookRow, inviteRow, messageToSend, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 
 /** The worker's doors: what each lets through, and to whom. */
 describe('the doors of the worker', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let school: string;
 
   beforeAll(async () => {
-    world = await World.create();
-    school = await world.organization();
+    fixture = await SchemaFixture.create();
+    school = await fixture.organization();
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
-  beforeEach(() => world.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
+  beforeEach(() => fixture.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
 
-  const queue = (more: Row = {}): Promise<string> => world.insert(school, 'outbox', messageToSend(school, more));
+  const queue = (more: Row = {}): Promise<string> => fixture.insert(school, 'outbox', messageToSend(school, more));
   const ids = (rows: Row[]): string[] => rows.map((row) => row.id as string);
 
   async function claim(worker: string, most = 10, lease = '1 minute', topic = 'email'): Promise<Row[]> {
-    return world.as(null, 'SELECT * FROM claim_outbox($1, $2, $3, $4::interval)', [topic, worker, most, lease]);
+    return fixture.as(null, 'SELECT * FROM claim_outbox($1, $2, $3, $4::interval)', [topic, worker, most, lease]);
   }
 
   async function finish(id: string, worker: string, outcome: string, again: string | null = null): Promise<unknown> {
     const sql = 'SELECT finish_outbox($1, $2, $3, $4, $5::interval) AS mine';
-    return (await world.as(null, sql, [id, worker, outcome, 'timeout', again]))[0]?.mine;
+    return (await fixture.as(null, sql, [id, worker, outcome, 'timeout', again]))[0]?.mine;
   }
 
   async function message(id: string): Promise<Row> {
-    return (await world.all("SELECT *, due_at - now() > interval '0' AS later FROM outbox WHERE id = $1", [id]))[0]!;
+    return (await fixture.all("SELECT *, due_at - now() > interval '0' AS later FROM outbox WHERE id = $1", [id]))[0]!;
   }
 
   it('give a message to one worker at a time, the longest due first', async () => {
@@ -43,7 +43,7 @@ describe('the doors of the worker', () => {
   });
 
   it('give 1,000 messages to 8 workers at once, each to one', async () => {
-    await world.as(
+    await fixture.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
        FROM generate_series(1, 1000)`,
@@ -66,18 +66,19 @@ describe('the doors of the worker', () => {
 
   it('pass over a message whose row is being changed, and do not wait for it', async () => {
     const [held, free] = [await queue(), await queue()];
-    const client = await world.begin(school);
+    const client = await fixture.begin(school);
     await client.query('UPDATE outbox SET due_at = due_at WHERE id = $1', [held]);
     expect(ids(await claim('one'))).toEqual([free]);
-    await world.end(client);
+    await fixture.end(client);
     expect(ids(await claim('one'))).toEqual([held]);
   });
 
   it('give a message to the next worker when the lease is over, behind what waited meanwhile; the first has no say then', async () => {
     const lost = await queue({ due_at: '2026-01-01' });
-    expect(ids(await claim('one', 10, '50 milliseconds'))).toEqual([lost]);
-    const waiting = await queue();
-    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(ids(await claim('one', 10, '1 minute'))).toEqual([lost]);
+    const waiting = await queue({ due_at: new Date(Date.now() - 1_000).toISOString() });
+    expect(await message(lost)).toMatchObject({ later: true });
+    await fixture.all('UPDATE outbox SET due_at = now(), leased_until = now() WHERE id = $1', [lost]);
     expect(ids(await claim('two', 1))).toEqual([waiting]);
     const [again] = await claim('two', 1);
     expect(again).toMatchObject({ id: lost, attempts: 2, leased_by: 'two' });
@@ -97,15 +98,15 @@ describe('the doors of the worker', () => {
     await claim('one');
     await finish(failed, 'one', 'failed', '5 minutes');
     expect(await message(failed)).toMatchObject({ status: 'failed', attempts: 1, later: true, last_error: 'timeout' });
-    await world.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
+    await fixture.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
     expect(await message(untried)).toMatchObject({ attempts: 1, later: true, leased_by: 'one' });
-    await world.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
+    await fixture.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
     expect(await message(untried)).toMatchObject({ attempts: 0, later: false, leased_by: null });
     expect(await message(failed)).toMatchObject({ attempts: 1, later: true });
   });
 
   it('queue again what failed or is dead, and nothing else', async () => {
-    const retry = async (id: string) => (await world.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
+    const retry = async (id: string) => (await fixture.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
     const done: Record<string, unknown> = {};
     for (const status of ['queued', 'sent', 'failed', 'dead', 'suppressed']) {
       const id = await queue({ status, attempts: 3, due_at: '2100-01-01' });
@@ -130,26 +131,28 @@ describe('the doors of the worker', () => {
       await expect(finish(id, 'one', outcome), outcome).rejects.toMatchObject(invalid);
     }
     await expect(finish(id, 'one', 'failed', '2 days')).rejects.toMatchObject(invalid);
-    await world.as(
+    await fixture.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
        FROM generate_series(1, 10001)`,
       [school],
     );
-    const listed = await world.as(null, 'SELECT count(*)::int AS n FROM list_outbox(NULL, NULL, 1000000)');
+    const listed = await fixture.as(null, 'SELECT count(*)::int AS n FROM list_outbox(NULL, NULL, 1000000)');
     expect(listed).toEqual([{ n: 10_000 }]);
   });
 
   it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store codes and no texts: not %j', async (text) => {
     const refused = { code: '23514' };
     await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
-    await expect(world.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(refused);
+    await expect(fixture.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(
+      refused,
+    );
   });
 
   it.each(['https://user:pw@site.example/hook', 'http://token@site.example', 'https://:pw@site.example/'])(
     'keep no hook with credentials: %s',
     async (url) => {
-      const insert = world.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
+      const insert = fixture.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
       await expect(insert).rejects.toMatchObject({ code: '23514' });
     },
   );
@@ -162,17 +165,17 @@ describe('the doors of the worker', () => {
       expired: inviteRow(school, { expires_at: '2026-01-01' }),
       standing: inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40) }),
     };
-    for (const row of Object.values(invites)) await world.insert(school, 'invites', row);
+    for (const row of Object.values(invites)) await fixture.insert(school, 'invites', row);
     const purged = randomUUID();
     const asked = [...Object.values(invites).map((row) => row.id), purged];
-    const closed = await world.as(null, 'SELECT closed_invites($1::uuid[]) AS id', [asked]);
+    const closed = await fixture.as(null, 'SELECT closed_invites($1::uuid[]) AS id', [asked]);
     expect(closed.map((row) => row.id).sort()).toEqual(
       [invites.revoked.id, invites.accepted.id, invites.expired.id, purged].sort(),
     );
   });
 
   it('settle mails that are not to be sent instead of leasing them', async () => {
-    await world.all(
+    await fixture.all(
       `SELECT suppress_address(address, 'smtp_550') FROM unnest(ARRAY['gone@example.org', 'üte@example.org']) address`,
     );
     const past = '2026-01-01';
@@ -184,7 +187,7 @@ describe('the doors of the worker', () => {
     };
     const mails: Record<string, string> = {};
     for (const [state, more] of Object.entries(invites)) {
-      const invite_id = await world.insert(school, 'invites', inviteRow(school, more));
+      const invite_id = await fixture.insert(school, 'invites', inviteRow(school, more));
       mails[state] = await queue({ invite_id });
     }
     mails.purged = await queue({ invite_id: randomUUID() });
@@ -215,7 +218,7 @@ describe('the doors of the worker', () => {
       expect(await message(id), state).toMatchObject({ ...kept, attempts: 1 });
     }
     const senders = 'SELECT email_normalized AS address FROM suppression_senders WHERE organization_id = $1 ORDER BY 1';
-    expect(await world.all(senders, [school])).toEqual([
+    expect(await fixture.all(senders, [school])).toEqual([
       { address: 'gone@example.org' },
       { address: 'üte@example.org' },
     ]);
@@ -224,7 +227,7 @@ describe('the doors of the worker', () => {
 
   it('delete what is past its time, so many rows at a time, and keep the rest', async () => {
     const use = (key: string, expires_at: string) =>
-      world.insert(school, 'idempotency_keys', {
+      fixture.insert(school, 'idempotency_keys', {
         organization_id: school,
         operation: 'POST /v1/invites',
         key,
@@ -234,13 +237,13 @@ describe('the doors of the worker', () => {
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
     // One more of each than a call deletes.
     const many = 'generate_series(1, 5001) n';
-    await world.as(
+    await fixture.as(
       school,
       `INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
        SELECT $1, 'POST /v1/invites', n, $2, now() - interval '1 minute' FROM ${many}`,
       [school, randomBytes(32)],
     );
-    await world.as(
+    await fixture.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient, status, finished_at)
        SELECT gen_random_uuid(), $1, 'email', 'k', 'r', (ARRAY['sent', 'dead', 'suppressed'])[1 + n % 3],
@@ -249,41 +252,41 @@ describe('the doors of the worker', () => {
     );
     await use('kept', ago(-0.01));
     const messages = [await queue({ status: 'sent', finished_at: ago(29) }), await queue({ created_at: ago(99) })];
-    await world.insert(school, 'invites', inviteRow(school, { expires_at: ago(31) }));
+    await fixture.insert(school, 'invites', inviteRow(school, { expires_at: ago(31) }));
     const invites = [
       inviteRow(school, { expires_at: ago(29) }),
       inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40), created_at: ago(999) }),
     ];
-    for (const row of invites) await world.insert(school, 'invites', row);
+    for (const row of invites) await fixture.insert(school, 'invites', row);
     const purge = async (): Promise<Row> => {
-      const rows = await world.as(null, 'SELECT * FROM purge_expired()');
+      const rows = await fixture.as(null, 'SELECT * FROM purge_expired()');
       return Object.fromEntries(rows.map(({ what, rows: count }) => [what, count])) as Row;
     };
     expect(await purge()).toEqual({ idempotency_keys: '5000', outbox: '5000', invites: '1' });
     expect(await purge()).toEqual({ idempotency_keys: '1', outbox: '1', invites: '0' });
-    expect(await world.all('SELECT key FROM idempotency_keys')).toEqual([{ key: 'kept' }]);
-    expect(ids(await world.all('SELECT id FROM outbox ORDER BY id'))).toEqual(messages.sort());
-    expect(ids(await world.all('SELECT id FROM invites')).sort()).toEqual(invites.map((row) => row.id).sort());
+    expect(await fixture.all('SELECT key FROM idempotency_keys')).toEqual([{ key: 'kept' }]);
+    expect(ids(await fixture.all('SELECT id FROM outbox ORDER BY id'))).toEqual(messages.sort());
+    expect(ids(await fixture.all('SELECT id FROM invites')).sort()).toEqual(invites.map((row) => row.id).sort());
   });
 
   it('tell where a rebuild is asked for; a hook is of its own organization, or of a brand', async () => {
-    await world.insert(school, 'rebuild_hooks', hookRow(school));
-    expect(await world.as(null, 'SELECT url FROM rebuild_hook($1)', [`organization:${school}`])).toEqual([
+    await fixture.insert(school, 'rebuild_hooks', hookRow(school));
+    expect(await fixture.as(null, 'SELECT url FROM rebuild_hook($1)', [`organization:${school}`])).toEqual([
       { url: 'https://example.org' },
     ]);
-    expect(await world.as(null, 'SELECT target FROM list_rebuild_hooks()')).toEqual([
+    expect(await fixture.as(null, 'SELECT target FROM list_rebuild_hooks()')).toEqual([
       { target: `organization:${school}` },
     ]);
-    const other = await world.organization();
+    const other = await fixture.organization();
     for (const target of [`organization:${school}`, 'brand:primary', 'anything']) {
-      const insert = world.insert(other, 'rebuild_hooks', { ...hookRow(other), target });
+      const insert = fixture.insert(other, 'rebuild_hooks', { ...hookRow(other), target });
       await expect(insert, target).rejects.toMatchObject({ code: '23514' });
     }
   });
 
   it('name the posts whose time has come, and organizations without their codes', async () => {
     const post = (slug: string, more: Row) =>
-      world.insert(school, 'blog_posts', {
+      fixture.insert(school, 'blog_posts', {
         id: randomUUID(),
         organization_id: school,
         brand: 'primary',
@@ -294,13 +297,13 @@ describe('the doors of the worker', () => {
     const due = await post('due', { scheduled_at: '2026-01-01' });
     await post('later', { scheduled_at: '2100-01-01' });
     await post('draft', {});
-    expect(await world.as(null, 'SELECT * FROM due_posts(10)')).toEqual([{ id: due, organization_id: school }]);
+    expect(await fixture.as(null, 'SELECT * FROM due_posts(10)')).toEqual([{ id: due, organization_id: school }]);
     const without = async () =>
-      (await world.as(null, 'SELECT organizations_without_codes(100) AS id')).map((row) => row.id);
+      (await fixture.as(null, 'SELECT organizations_without_codes(100) AS id')).map((row) => row.id);
     expect(await without()).toContain(school);
     for (const role of ['tutor', 'student']) {
       const code = { role, expires_at: null, standing: true, sealed: randomBytes(40) };
-      await world.insert(school, 'invites', inviteRow(school, code));
+      await fixture.insert(school, 'invites', inviteRow(school, code));
     }
     expect(await without()).not.toContain(school);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { correctCopies, wrongCopies } from '@app/database';
 import { Random } from '../support/data/random.js';
-import { messageRow, resultRow, seatRow, World } from './world.js';
+import { messageRow, resultRow, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';
 
 const of = (row: string, columns: string[]): string => columns.map((column) => `${row}.${column}`).join(', ');
 
@@ -74,29 +74,29 @@ const FOLLOWERS = [
 ]; // prettier-ignore
 
 describe('what pages read of logins, results and conversations', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let schools: string[];
   let people: string[];
   let conversations: string[];
   let results: string[];
 
   beforeAll(async () => {
-    world = await World.create();
-    schools = [await world.organization(), await world.organization()];
+    fixture = await SchemaFixture.create();
+    schools = [await fixture.organization(), await fixture.organization()];
     people = [];
     for (let n = 0; n < 6; n++) {
-      const user = await world.member(schools[0]!, 'student');
-      if (n % 2 === 0) await world.member(schools[1]!, 'student', { user });
+      const user = await fixture.member(schools[0]!, 'student');
+      if (n % 2 === 0) await fixture.member(schools[1]!, 'student', { user });
       people.push(user);
     }
-    for (const person of people) await world.session(schools[0]!, person);
-    results = await Promise.all(people.map((person) => world.result(schools[0]!, person)));
+    for (const person of people) await fixture.session(schools[0]!, person);
+    results = await Promise.all(people.map((person) => fixture.result(schools[0]!, person)));
     conversations = await Promise.all(
-      people.map((person, n) => world.conversation(schools[0]!, person, people[(n + 1) % people.length]!)),
+      people.map((person, n) => fixture.conversation(schools[0]!, person, people[(n + 1) % people.length]!)),
     );
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
   /** Anything that changes a login's ties, a result, a conversation, or who sees it. */
   function randomWrite(random: Random): [sql: string, values: unknown[]] {
@@ -130,7 +130,7 @@ describe('what pages read of logins, results and conversations', () => {
   async function write(random: Random, turns: number): Promise<number> {
     let committed = 0;
     for (let turn = 0; turn < turns; turn++) {
-      const client = await world.begin(random.pick(schools));
+      const client = await fixture.begin(random.pick(schools));
       try {
         await client.query(...randomWrite(random));
         if (random.chance(0.3)) {
@@ -139,10 +139,10 @@ describe('what pages read of logins, results and conversations', () => {
           if (random.chance(0.5)) await client.query('ROLLBACK TO SAVEPOINT s');
         }
         const keep = random.chance(0.8);
-        await world.end(client, keep ? 'COMMIT' : 'ROLLBACK');
+        await fixture.end(client, keep ? 'COMMIT' : 'ROLLBACK');
         if (keep) committed++;
       } catch (error) {
-        await world.end(client, 'ROLLBACK');
+        await fixture.end(client, 'ROLLBACK');
         // A conversation or result that this organization does not see (any more) is not its to write.
         if (!['40P01', '42501'].includes((error as { code: string }).code)) throw error;
       }
@@ -158,19 +158,19 @@ describe('what pages read of logins, results and conversations', () => {
     let snapshots = 0;
     let stale: unknown[] = [];
     while (state.writing && stale.length === 0) {
-      stale = await world.all(STALE);
+      stale = await fixture.all(STALE);
       snapshots++;
     }
     const committed = await writers;
     expect(stale).toEqual([]);
     expect(committed.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(150);
     expect(snapshots).toBeGreaterThan(10);
-    expect(await world.all(STALE)).toEqual([]);
-    expect(await world.all('SELECT * FROM wrong_copies(1)')).toEqual([]);
+    expect(await fixture.all(STALE)).toEqual([]);
+    expect(await fixture.all('SELECT * FROM wrong_copies(1)')).toEqual([]);
   }, 60_000);
 
   it('would be found wrong, and put right, if any trigger were missing', async () => {
-    const triggers = await world.all(
+    const triggers = await fixture.all(
       `SELECT tgrelid::regclass::text AS table, tgname AS name FROM pg_trigger
        WHERE tgfoid::regproc::text = ANY ($1) AND tgname NOT LIKE '%_on_truncate' ORDER BY 1, 2`,
       [FOLLOWERS],
@@ -180,13 +180,13 @@ describe('what pages read of logins, results and conversations', () => {
       const name = `${trigger.table as string}.${trigger.name as string}`;
       expect(await firstStale(trigger.table as string, trigger.name as string), name).not.toEqual([]);
     }
-    expect(await world.all(STALE)).toEqual([]);
+    expect(await fixture.all(STALE)).toEqual([]);
   }, 60_000);
 
   /** What is stale after the first of the changes that goes wrong without the trigger. It is undone again. */
   async function firstStale(table: string, trigger: string): Promise<unknown[]> {
-    const empty = await world.organization();
-    const client = await world.owner.connect();
+    const empty = await fixture.organization();
+    const client = await fixture.owner.connect();
     try {
       await client.query(`BEGIN; ALTER TABLE ${table} DISABLE TRIGGER ${trigger}`);
       for (const sql of CHANGES) {
@@ -209,7 +209,7 @@ describe('what pages read of logins, results and conversations', () => {
   }
 
   it('is right after TRUNCATE', async () => {
-    const client = await world.owner.connect();
+    const client = await fixture.owner.connect();
     try {
       await client.query('BEGIN');
       await client.query('TRUNCATE members, parents CASCADE');
@@ -222,8 +222,8 @@ describe('what pages read of logins, results and conversations', () => {
   });
 
   it('is right already where nothing is wrong', async () => {
-    expect(await correctCopies(world.urls.ownerUrl)).toBe(0);
-    const owner = { query: (sql: string, values: unknown[]) => world.all(sql, values) };
+    expect(await correctCopies(fixture.urls.ownerUrl)).toBe(0);
+    const owner = { query: (sql: string, values: unknown[]) => fixture.all(sql, values) };
     expect(await wrongCopies(owner as never, 5)).toEqual([]);
   });
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fill, insertion, messageRow, resultRow, type Row, seatRow, World } from './world.js';
+import {
+  fill,
+  insertion,
+  messageRow,
+  resultRow,
+  type Row,
+  seatRow,
+  SchemaFixture,
+} from '../support/database/schema-fixture.js';
 
 const DENIED = { code: '42501' };
 
@@ -7,7 +15,7 @@ const DENIED = { code: '42501' };
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
 describe('row security', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let mine: string;
   let theirs: string;
   let tables: string[];
@@ -16,11 +24,11 @@ describe('row security', () => {
   let withOrganization: string[];
 
   beforeAll(async () => {
-    world = await World.create();
-    [mine, theirs] = [await world.organization(), await world.organization()];
-    await fill(world, mine);
-    await fill(world, theirs);
-    const secured = await world.all(`SELECT c.relname AS name, EXISTS (SELECT FROM pg_attribute a
+    fixture = await SchemaFixture.create();
+    [mine, theirs] = [await fixture.organization(), await fixture.organization()];
+    await fill(fixture, mine);
+    await fill(fixture, theirs);
+    const secured = await fixture.all(`SELECT c.relname AS name, EXISTS (SELECT FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attname = 'organization_id') AS owned,
         NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname <> 'upkeep') AS closed
       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relrowsecurity ORDER BY 1`);
@@ -29,15 +37,17 @@ describe('row security', () => {
     withOrganization = secured.filter((table) => table.owned).map((table) => table.name as string);
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
   async function seen(organizationId: string | null, table: string): Promise<string[]> {
-    const rows = await world.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);
+    const rows = await fixture.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);
     return rows.map((row) => row.row as string).sort();
   }
 
   async function everything(table: string): Promise<string[]> {
-    return (await world.all(`SELECT to_jsonb(t)::text AS row FROM ${table} t`)).map((row) => row.row as string).sort();
+    return (await fixture.all(`SELECT to_jsonb(t)::text AS row FROM ${table} t`))
+      .map((row) => row.row as string)
+      .sort();
   }
 
   it('shows nothing as long as no organization is named', async () => {
@@ -45,13 +55,13 @@ describe('row security', () => {
   });
 
   it('shows no organization the tables of the portal', async () => {
-    await world.all(
+    await fixture.all(
       `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
        SELECT gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0' FROM users`,
     );
-    await world.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
-    await world.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
-    await world.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+    await fixture.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
+    await fixture.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
+    await fixture.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
       SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
     expect(closed).toEqual(
       expect.arrayContaining(['passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts']),
@@ -69,29 +79,29 @@ describe('row security', () => {
       expect(new Set([...ours, ...others]).size, table).toBe(ours.length + others.length);
     }
     for (const table of withOrganization) {
-      const owners = await world.as(mine, `SELECT DISTINCT organization_id FROM ${table}`);
+      const owners = await fixture.as(mine, `SELECT DISTINCT organization_id FROM ${table}`);
       expect(owners, table).toEqual([{ organization_id: mine }]);
     }
   });
 
   it('does not open for the application what opens for the owner', async () => {
-    const client = await world.begin(mine);
+    const client = await fixture.begin(mine);
     await client.query(`SET LOCAL app.maintenance = 'on'`);
     await client.query('SET LOCAL search_path = public, maintenance, pg_temp');
     for (const table of tables) {
       const { rows } = await client.query<Row>(`SELECT to_jsonb(t)::text AS row FROM ${table} t`);
       expect(rows.map((row) => row.row).sort(), table).toEqual(await seen(mine, table));
     }
-    await world.end(client);
-    const anonymous = await world.begin(null);
+    await fixture.end(client);
+    const anonymous = await fixture.begin(null);
     await anonymous.query(`SET LOCAL app.maintenance = 'on'`);
     const { rows } = await anonymous.query<Row>('SELECT count(*)::int AS n FROM members');
     expect(rows).toEqual([{ n: 0 }]);
-    await world.end(anonymous);
+    await fixture.end(anonymous);
   });
 
   it('holds the owner as well, unless it asks for maintenance', async () => {
-    const client = await world.owner.connect();
+    const client = await fixture.owner.connect();
     try {
       await client.query(`SET app.maintenance = 'off'`);
       expect((await client.query<Row>('SELECT count(*)::int AS n FROM members')).rows).toEqual([{ n: 0 }]);
@@ -104,14 +114,14 @@ describe('row security', () => {
     // A new conversation or login is nobody's: it belongs to those whose members take part, or who the person joins.
     for (const table of tables.filter((name) => name !== 'conversations' && name !== 'users')) {
       const { columns } = (
-        await world.all(
+        await fixture.all(
           `SELECT string_agg(attname, ', ') AS columns FROM pg_attribute
          WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
           [table],
         )
       )[0] as { columns: string };
       for (const row of await seen(theirs, table)) {
-        const copy = world.as(
+        const copy = fixture.as(
           mine,
           `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
           [row],
@@ -123,31 +133,31 @@ describe('row security', () => {
 
   it('refuses to hand a row to another organization', async () => {
     for (const table of withOrganization) {
-      const move = world.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
+      const move = fixture.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
       // These keep their organization, whatever is written.
       if (DERIVED.includes(table)) expect(await move, table).toEqual([{ organization_id: mine }]);
       else await expect(move, table).rejects.toMatchObject(DENIED);
     }
-    const give = world.as(mine, 'UPDATE student_groups SET owner_organization_id = $1', [theirs]);
+    const give = fixture.as(mine, 'UPDATE student_groups SET owner_organization_id = $1', [theirs]);
     await expect(give).rejects.toMatchObject(DENIED);
   });
 
   it('changes and deletes nothing of another organization', async () => {
     for (const table of tables) {
       const key = table === 'organizations' ? 'id' : withOrganization.includes(table) ? 'organization_id' : 'id';
-      const others = await world.as(theirs, `SELECT ${key} AS key FROM ${table}`);
+      const others = await fixture.as(theirs, `SELECT ${key} AS key FROM ${table}`);
       const before = await everything(table);
       const keys = others.map((row) => row.key);
       if (table === 'users') {
         const rename = `UPDATE users SET first_name = 'Mallory' WHERE id = ANY ($1) RETURNING 1`;
-        expect(await world.as(mine, rename, [keys])).toEqual([]);
-        expect(await world.as(mine, 'DELETE FROM users RETURNING 1')).toEqual([]);
+        expect(await fixture.as(mine, rename, [keys])).toEqual([]);
+        expect(await fixture.as(mine, 'DELETE FROM users RETURNING 1')).toEqual([]);
         expect(await everything(table)).toEqual(before);
         continue;
       }
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
-      expect(await world.as(mine, change, [keys]), table).toEqual([]);
-      expect(await world.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
+      expect(await fixture.as(mine, change, [keys]), table).toEqual([]);
+      expect(await fixture.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
         [],
       );
       expect(await everything(table), table).toEqual(before);
@@ -155,66 +165,66 @@ describe('row security', () => {
   });
 
   it('tells whether mail is refused, of the addresses asked about only', async () => {
-    await world.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
+    await fixture.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
     const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
-    expect(await world.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
-    expect(await world.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
-    expect(await world.as(mine, asked)).toEqual([]);
+    expect(await fixture.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
+    expect(await fixture.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
+    expect(await fixture.as(mine, asked)).toEqual([]);
   });
 
   it('adds to a conversation that nobody sees yet, but not to one that only others see', async () => {
-    const theirConversation = (await world.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
-    const ourTutor = (await world.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    const theirConversation = (await fixture.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
+    const ourTutor = (await fixture.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     for (const { sql, values } of [
       insertion('conversation_participants', seatRow(theirConversation, ourTutor)),
       insertion('messages', messageRow(theirConversation, '2026-03-03T09:00:00Z')),
     ]) {
-      await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+      await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
     }
-    const early = await world.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
-    await world.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
-    await world.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
+    const early = await fixture.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
+    await fixture.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
+    await fixture.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
     // Seen by both: both may add.
-    const guest = (await world.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
-    await world.insert(mine, 'conversation_participants', seatRow(early, guest));
-    await world.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
+    const guest = (await fixture.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    await fixture.insert(mine, 'conversation_participants', seatRow(early, guest));
+    await fixture.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
     expect(
-      await world.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
+      await fixture.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
     ).toEqual([{ n: 2 }]);
   });
 
   it('takes a result for a member only', async () => {
-    const stranger = await world.person();
+    const stranger = await fixture.person();
     const { sql, values } = insertion('results', resultRow(stranger));
-    await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
   });
 
   it("shows the platform's posts to those who asked for them", async () => {
     const post = { id: crypto.randomUUID(), brand: 'primary', title: 'Platform', slug: 'platform' };
     const { sql, values } = insertion('blog_posts', post);
-    await expect(world.as(mine, sql, values)).rejects.toMatchObject(DENIED);
-    const client = await world.begin(mine);
+    await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    const client = await fixture.begin(mine);
     await client.query(`SELECT set_config('app.platform_blog', 'on', true)`);
     await client.query(sql, values);
-    await world.end(client);
+    await fixture.end(client);
     const posts = `SELECT count(*)::int AS n FROM blog_posts WHERE organization_id IS NULL`;
-    expect(await world.as(mine, posts)).toEqual([{ n: 0 }]);
-    const again = await world.begin(mine);
+    expect(await fixture.as(mine, posts)).toEqual([{ n: 0 }]);
+    const again = await fixture.begin(mine);
     await again.query(`SELECT set_config('app.platform_blog', 'on', true)`);
     expect((await again.query(posts)).rows).toEqual([{ n: 1 }]);
-    await world.end(again);
+    await fixture.end(again);
   });
 
   it('answers the look-ups that come before an organization is known, and only to those who know', async () => {
-    const [key] = await world.as(mine, 'SELECT id, key_hash FROM api_keys');
-    expect(await world.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual([
-      { organization_id: mine, expired: false },
-    ]);
-    expect(await world.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
-    expect(await world.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
-    expect(await world.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
-    const [login] = await world.as(mine, 'SELECT id, email_normalized AS email FROM users LIMIT 1');
+    const [key] = await fixture.as(mine, 'SELECT id, key_hash FROM api_keys');
+    expect(await fixture.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual(
+      [{ organization_id: mine, expired: false }],
+    );
+    expect(await fixture.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
+    expect(await fixture.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
+    expect(await fixture.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
+    const [login] = await fixture.as(mine, 'SELECT id, email_normalized AS email FROM users LIMIT 1');
     const addresses = [login?.email, 'nobody@example.org'];
-    expect(await world.as(null, 'SELECT * FROM logins_by_email($1)', [addresses])).toEqual([login]);
+    expect(await fixture.as(null, 'SELECT * FROM logins_by_email($1)', [addresses])).toEqual([login]);
   });
 });

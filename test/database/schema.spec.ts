@@ -6,7 +6,14 @@ import { secureTable } from '../../libs/database/src/migrations/secure-table.v1.
 import { Factories } from '../support/data/factories.js';
 import { type Column, readColumns } from '../support/database/columns.js';
 import { createEmptyDatabase } from '../support/database/database.js';
-import { feedbackRow, homeworkRow, ownersPool, resultRow, seatRow, World } from './world.js';
+import {
+  feedbackRow,
+  homeworkRow,
+  ownersPool,
+  resultRow,
+  seatRow,
+  SchemaFixture,
+} from '../support/database/schema-fixture.js';
 
 /** Copies that the database writes: what they hold was checked where it came from. */
 const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
@@ -32,40 +39,40 @@ const FINGERPRINT = `
   ORDER BY 1`;
 
 describe('the schema', () => {
-  let world: World;
+  let fixture: SchemaFixture;
   let columns: Column[];
 
   beforeAll(async () => {
-    world = await World.create();
-    columns = await readColumns((sql) => world.all(sql));
+    fixture = await SchemaFixture.create();
+    columns = await readColumns((sql) => fixture.all(sql));
   }, 60_000);
 
-  afterAll(() => world.destroy());
+  afterAll(() => fixture.destroy());
 
   it('takes rows that their writer may not see', async () => {
-    const [mine, other] = [await world.organization(), await world.organization()];
-    const user_id = await world.member(mine, 'tutor');
-    await world.member(other, 'tutor', { user: user_id });
-    const homework = await world.insert(mine, 'homework', homeworkRow(user_id, { files: '["a.pdf"]' }));
-    await world.insert(mine, 'session_feedback', feedbackRow(user_id, { legacy: true }));
-    await world.insert(mine, 'session_feedback', feedbackRow(user_id, { comment: 'Good' }));
+    const [mine, other] = [await fixture.organization(), await fixture.organization()];
+    const user_id = await fixture.member(mine, 'tutor');
+    await fixture.member(other, 'tutor', { user: user_id });
+    const homework = await fixture.insert(mine, 'homework', homeworkRow(user_id, { files: '["a.pdf"]' }));
+    await fixture.insert(mine, 'session_feedback', feedbackRow(user_id, { legacy: true }));
+    await fixture.insert(mine, 'session_feedback', feedbackRow(user_id, { comment: 'Good' }));
     const group = { id: randomUUID(), tutor_id: user_id, name: 'Group' };
-    await world.insert(mine, 'student_groups', group);
-    await world.insert(mine, 'results', resultRow(user_id));
-    const conversation = await world.insert(mine, 'conversations', { id: randomUUID(), type: 'direct' });
-    await world.insert(mine, 'conversation_participants', seatRow(conversation, user_id));
-    expect(await world.as(mine, 'SELECT organization_id, has_comment, legacy FROM session_feedback')).toEqual([
+    await fixture.insert(mine, 'student_groups', group);
+    await fixture.insert(mine, 'results', resultRow(user_id));
+    const conversation = await fixture.insert(mine, 'conversations', { id: randomUUID(), type: 'direct' });
+    await fixture.insert(mine, 'conversation_participants', seatRow(conversation, user_id));
+    expect(await fixture.as(mine, 'SELECT organization_id, has_comment, legacy FROM session_feedback')).toEqual([
       { organization_id: mine, has_comment: true, legacy: false },
     ]);
-    expect(await world.as(mine, 'SELECT FROM homework')).toEqual([]);
-    const [written] = await world.all('SELECT organization_id, files, created_at FROM homework WHERE id = $1', [
+    expect(await fixture.as(mine, 'SELECT FROM homework')).toEqual([]);
+    const [written] = await fixture.all('SELECT organization_id, files, created_at FROM homework WHERE id = $1', [
       homework,
     ]);
     expect(written).toEqual({ organization_id: null, files: ['a.pdf'], created_at: expect.any(Date) as Date });
   });
 
   it('keeps every kind of value as it was written', async () => {
-    const make = await Factories.connect(world.urls);
+    const make = await Factories.connect(fixture.urls);
     try {
       const { id: organizationId } = await make.organization();
       const { id: tutorId } = await make.tutor(organizationId);
@@ -93,7 +100,7 @@ describe('the schema', () => {
   });
 
   it('secures every table that belongs to an organization, for the owner too', async () => {
-    const tables = await world.all(`
+    const tables = await fixture.all(`
       SELECT c.relname AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced,
         EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant' AND p.polroles = '{0}') AS tenant
       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND (c.relname IN ('organizations',
@@ -114,7 +121,7 @@ describe('the schema', () => {
   });
 
   it('secures a new table like those before it', async () => {
-    const owner = new DataSource({ type: 'postgres', url: world.urls.ownerUrl });
+    const owner = new DataSource({ type: 'postgres', url: fixture.urls.ownerUrl });
     await owner.initialize();
     const runner = owner.createQueryRunner();
     const secured = (table: string): Promise<object[]> =>
@@ -144,7 +151,7 @@ describe('the schema', () => {
       (column) => CLOSED.test(column.name) && column.type.startsWith('text') && !COPIES.includes(column.table),
     );
     expect(closed.length).toBeGreaterThanOrEqual(30);
-    const checks = await world.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
+    const checks = await fixture.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '%ARRAY[%'`);
     const checked = checks.map((check) => check.column);
@@ -155,7 +162,7 @@ describe('the schema', () => {
     // A passkey's counter has 32 bits.
     const amounts = columns.filter((column) => column.type === 'bigint' && column.name !== 'sign_count');
     expect(amounts.every((column) => /_cents$/.test(column.name))).toBe(true);
-    const bounded = await world.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
+    const bounded = await fixture.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '%<= ''1000000000000''%'`);
     expect(bounded.map((check) => check.column).sort()).toEqual(
@@ -164,7 +171,7 @@ describe('the schema', () => {
   });
 
   it('pins the search path of what runs with the rights of the owner', async () => {
-    const functions = await world.all(
+    const functions = await fixture.all(
       `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
     );
     expect(functions.length).toBeGreaterThan(10);

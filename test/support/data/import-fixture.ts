@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ImportError, importFolder, type ImportReport } from '../../../apps/cli/src/import/importer.js';
-import { messageRow, type Row, sessionRow, World } from '../../database/world.js';
+import { messageRow, type Row, sessionRow, SchemaFixture } from '../database/schema-fixture.js';
 
 /** Import files by table: rows, raw lines, or the whole text. */
 export type Files = Record<string, (Row | string)[] | string | Buffer>;
@@ -61,20 +61,20 @@ export class ImportFixture {
   school: School;
   private readonly folders: string[] = [];
 
-  private constructor(readonly world: World) {}
+  private constructor(readonly database: SchemaFixture) {}
 
   static async open(): Promise<ImportFixture> {
-    return new ImportFixture(await World.create());
+    return new ImportFixture(await SchemaFixture.create());
   }
 
   /** Creates a new organization and school for the next test. */
   async renew(): Promise<void> {
-    this.organization = await this.world.organization();
+    this.organization = await this.database.organization();
     this.school = new School();
   }
 
   async close(): Promise<void> {
-    await this.world.destroy();
+    await this.database.destroy();
     await Promise.all(this.folders.map((folder) => rm(folder, { recursive: true, force: true })));
   }
 
@@ -91,7 +91,7 @@ export class ImportFixture {
 
   async load(files: Files, into = this.organization): Promise<ImportReport['tables']> {
     const folder = await this.write(files);
-    return (await importFolder({ url: this.world.urls.ownerUrl, organizationId: into, folder })).tables;
+    return (await importFolder({ url: this.database.urls.ownerUrl, organizationId: into, folder })).tables;
   }
 
   /** @returns the lines of the refusal */
@@ -105,7 +105,7 @@ export class ImportFixture {
   }
 
   async count(table: string): Promise<number> {
-    return Number((await this.world.all(`SELECT count(*) AS n FROM ${table}`))[0]!.n);
+    return Number((await this.database.all(`SELECT count(*) AS n FROM ${table}`))[0]!.n);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
-import { nameOf } from './routes.js';
+import { templateOf } from '../../../apps/api/src/http/request-log/route-template.js';
 
 /** What the contract says of an operation. */
 export interface Operation {
@@ -209,8 +209,9 @@ export const newestFirstLists = [...operations.values()].flatMap(({ id, answer }
 
 /** What the contract says of the route. */
 export function cataloguedAs(route: Route): Operation {
-  const operation = operations.get(nameOf(route));
-  if (!operation?.id) throw new Error(`${nameOf(route)}: give it a line in test/support/http/catalogue.ts`);
+  const name = `${route.method} ${templateOf(route.path)}`;
+  const operation = operations.get(name);
+  if (!operation?.id) throw new Error(`${name}: give it a line in test/support/http/catalogue.ts`);
   return operation;
 }
 

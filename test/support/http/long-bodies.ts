@@ -2,11 +2,20 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
 import { bodyKindOf, declaredType } from '../../../apps/api/src/http/validation/declared.js';
 import { BODIES } from './bodies.js';
-import type { Position } from './long-requests.js';
 import { JSON_TEXTS, manyOf, textOf } from './long-texts.js';
 import { bytesOf } from './raw-http.js';
 import { nameOf, type Route } from './routes.js';
 import { pathOf, type School } from '../data/world.js';
+
+/** A place in a request whose length the caller chooses. */
+export interface Position {
+  family: string;
+  name: string;
+  /** The maximum length, in bytes or items. */
+  most: number;
+  /** Builds a request with this length at the place. */
+  request: (size: number) => string;
+}
 
 interface BodySchema {
   type?: string | string[];

@@ -2,23 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
-import { longBodies } from './long-bodies.js';
+import { longBodies, type Position } from './long-bodies.js';
 import { HEADER_TEXTS, manyOf, PART_TEXTS, textOf, URL_TEXTS } from './long-texts.js';
 import type { Parameter } from './query-values.js';
 import { bytesOf } from './raw-http.js';
 import { nameOf, type Route } from './routes.js';
 import { MULTIPART } from './uploads.js';
 import { pathOf, type School } from '../data/world.js';
-
-/** A place in a request whose length the caller chooses. */
-export interface Position {
-  family: string;
-  name: string;
-  /** The maximum length, in bytes or items. */
-  most: number;
-  /** Builds a request with this length at the place. */
-  request: (size: number) => string;
-}
 
 /** Node accepts 16 KiB of headers, including the request line. */
 const MOST_HEADERS = 14_500;

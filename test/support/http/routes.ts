@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
 import type { TestApi } from './api.js';
 import { pathOf, type School } from '../data/world.js';
@@ -17,7 +18,7 @@ export const keyedRoutes = (api: TestApi): Route[] => allRoutes(api).filter((rou
 export const keyedReads = (api: TestApi): Route[] => keyedRoutes(api).filter(({ method }) => method === 'GET');
 
 /** The path as written in the OpenAPI document. */
-export const templateOf = (route: Route): string => route.path.replaceAll(/:([^/]+)/g, '{$1}');
+export const templateOf = (route: Route): string => templateOfPath(route.path);
 
 /** The operation as written in the catalogue: `GET /v1/parents/{parent_id}`. */
 export const nameOf = (route: Route): string => `${route.method} ${templateOf(route)}`;

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type Row, SampleRows } from '../support/data/sample-rows.js';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { type Row, SampleRows } from '../data/sample-rows.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
 
 export type { Row };
 
-/** Rows that hang together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
-export class World {
+/** A database of its own, and rows that belong together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
+export class SchemaFixture {
   private constructor(
     readonly urls: TestDatabase,
     readonly owner: pg.Pool,
@@ -14,11 +14,11 @@ export class World {
     private readonly drop: () => Promise<void>,
   ) {}
 
-  static async create(): Promise<World> {
+  static async create(): Promise<SchemaFixture> {
     const database = await createTestDatabase();
     const owner = ownersPool(database.ownerUrl);
     const tenant = new pg.Pool({ connectionString: database.tenantUrl, max: 12 });
-    return new World(database, owner, tenant, () => database.drop());
+    return new SchemaFixture(database, owner, tenant, () => database.drop());
   }
 
   async destroy(): Promise<void> {
@@ -205,25 +205,25 @@ export function hookRow(organization_id: string): Row {
 }
 
 /** One row at least in every table that belongs to an organization. */
-export async function fill(world: World, organization_id: string): Promise<void> {
-  const samples = await SampleRows.read((sql) => world.all(sql));
-  const add = (table: string, row: Row): Promise<string> => world.insert(organization_id, table, row);
-  const tutor_id = await world.member(organization_id, 'tutor');
-  const student_id = await world.member(organization_id, 'student');
-  const parent_id = await world.parent(organization_id);
-  const session_id = await world.session(organization_id, student_id);
+export async function fill(fixture: SchemaFixture, organization_id: string): Promise<void> {
+  const samples = await SampleRows.read((sql) => fixture.all(sql));
+  const add = (table: string, row: Row): Promise<string> => fixture.insert(organization_id, table, row);
+  const tutor_id = await fixture.member(organization_id, 'tutor');
+  const student_id = await fixture.member(organization_id, 'student');
+  const parent_id = await fixture.parent(organization_id);
+  const session_id = await fixture.session(organization_id, student_id);
   const group_id = randomUUID();
   await add('student_groups', { id: group_id, owner_organization_id: organization_id, name: 'Group' });
   await add('student_group_members', { id: randomUUID(), group_id, user_id: student_id, role: 'student' });
   await add('homework', homeworkRow(tutor_id));
   await add('session_feedback', feedbackRow(tutor_id, { session_id, comment: 'Patient' }));
-  await world.result(organization_id, student_id);
-  const conversation_id = await world.conversation(organization_id, tutor_id, student_id);
+  await fixture.result(organization_id, student_id);
+  const conversation_id = await fixture.conversation(organization_id, tutor_id, student_id);
   await add('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
   await add('invites', inviteRow(organization_id));
   await add('outbox', messageToSend(organization_id));
   await add('rebuild_hooks', hookRow(organization_id));
-  await world.as(organization_id, `SELECT suppress_address($1, 'smtp_550', $2)`, [
+  await fixture.as(organization_id, `SELECT suppress_address($1, 'smtp_550', $2)`, [
     `gone-${organization_id}@example.org`,
     organization_id,
   ]);
@@ -232,7 +232,7 @@ export async function fill(world: World, organization_id: string): Promise<void>
   const known: Row = { organization_id, user_id: tutor_id, tutor_id, student_id, parent_id, session_id };
   const filled = await Promise.all(
     samples.tablesWith('organization_id').map(async (table) => {
-      const rows = await world.as(organization_id, `SELECT FROM ${table} LIMIT 1`);
+      const rows = await fixture.as(organization_id, `SELECT FROM ${table} LIMIT 1`);
       return { table, empty: rows.length === 0 };
     }),
   );
