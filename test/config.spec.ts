@@ -54,6 +54,10 @@ describe('readEnvFile', () => {
     expect(read(['ENCRYPTION_KEY_FILE=/a'], { ENCRYPTION_KEY: 'b' })).toEqual({ ENCRYPTION_KEY: 'b' });
   });
 
+  it('passes over a byte order mark and carriage returns', () => {
+    expect(read(['\ufeffPORT=1\r', 'export LOG_LEVEL=debug\r'], {})).toEqual({ PORT: '1', LOG_LEVEL: 'debug' });
+  });
+
   it('needs no file, and says when there is one that it cannot read', () => {
     const environment = {};
     readEnvFile(environment, join(folder, 'none'));

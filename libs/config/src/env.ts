@@ -193,7 +193,8 @@ export class EnvError extends Error {
 export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file = '.env'): void {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    // Some editors put a byte order mark in front, which would become part of the first name.
+    text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return;
