@@ -12,6 +12,7 @@ import { mailsTo } from '../worker/mailbox.js';
 import { newAddress, Office } from '../data/provisioning.js';
 import type { TestPortal } from '../portal/portal.js';
 import { Browsers, newPasskey } from './identity-browsers.js';
+import { describeState } from './identity-state.js';
 import { type Command, type KINDS, type Means, type Org, ORGS, type Place, PLACES } from './identity-commands.js';
 
 /** Somebody saw or gained something against another person's will. */
@@ -55,14 +56,20 @@ export class Identities {
     this.browsers = new Browsers(portal, make, this.addresses);
   }
 
-  /** @throws Breach */
-  static async run(stage: Stage, commands: Command[]): Promise<Identities> {
+  /**
+   * @returns the state after the last command, where it is asked for
+   * @throws Breach
+   */
+  static async run(stage: Stage, commands: Command[], describe = false): Promise<string | null> {
     const { api, make } = stage;
     const model = new Identities(stage, [await Office.open(api, make), await Office.open(api, make)]);
     for (const office of model.offices) model.tutors.push((await make.tutor(office.id)).id);
     for (const command of commands) await model.step(command);
+    const signature = describe ? await model.signature() : null;
+    // Whoever can sign in has something to hide by now.
+    for (const at of PLACES) await model.live(at);
     await model.check();
-    return model;
+    return signature;
   }
 
   private password(place: Place): string {
@@ -148,7 +155,10 @@ export class Identities {
     const former = this.addresses.indexOf(login!.email);
     const changes = { email: this.addresses[to], first_name: 'Changed', last_name: `By${org}` };
     const { status } = await this.offices[org]!.send('patch', `/v1/students/${id}`, changes);
-    const [moved] = await this.make.query('SELECT FROM users WHERE id = $1 AND email = $2', [id, this.addresses[to]]);
+    const [moved] = await this.make.query('SELECT FROM users WHERE id = $1 AND email_normalized = $2', [
+      id,
+      this.addresses[to],
+    ]);
     if (status !== 200 || !moved || former === to) return;
     this.known[org]!.delete(at);
     this.known[org]!.set(to, id);
@@ -198,7 +208,7 @@ export class Identities {
 
   /** The login with this address; an id of nobody where there is none. */
   private async idOf(email: string): Promise<string> {
-    const [login] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email = $1', [email]);
+    const [login] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', [email]);
     return login?.id ?? uuidv7();
   }
 
@@ -243,7 +253,7 @@ export class Identities {
 
   private async import(org: Org, at: Place): Promise<void> {
     const email = this.addresses[at]!;
-    const [known] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email = $1', [email]);
+    const [known] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', [email]);
     const id = known?.id ?? uuidv7();
     const user = { id, email, first_name: 'Imported', last_name: `By${org}` };
     const member = { id: uuidv7(), user_id: id, role: 'student', status: 'accepted', accepted_at: '2020-01-01' };
@@ -294,7 +304,7 @@ export class Identities {
         `SELECT id, email_verified_at IS NOT NULL AS verified, ARRAY(
            SELECT organization_id::text FROM members WHERE user_id = u.id AND accepted_at IS NOT NULL
            UNION SELECT organization_id::text FROM parents WHERE user_id = u.id AND accepted_at IS NOT NULL) AS accepted
-         FROM users u WHERE email = $1`,
+         FROM users u WHERE email_normalized = $1`,
         [this.addresses[at]],
       );
       if (!login) continue;
@@ -312,39 +322,15 @@ export class Identities {
   }
 
   /** Describes the resulting state. Sequences with equal signatures stay equal under the same further commands. */
-  async signature(): Promise<string> {
-    const ids = this.offices.map(({ id }) => id);
-    const state = await this.make.query(
-      `SELECT u.email, u.first_name LIKE 'Canary%' AS lived, u.email_verified_at IS NOT NULL AS verified, c.password_hash,
-         ARRAY(SELECT (array_position($2::uuid[], t.organization_id), t.role, t.status, t.accepted_at IS NULL, t.child, t.waits)::text
-           FROM (SELECT organization_id, user_id, role, status, accepted_at, null AS child, approval_requested_at IS NOT NULL AS waits FROM members
-             UNION ALL SELECT organization_id, user_id, 'parent', status, accepted_at, enrolled_at IS NULL, false FROM parents) t
-           WHERE t.user_id = u.id ORDER BY 1) AS ties,
-         ARRAY(SELECT DISTINCT organization_id FROM session_students s WHERE s.student_id = u.id) AS taught
-       FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.email = ANY ($1) ORDER BY u.email`,
-      [this.addresses, ids],
-    );
-    const invites = await this.make.query(
-      `SELECT i.organization_id, scope, i.email, (SELECT email FROM users WHERE id = i.user_id) AS login,
-         revoked_at IS NULL AND accepted_at IS NULL AS open, proof_hash IS NULL AS unproven FROM invites i
-       WHERE i.organization_id = ANY ($1) AND NOT standing ORDER BY i.created_at, i.id`,
-      [ids],
-    );
+  private async signature(): Promise<string> {
     const known = this.known.map((places) => [...places].sort());
-    const logins = await this.make.query('SELECT id, email FROM users WHERE id = ANY ($1) ORDER BY email', [
-      known.flat().map(([, id]) => id),
-    ]);
     const open = await this.browsers.stillOpen();
-    const memory = { known, open, tokens: this.tokens, accepted: this.accepted.map((set) => [...set].sort()) };
-    let text = JSON.stringify({ state, invites, memory, secrets: this.secrets.map(({ size }) => size > 0), logins });
-    for (const [place, address] of this.addresses.entries()) text = text.replaceAll(address, `address ${place}`);
-    for (const [org, id] of ids.entries()) text = text.replaceAll(id, `organization ${org}`);
-    // Replaces random values by the order of their first appearance.
-    const seen = new Map<string, number>();
-    return text.replaceAll(/[0-9a-f-]{36}|"token":"[^"]+"/g, (random) => {
-      if (!seen.has(random)) seen.set(random, seen.size);
-      return `#${seen.get(random)}`;
-    });
+    const accepted = this.accepted.map((set) => [...set].sort());
+    const secrets = this.secrets.map(({ size }) => size > 0);
+    const organizations = this.offices.map(({ id }) => id);
+    const memory = { known, open, tokens: this.tokens, accepted, secrets };
+    const logins = known.flat().map(([, id]) => id);
+    return describeState(this.make, { addresses: this.addresses, organizations, logins }, memory);
   }
 
   /** All answers that an organization can read. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
+import pLimit from 'p-limit';
 import pg from 'pg';
 import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
@@ -12,6 +13,7 @@ export async function openStage(): Promise<Stage> {
     SMTP_URL: 'smtp://127.0.0.1:1',
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     LOG_LEVEL: 'silent',
+    DATABASE_POOL_SIZE: '4',
   };
   const api = await TestApi.start(settings);
   const portal = await TestPortal.start(settings, api.database);
@@ -114,6 +116,9 @@ export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () 
   }
 }
 
+/** Sequences that run at once. Each has its own organizations and people; one alone waits for the database most of its time. */
+const AT_ONCE = 8;
+
 /** @returns a shrunk sequence that breaks a rule, and how; null if none does */
 export async function findBreach(
   stage: Stage,
@@ -122,9 +127,19 @@ export async function findBreach(
   const property = fc.asyncProperty(fc.array(anyCommand, { minLength: 1, maxLength: longest }), async (commands) => {
     await Identities.run(stage, commands);
   });
-  const outcome = await fc.check(property, { seed, numRuns: runs, examples: CORPUS.map((commands) => [commands]) });
-  if (!outcome.failed) return null;
-  return { commands: outcome.counterexample![0], why: String(outcome.errorInstance) };
+  const examples = CORPUS.map((commands): [Command[]] => [commands]);
+  const share = (lane: number) => Math.floor((runs + lane) / AT_ONCE);
+  const outcomes = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, lane) =>
+      fc.check(property, {
+        seed: seed * AT_ONCE + lane,
+        numRuns: share(lane),
+        examples: examples.filter((_example, index) => index % AT_ONCE === lane),
+      }),
+    ),
+  );
+  const failed = outcomes.find((outcome) => outcome.failed);
+  return failed ? { commands: failed.counterexample![0], why: String(failed.errorInstance) } : null;
 }
 
 /**
@@ -135,24 +150,21 @@ export async function findBreach(
  */
 export async function runAll(stage: Stage, longest: number): Promise<number> {
   const seen = new Set<string>();
+  const limit = pLimit(AT_ONCE);
   let runs = 0;
   let next: Command[][] = [[]];
   for (let length = 1; length <= longest; length++) {
-    const last = next;
+    const longer = next.flatMap((begun) => FEW.map((command) => [...begun, command]));
+    runs += longer.length;
     next = [];
-    for (const begun of last) {
-      for (const command of FEW) {
-        const commands = [...begun, command];
-        runs++;
-        const model = await Identities.run(stage, commands).catch((error: unknown) => {
-          throw new Error(`${String(error)} after ${JSON.stringify(commands)}`);
-        });
-        const state = await model.signature();
-        if (seen.has(state)) continue;
-        seen.add(state);
-        next.push(commands);
-      }
-    }
+    await limit.map(longer, async (commands) => {
+      const state = await Identities.run(stage, commands, true).catch((error: unknown) => {
+        throw new Error(`${String(error)} after ${JSON.stringify(commands)}`);
+      });
+      if (state === null || seen.has(state)) return;
+      seen.add(state);
+      next.push(commands);
+    });
   }
   return runs;
 }

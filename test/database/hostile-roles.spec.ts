@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ProcessRole } from '@app/database';
+import { Factories } from '../support/data/factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+
+const ROLES: ProcessRole[] = ['api', 'worker', 'portal'];
+const DENIED = '42501';
+
+/** What no process may do, whatever statement somebody smuggles into it. */
+const FORBIDDEN: string[] = [
+  'CREATE TABLE loot (a int)',
+  'CREATE FUNCTION loot() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+  'CREATE SCHEMA loot',
+  'CREATE ROLE loot',
+  'CREATE EXTENSION dblink',
+  'ALTER TABLE users DISABLE ROW LEVEL SECURITY',
+  'ALTER TABLE members NO FORCE ROW LEVEL SECURITY',
+  'CREATE POLICY everything ON users USING (true)',
+  'DROP POLICY tenant ON members',
+  'ALTER TABLE members DISABLE TRIGGER ALL',
+  'SET session_replication_role = replica',
+  'SET ROLE tutoring_owner',
+  'SET SESSION AUTHORIZATION tutoring_owner',
+  'GRANT SELECT ON credentials TO PUBLIC',
+  'GRANT tutoring_owner TO CURRENT_USER',
+  'ALTER ROLE CURRENT_USER BYPASSRLS',
+  'ALTER ROLE CURRENT_USER SUPERUSER',
+  `COPY (SELECT 1) TO PROGRAM 'true'`,
+  `COPY migrations FROM '/etc/passwd'`,
+  `SELECT pg_read_file('/etc/passwd')`,
+  `SELECT lo_import('/etc/passwd')`,
+  'SELECT pg_reload_conf()',
+  'SELECT * FROM pg_authid',
+  'SELECT * FROM credentials',
+  'SELECT * FROM passkeys',
+  'SELECT * FROM portal_sessions',
+  'SELECT * FROM password_links',
+  'SELECT key_hash FROM api_keys',
+  'SELECT payload FROM outbox',
+  `UPDATE api_keys SET scopes = '{}'`,
+  'UPDATE api_keys SET platform_blog = true',
+  'UPDATE users SET email_verified_at = now()',
+  'DELETE FROM audit_log',
+  'TRUNCATE users',
+];
+
+describe.each(ROLES)('whoever has the %s role', (role) => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.processUrls[role] });
+    await client.connect();
+    await client.query(`SELECT set_config('app.organization_id', $1, false)`, [randomUUID()]);
+    // What opens tables for the owner's own functions opens nothing here.
+    await client.query(`SET app.maintenance = 'on'`);
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it.each(FORBIDDEN)('cannot: %s', async (statement) => {
+    await expect(client.query(statement)).rejects.toMatchObject({ code: DENIED });
+  });
+});
+
+describe.each(['api', 'portal'] as const)('whoever has the %s role and forges the organization', (role) => {
+  let database: TestDatabase;
+  let make: Factories;
+  let client: pg.Client;
+  let school: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    make = await Factories.connect(database);
+    school = (await make.organization()).id;
+    await make.member(school);
+    client = new pg.Client({ connectionString: database.processUrls[role] });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await make.close();
+    await database.drop();
+  });
+
+  /** How many members there are, or the code of the error. */
+  async function membersAs(organization: string): Promise<number | string> {
+    await client.query(`SELECT set_config('app.organization_id', $1, false)`, [organization]);
+    return client.query<{ n: number }>('SELECT count(*)::int AS n FROM members').then(
+      ({ rows }) => rows[0]!.n,
+      (error: { code: string }) => error.code,
+    );
+  }
+
+  it('sees members of a real one alone', async () => {
+    expect(await membersAs(school)).toBe(1);
+    for (const forged of ['', '00000000-0000-0000-0000-000000000000', randomUUID()]) {
+      expect([forged, await membersAs(forged)]).toEqual([forged, 0]);
+    }
+    for (const forged of ["' OR true --", '*', 'null', `{${school}}x`, `${school},${randomUUID()}`]) {
+      expect([forged, await membersAs(forged)]).toEqual([forged, '22P02']);
+    }
+  });
+});
+
+describe('functions with the rights of the owner', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('fix the schemas that they look into, temporary ones last', async () => {
+    const admin = new pg.Client({ connectionString: database.adminUrl });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ name: string; settings: string[] | null }>(
+        `SELECT proname AS name, proconfig AS settings FROM pg_proc
+         WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
+      );
+      expect(rows.length).toBeGreaterThan(50);
+      const loose = rows.filter(
+        ({ settings }) => !settings?.some((one) => /^search_path=public, (.*, )?pg_temp$/.test(one)),
+      );
+      expect(loose).toEqual([]);
+    } finally {
+      await admin.end();
+    }
+  });
+});
