@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hookRow, inviteRow, messageToSend, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 
-/** The worker's doors: what each lets through, and to whom. */
-describe('the doors of the worker', () => {
+/** The functions of the worker for the outbox: what each allows, and to whom. */
+describe('functions of the outbox', () => {
   let fixture: SchemaFixture;
   let school: string;
 
@@ -223,88 +223,5 @@ describe('the doors of the worker', () => {
       { address: 'üte@example.org' },
     ]);
     expect(await finish(mails.late, 'one', 'sent')).toBe(false);
-  });
-
-  it('delete what is past its time, so many rows at a time, and keep the rest', async () => {
-    const use = (key: string, expires_at: string) =>
-      fixture.insert(school, 'idempotency_keys', {
-        organization_id: school,
-        operation: 'POST /v1/invites',
-        key,
-        request_hash: randomBytes(32),
-        expires_at,
-      });
-    const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    // One more of each than a call deletes.
-    const many = 'generate_series(1, 5001) n';
-    await fixture.as(
-      school,
-      `INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
-       SELECT $1, 'POST /v1/invites', n, $2, now() - interval '1 minute' FROM ${many}`,
-      [school, randomBytes(32)],
-    );
-    await fixture.as(
-      school,
-      `INSERT INTO outbox (id, organization_id, topic, kind, recipient, status, finished_at)
-       SELECT gen_random_uuid(), $1, 'email', 'k', 'r', (ARRAY['sent', 'dead', 'suppressed'])[1 + n % 3],
-         now() - interval '31 days' FROM ${many}`,
-      [school],
-    );
-    await use('kept', ago(-0.01));
-    const messages = [await queue({ status: 'sent', finished_at: ago(29) }), await queue({ created_at: ago(99) })];
-    await fixture.insert(school, 'invites', inviteRow(school, { expires_at: ago(31) }));
-    const invites = [
-      inviteRow(school, { expires_at: ago(29) }),
-      inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40), created_at: ago(999) }),
-    ];
-    for (const row of invites) await fixture.insert(school, 'invites', row);
-    const purge = async (): Promise<Row> => {
-      const rows = await fixture.as(null, 'SELECT * FROM purge_expired()');
-      return Object.fromEntries(rows.map(({ what, rows: count }) => [what, count])) as Row;
-    };
-    expect(await purge()).toEqual({ idempotency_keys: '5000', outbox: '5000', invites: '1' });
-    expect(await purge()).toEqual({ idempotency_keys: '1', outbox: '1', invites: '0' });
-    expect(await fixture.all('SELECT key FROM idempotency_keys')).toEqual([{ key: 'kept' }]);
-    expect(ids(await fixture.all('SELECT id FROM outbox ORDER BY id'))).toEqual(messages.sort());
-    expect(ids(await fixture.all('SELECT id FROM invites')).sort()).toEqual(invites.map((row) => row.id).sort());
-  });
-
-  it('tell where a rebuild is asked for; a hook is of its own organization, or of a brand', async () => {
-    await fixture.insert(school, 'rebuild_hooks', hookRow(school));
-    expect(await fixture.as(null, 'SELECT url FROM rebuild_hook($1)', [`organization:${school}`])).toEqual([
-      { url: 'https://example.org' },
-    ]);
-    expect(await fixture.as(null, 'SELECT target FROM list_rebuild_hooks()')).toEqual([
-      { target: `organization:${school}` },
-    ]);
-    const other = await fixture.organization();
-    for (const target of [`organization:${school}`, 'brand:primary', 'anything']) {
-      const insert = fixture.insert(other, 'rebuild_hooks', { ...hookRow(other), target });
-      await expect(insert, target).rejects.toMatchObject({ code: '23514' });
-    }
-  });
-
-  it('name the posts whose time has come, and organizations without their codes', async () => {
-    const post = (slug: string, more: Row) =>
-      fixture.insert(school, 'blog_posts', {
-        id: randomUUID(),
-        organization_id: school,
-        brand: 'primary',
-        title: 'News',
-        slug,
-        ...more,
-      });
-    const due = await post('due', { scheduled_at: '2026-01-01' });
-    await post('later', { scheduled_at: '2100-01-01' });
-    await post('draft', {});
-    expect(await fixture.as(null, 'SELECT * FROM due_posts(10)')).toEqual([{ id: due, organization_id: school }]);
-    const without = async () =>
-      (await fixture.as(null, 'SELECT organizations_without_codes(100) AS id')).map((row) => row.id);
-    expect(await without()).toContain(school);
-    for (const role of ['tutor', 'student']) {
-      const code = { role, expires_at: null, standing: true, sealed: randomBytes(40) };
-      await fixture.insert(school, 'invites', inviteRow(school, code));
-    }
-    expect(await without()).not.toContain(school);
   });
 });

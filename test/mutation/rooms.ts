@@ -11,18 +11,24 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'libs/jobs': {
     mutate: ['libs/jobs/src/**/*.ts'],
     specs: [
-      'test/database/outbox.spec.ts',
+      'test/database/{outbox,worker-functions}.spec.ts',
       'test/worker/{names,nudges,problems,relay}.spec.ts',
       'test/cli/outbox.spec.ts',
     ],
   },
   'libs/database': {
     mutate: ['libs/database/src/*.ts'],
-    specs: ['test/database/{grants,outbox,schema}.spec.ts', 'test/api/{deadlines,faults-of-postgres}.spec.ts'],
+    specs: [
+      'test/database/{grants,outbox,schema,worker-functions}.spec.ts',
+      'test/api/{deadlines,faults-of-postgres}.spec.ts',
+    ],
   },
   'libs/accounts': {
     mutate: ['libs/accounts/src/*.ts'],
-    specs: ['test/api/{accounts,invites,invites-refused,members,mail-limits}.spec.ts', 'test/cli/commands.spec.ts'],
+    specs: [
+      'test/api/{accounts,invites,invites-refused,join-link,members,mail-limits}.spec.ts',
+      'test/cli/commands.spec.ts',
+    ],
   },
   'libs/accounts/joining': {
     mutate: ['libs/accounts/src/joining/**/*.ts'],

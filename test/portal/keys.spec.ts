@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SCOPES } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
@@ -147,13 +145,6 @@ describe('the form for a key', () => {
     const { status } = await post('', { name: 'x', access: 'scopes', scopes: ['read'], expires: 'never', ...wrong });
     expect(status).toBe(400);
     expect(await rows()).toEqual([]);
-  });
-
-  it('cannot give the platform’s blog, whatever is sent', async () => {
-    await make({ platform_blog: 'true', platformBlog: 'true', organization_id: uuidv7(), created_by: uuidv7() });
-    expect(await rows()).toEqual([
-      expect.objectContaining({ platform_blog: false, created_by: owner.user.id, scopes: ['read'] }),
-    ]);
   });
 
   it('ends a key with a day of the organization, or after days', async () => {
@@ -304,100 +295,5 @@ describe('revoking', () => {
       [owner.organization.id, owner.user.id],
     );
     expect(audited.map(({ operation }) => operation)).toEqual(['create API key', 'replace API key', 'revoke API key']);
-  });
-});
-
-describe('who may', () => {
-  const PATHS: [string, string][] = [
-    ['GET', ''],
-    ['GET', '/new'],
-    ['POST', ''],
-    ...['created', 'replace', 'revoke'].map((page): [string, string] => ['GET', `/:id/${page}`]),
-    ...['replace', 'revoke'].map((page): [string, string] => ['POST', `/:id/${page}`]),
-  ];
-  const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
-  const ask = (method: string, path: string, cookie: string) =>
-    method === 'GET' ? portal.get(path, cookie) : portal.post(path, FIELDS, cookie);
-  // The API notes uses of its own accord, a little later.
-  const state = () => portal.make.query(`SELECT to_jsonb(k) - 'last_used_at' AS key FROM api_keys k ORDER BY id`);
-
-  it.each(PATHS)('%s %s: owners and admins, and nobody else', async (method, path) => {
-    const { id } = await make();
-    const at = `${base}${path.replace(':id', id)}`;
-    const before = await state();
-    for (const role of ['tutor', 'student'] as const) {
-      const { cookie } = await portal.someone(role, { organization: owner.organization });
-      const { status, text } = await ask(method, at, cookie);
-      expect([role, status, text]).toEqual([role, 403, expect.stringContaining('Only owners and admins')]);
-    }
-    const stranger = await portal.someone('owner');
-    expect((await ask(method, at, stranger.cookie)).status).toBe(404);
-    const anonymous = await ask(method, at, '');
-    expect([anonymous.status, anonymous.headers.location]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
-    expect(await state()).toEqual(before);
-    const admin = await portal.someone('admin', { organization: owner.organization });
-    expect((await ask(method, at, admin.cookie)).status).toBeLessThan(400);
-  });
-
-  it.each(PATHS.filter(([, path]) => path.includes(':id')))(
-    '%s %s: keys of others are 404, like missing ones, and stay as they are',
-    async (method, path) => {
-      const foreign = await api.keys.create((await portal.someone('owner')).organization.id, { name: 'foreign' });
-      const before = await state();
-      const answers = await Promise.all(
-        [foreign.id, uuidv7(), 'nonsense'].map((id) => ask(method, `${base}${path.replace(':id', id)}`, owner.cookie)),
-      );
-      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-      const texts = answers.map(({ text }) => text.replace(/<code>[^<]*<\/code>/g, ''));
-      expect(new Set(texts).size).toBe(1);
-      expect(await state()).toEqual(before);
-      expect(await statusOf(foreign.key)).toBe(200);
-    },
-  );
-
-  it('shows each organization of a person its own keys', async () => {
-    const other = await portal.make.organization();
-    await portal.make.member(other.id, { role: 'owner', user: { id: owner.user.id } });
-    await make({ name: 'Here' });
-    await api.keys.create(other.id, { name: 'There' });
-    expect((await get()).text).toContain('Here');
-    expect((await get()).text).not.toContain('There');
-  });
-});
-
-describe('the portal’s database role', () => {
-  it.each([
-    [
-      'make a key with the platform’s blog',
-      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four,
-      platform_blog) VALUES (gen_random_uuid(), $1, 'x', sha256('x'), 'aaaa', 'bbbb', true)`,
-    ],
-    [
-      'make a key of another organization',
-      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four)
-      VALUES (gen_random_uuid(), gen_random_uuid(), 'x', sha256($1), 'aaaa', 'bbbb')`,
-    ],
-    ['read hashes', 'SELECT key_hash FROM api_keys WHERE organization_id = $1'],
-    ['widen a key', `UPDATE api_keys SET scopes = '{read,write}' WHERE organization_id = $1`],
-    ['move a key', 'UPDATE api_keys SET organization_id = $1'],
-    ['delete a key', 'DELETE FROM api_keys WHERE organization_id = $1'],
-    [
-      'put off the end of a key',
-      `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE organization_id = $1`,
-    ],
-  ])('cannot %s', async (_what, statement) => {
-    await make({ expires: 'date', date: '2031-01-31' });
-    await portal.make.query(`UPDATE api_keys SET expires_at = now() WHERE organization_id = $1`, [
-      owner.organization.id,
-    ]);
-    const client = new pg.Client({ connectionString: portal.database.portalUrl });
-    await client.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query(`SELECT set_config('app.organization_id', $1, true)`, [owner.organization.id]);
-      await expect(client.query(statement, [owner.organization.id])).rejects.toMatchObject({ code: '42501' });
-    } finally {
-      await client.end();
-    }
   });
 });
