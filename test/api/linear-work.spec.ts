@@ -1,5 +1,6 @@
 import type { Position } from '../support/http/long-bodies.js';
-import { type Bounds, type Finding, MeteredApi, tell } from '../support/http/metered-api.js';
+import { type Bounds, type Finding, type Metered, tell } from '../support/http/metered.js';
+import { meteredApi } from '../support/http/metered-api.js';
 import { Random } from '../support/data/random.js';
 
 /**
@@ -21,10 +22,10 @@ function sampleOf(positions: Position[], random: Random): Position[] {
   });
 }
 
-let api: MeteredApi;
+let api: Metered;
 
 beforeAll(async () => {
-  api = await MeteredApi.open();
+  api = await meteredApi();
 }, 120_000);
 
 afterAll(() => api.close());

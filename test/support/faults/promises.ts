@@ -115,7 +115,7 @@ export const PROMISES: Promised[] = [
   {
     row: 29,
     promised: '1,000 slow headers, 1,000 slow bodies, 200 slow readers: each cut in time, others p99 <= 2x',
-    specs: ['faults/slow-clients', 'api/slow-clients', 'portal/slow-clients'],
+    specs: ['faults/slow-clients', 'faults/portal-slow-clients', 'api/slow-clients', 'portal/slow-clients'],
   },
   {
     row: 30,
@@ -159,7 +159,7 @@ export const PROMISES: Promised[] = [
   {
     row: 41,
     promised: 'every length that a caller decides, n to 16n: time and memory <= 24x, event loop held <= 50 ms',
-    specs: ['faults/linear-work', 'api/linear-work'],
+    specs: ['faults/linear-work', 'faults/portal-linear-work', 'api/linear-work', 'portal/linear-work'],
   },
   {
     row: 42,

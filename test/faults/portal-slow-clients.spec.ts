@@ -1,0 +1,144 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { percentile } from '../support/data/percentile.js';
+import { plantedBug } from '../support/faults/planted-bug.js';
+import { reached } from '../support/faults/promise.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { bytesOf } from '../support/http/raw-http.js';
+import type { SlowKind, SlowPlan, SlowReport } from '../support/http/slow-attack.js';
+import { type Someone, TestPortal } from '../support/portal/portal.js';
+
+/**
+ * Promise 29 for the portal: slow headers and half-sent forms. Its pages are so short that the kernel takes them off its hands,
+ * so no reader can hold it.
+ */
+const SECONDS = Number(process.env.SECONDS ?? 60);
+const CLIENTS = Number(process.env.CLIENTS ?? 1_000);
+const COUNT: Record<SlowKind, number> = { headers: CLIENTS, body: CLIENTS, reader: 0 };
+/** When each kind is cut off, and the tolerance (s). */
+const LIMIT: Record<SlowKind, number> = { headers: 10, body: 30, reader: 30 };
+const SLACK = 3;
+const MOST_SLOWDOWN = 2;
+const ALONE_SECONDS = 20;
+/** Between two page views (ms). */
+const PAUSE = 20;
+const KINDS: SlowKind[] = ['headers', 'body'];
+const ATTACK = fileURLToPath(new URL('../support/http/slow-attack.ts', import.meta.url));
+
+let portal: TestPortal;
+let owner: Someone;
+let victim: ApiProcess;
+
+beforeAll(async () => {
+  await buildOnce();
+  portal = await TestPortal.start();
+  owner = await portal.someone('owner');
+}, 300_000);
+afterEach(() => victim.stop());
+afterAll(() => portal.stop());
+
+const start = async (more: Record<string, string> = {}) => {
+  const settings = {
+    PORTAL_DATABASE_URL: portal.database.portalUrl,
+    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    TRUST_PROXY: 'true',
+    LOG_LEVEL: 'error',
+  };
+  victim = await ApiProcess.start({ ...settings, ...more }, [], 'portal');
+};
+
+/** Runs slow clients of one network in a process of their own. */
+async function attack(count: Record<SlowKind, number>, seconds: number): Promise<SlowReport> {
+  const headers: [string, string][] = [
+    ['Sec-Fetch-Site', 'same-origin'],
+    ['Content-Type', 'application/x-www-form-urlencoded'],
+    ['Content-Length', '1000'],
+    ['X-Forwarded-For', '198.51.100.1'],
+  ];
+  const plan: SlowPlan = {
+    port: victim.port,
+    bytes: {
+      headers: ['GET /sign-in HTTP/1.1\r\nHost: a\r\nX-A: '],
+      body: [bytesOf('/sign-in', { method: 'POST', headers, body: 'email=' })],
+      reader: [],
+    },
+    count,
+    within: LIMIT,
+  };
+  const clients = fork(ATTACK, { execArgv: [] });
+  clients.send(plan);
+  await sleep(seconds * 1_000);
+  clients.send('report');
+  const [report] = (await once(clients, 'message')) as [SlowReport];
+  clients.kill('SIGKILL');
+  return report;
+}
+
+/** An owner who opens one page after the other until it is told to stop. @returns the times (ms) */
+function browse(): { times: number[]; failures: string[]; stop: () => Promise<void> } {
+  const times: number[] = [];
+  const failures: string[] = [];
+  const stopped = new AbortController();
+  const visits = (async () => {
+    while (!stopped.signal.aborted) {
+      const began = performance.now();
+      try {
+        const { status } = await fetch(`http://127.0.0.1:${victim.port}/o/${owner.organization.slug}/keys`, {
+          headers: { Cookie: owner.cookie },
+        });
+        if (status !== 200) failures.push(String(status));
+      } catch (error) {
+        failures.push(String(error));
+      }
+      times.push(performance.now() - began);
+      await sleep(PAUSE);
+    }
+  })();
+  return {
+    times,
+    failures,
+    stop: () => {
+      stopped.abort();
+      return visits;
+    },
+  };
+}
+
+it('slow clients are cut off in time and slow nobody else down', async () => {
+  await start();
+  const warmUp = browse();
+  await sleep(5_000);
+  await warmUp.stop();
+  const quiet = browse();
+  await sleep(ALONE_SECONDS * 1_000);
+  await quiet.stop();
+  const busy = browse();
+  const slow = await attack(COUNT, SECONDS);
+  await busy.stop();
+  const [alone, beside] = [percentile(quiet.times, 0.99), percentile(busy.times, 0.99)];
+  const told = KINDS.map((kind) => {
+    const cuts = slow.cuts[kind].sort((a, b) => a - b);
+    return `${cuts.length} ${kind} cut after ${cuts[0]?.toFixed(1)} to ${cuts.at(-1)?.toFixed(1)} s`;
+  });
+  reached(29, `portal, ${CLIENTS} slow headers + ${CLIENTS} half-sent forms for ${SECONDS} s: ${told.join(', ')}; p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside them; ${busy.failures.length} of ${busy.times.length} failed`); // prettier-ignore
+  expect([...quiet.failures, ...busy.failures]).toEqual([]);
+  for (const kind of KINDS) {
+    expect(slow.cuts[kind].length).toBeGreaterThan(0.8 * COUNT[kind]);
+    expect(slow.oldest[kind]).toBeLessThanOrEqual(LIMIT[kind] + SLACK);
+    for (const seconds of slow.cuts[kind]) expect(Math.abs(seconds - LIMIT[kind])).toBeLessThanOrEqual(SLACK);
+  }
+  expect(slow.answers).toEqual(['408']);
+  expect(slow.refused).toBe(0);
+  expect(beside).toBeLessThanOrEqual(MOST_SLOWDOWN * alone);
+});
+
+it("catches a server with Node's default limits", async () => {
+  const code =
+    'Object.assign(module.SLOW_CLIENT_LIMITS, { headers: 60_000, body: 300_000, upload: 300_000, stall: 1e9, answer: 1e9 });';
+  await start(plantedBug('../../../libs/serving/src/slow-clients.js', code));
+  const { oldest } = await attack({ headers: 20, body: 20, reader: 0 }, 2 * LIMIT.body + SLACK);
+  for (const kind of KINDS) expect(oldest[kind]).toBeGreaterThan(LIMIT[kind] + SLACK);
+});
