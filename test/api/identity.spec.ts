@@ -88,7 +88,7 @@ describe('the address of a login', () => {
     expect((await change(a, id!, { email: own })).status).toBe(422);
   });
 
-  it('ends what the former one could open, and tells both', async () => {
+  it('revokes the access of the former one, and notifies both', async () => {
     const [former, next] = [newAddress(), newAddress()];
     const id = await verifiedPerson(a, former);
     // The same address is mailed again after ten minutes only.

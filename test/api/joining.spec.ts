@@ -180,7 +180,7 @@ describe('an invite', () => {
     expect(await portal.app.get(OpenedInvites).look('unknown', null)).toBeNull();
   });
 
-  it('that was revoked, has expired, or leads nowhere any more lets nobody in', async () => {
+  it('cannot be accepted once it is revoked or expired, or its target is gone', async () => {
     for (const [state, sql] of [
       ['revoked', 'UPDATE invites SET revoked_at = now() WHERE organization_id = $1'],
       ['expired', 'UPDATE invites SET revoked_at = NULL, expires_at = now() WHERE organization_id = $1'],
@@ -242,7 +242,7 @@ describe('the page of an invite', () => {
     expect(await named({ scope: 'parent', student_id: elsewhere.id })).toBe('Supplied');
   });
 
-  it('is the same for a code that never was and one that opens nothing any more', async () => {
+  it('is the same for a code that never existed and one that no longer works', async () => {
     const ended = {
       expired: `UPDATE invites SET expires_at = now() WHERE id = $1`,
       revoked: `UPDATE invites SET revoked_at = now() WHERE id = $1`,

@@ -95,7 +95,7 @@ describe('the command line', () => {
     expect(await cli('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 
-  it('key create tells its scopes, and the address where the service is', async () => {
+  it('key create explains the scopes, and shows the URL of the service', async () => {
     const help = await cli('key', 'create', '--help');
     for (const [scope, text] of Object.entries(SCOPES))
       expect(help.stdout).toMatch(new RegExp(`^  ${scope} +${text}$`, 'm'));
@@ -104,7 +104,7 @@ describe('the command line', () => {
     expect(stdout).toMatch(/curl -H 'Authorization: Token token=\w+' https:\/\/api\.example\.org\/v1\/me\n/);
   });
 
-  it('every command explains itself, its options, and stands in the README', async () => {
+  it('every command has help for itself and its options, and is in the README', async () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
     for (const { name, command, args } of allCommands()) {
       const path = args.slice(0, name.split(' ').length);
@@ -118,7 +118,7 @@ describe('the command line', () => {
     }
   });
 
-  it('reads .env, which the environment wins over, before anything else', async () => {
+  it('reads .env before anything else; the environment takes precedence', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-env-'));
     try {
       writeFileSync(join(folder, '.env'), 'MIGRATION_DATABASE_URL=nonsense\nPORT=nonsense\n');
@@ -132,7 +132,7 @@ describe('the command line', () => {
     }
   });
 
-  it('goes on when nobody reads what it prints, and fails when it cannot be written', async () => {
+  it('ignores a closed pipe, and fails if its output cannot be written', async () => {
     const shell = (script: string) =>
       spawnSync('bash', ['--norc', '-c', script, 'bash', process.execPath, CLI], {
         cwd: inject('scratch'),

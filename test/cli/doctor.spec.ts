@@ -34,7 +34,7 @@ describe('doctor and recount', () => {
     });
   });
 
-  it('doctor fails on a role that can do more than it should, and on a database that is not there', async () => {
+  it('doctor fails for a role with too many rights, and for a missing database', async () => {
     const roles = async (url: string): Promise<Record<string, string>> => {
       const { stdout } = await runHere(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
       return Object.fromEntries(
@@ -56,7 +56,7 @@ describe('doctor and recount', () => {
     );
   });
 
-  it('doctor finds a counter that is wrong, and recount puts it right', async () => {
+  it('doctor finds a wrong counter, and recount corrects it', async () => {
     const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
     await owner.connect();
     await owner
@@ -77,7 +77,7 @@ describe('doctor and recount', () => {
     expect((await cli('doctor')).code).toBe(0);
   });
 
-  it('doctor finds a copy that is wrong, and recount puts it right', async () => {
+  it('doctor finds a wrong copy, and recount corrects it', async () => {
     const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
     await owner.connect();
     const id = await owner

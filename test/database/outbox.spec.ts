@@ -64,7 +64,7 @@ describe('functions of the outbox', () => {
     expect(drained.filter((mine) => mine.length > 0).length).toBeGreaterThan(1);
   });
 
-  it('pass over a message whose row is being changed, and do not wait for it', async () => {
+  it('skip a message whose row is locked, without waiting', async () => {
     const [held, free] = [await queue(), await queue()];
     const client = await fixture.begin(school);
     await client.query('UPDATE outbox SET due_at = due_at WHERE id = $1', [held]);
@@ -73,7 +73,7 @@ describe('functions of the outbox', () => {
     expect(ids(await claim('one'))).toEqual([held]);
   });
 
-  it('give a message to the next worker when the lease is over, behind what waited meanwhile; the first has no say then', async () => {
+  it('give a message to the next worker when its lease expires, after what became due earlier; the first worker cannot settle it', async () => {
     const lost = await queue({ due_at: '2026-01-01' });
     expect(ids(await claim('one', 10, '1 minute'))).toEqual([lost]);
     const waiting = await queue({ due_at: new Date(Date.now() - 1_000).toISOString() });
@@ -93,7 +93,7 @@ describe('functions of the outbox', () => {
     expect(await finish(lost, 'two', 'failed')).toBe(false);
   });
 
-  it('take a failed message back for later, and one that was not tried at once and uncounted', async () => {
+  it('reschedule a failed message, and release an untried one immediately without counting a try', async () => {
     const [failed, untried] = [await queue(), await queue()];
     await claim('one');
     await finish(failed, 'one', 'failed', '5 minutes');
@@ -105,7 +105,7 @@ describe('functions of the outbox', () => {
     expect(await message(failed)).toMatchObject({ attempts: 1, later: true });
   });
 
-  it('queue again what failed or is dead, and nothing else', async () => {
+  it('queue failed and dead messages again, and no others', async () => {
     const retry = async (id: string) => (await fixture.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
     const done: Record<string, unknown> = {};
     for (const status of ['queued', 'sent', 'failed', 'dead', 'suppressed']) {
@@ -119,7 +119,7 @@ describe('functions of the outbox', () => {
     expect(await retry(randomUUID())).toBe(false);
   });
 
-  it('bound what they are asked for: no lease for ever, no try that ends in a year, no more rows than a round takes', async () => {
+  it('limit their arguments: the length of a lease, the delay of a retry, the number of rows', async () => {
     const id = await queue();
     const invalid = { code: '22023' };
     for (const lease of ['0', '-1 minute', '6 minutes', '1 year']) {
@@ -157,7 +157,7 @@ describe('functions of the outbox', () => {
     },
   );
 
-  it('tell which invites open nothing any more', async () => {
+  it('return the invites that no longer work', async () => {
     const invites = {
       open: inviteRow(school),
       revoked: inviteRow(school, { revoked_at: '2026-01-01' }),

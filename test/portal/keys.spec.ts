@@ -245,7 +245,7 @@ describe('replacing', () => {
     expect(await statusOf(key)).toBe(401);
   });
 
-  it('is refused for a key that does not work any more, and says so', async () => {
+  it('is refused for a key that no longer works, and says so', async () => {
     const { id } = await make();
     await post(`/${id}/revoke`, {});
     expect((await get(`/${id}/replace`)).text).toContain('cannot be replaced');

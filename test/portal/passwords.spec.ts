@@ -44,7 +44,7 @@ describe('a forgotten password', () => {
     await portal.setPassword(owner.user.id);
   });
 
-  it('is set anew by a link of a mail, once; whoever was signed in is not any more', async () => {
+  it('is reset once by a mailed link, which ends all sessions', async () => {
     const path = await askForLink('owner@example.org');
     const [mail] = await mailsTo('owner@example.org');
     expect(mail).toMatchObject({ organizationName: 'Study House', joinUrl: expect.stringContaining('http') as string });

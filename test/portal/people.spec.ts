@@ -228,7 +228,7 @@ describe('an invite of somebody who is there', () => {
     expect(await desk.mail(parent.email)).toMatchObject({ kind: 'account_created' });
   });
 
-  it('is revoked: what was mailed opens nothing any more', async () => {
+  it('is revoked: its mailed links stop working', async () => {
     const { email } = await desk.person();
     const { id } = await office.inviteOne(studentRow({ email }));
     const { token } = await desk.mail(email);

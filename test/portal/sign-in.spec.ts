@@ -46,7 +46,7 @@ describe('signing in with a password', () => {
     expect(portal.logged.join()).not.toContain(secret);
   });
 
-  it('always makes a new session: one that was planted is worth nothing, and the former one ends', async () => {
+  it('always creates a new session: a planted one is ignored, and the former one ends', async () => {
     const planted = `session=${Buffer.alloc(32, 7).toString('base64url')}`;
     const first = cookieOf(await signIn({ email: 'owner@example.org', password: PASSWORD }, planted))!;
     expect(first).not.toBe(planted);

@@ -164,7 +164,7 @@ describe('the email queue', () => {
     expect(await drain()).toEqual({ sent: 1 });
   });
 
-  it('does not send what was queued before its address was refused, nor a link that opens nothing any more', async () => {
+  it('does not send mail queued before its address was suppressed, nor a link that no longer works', async () => {
     const past = new Date(Date.now() - 1_000);
     for (const [state, wish] of Object.entries({
       open: {},
