@@ -54,9 +54,8 @@ class JsonTextAdapter extends ExpressAdapter {
     if (body instanceof JsonStream) return body.sendTo(response.status(status ?? response.statusCode));
     if (typeof body !== 'string' || response.hasHeader('ETag')) return super.reply(response, body, status) as unknown;
     if (status !== undefined) response.statusCode = status;
-    const bytes = Buffer.from(body);
-    response.setHeader('Content-Length', bytes.length);
-    return response.end(bytes);
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    return response.end(body);
   }
 }
 

@@ -178,7 +178,7 @@ export class Database {
       statement = { name: `s${this.statements.size + 1}`, text };
       this.statements.set(text, statement);
     }
-    return { name: statement.name, text, values: sendable(values) };
+    return { ...statement, values: sendable(values) };
   }
 }
 

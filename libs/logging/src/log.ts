@@ -11,9 +11,9 @@ const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email'
 /**
  * Lines are written in blocks of this size, or after this time (ms): a system call per line would be a noticeable part
  * of every request. The rest is written at exit. A kill -9 may lose the last moment's lines, but writes are audited in
- * their own transaction.
+ * their own transaction. Pino wants less than it writes at once (16 KiB).
  */
-const BUFFER = 4_096;
+const BUFFER = 15_360;
 const FLUSH_EVERY = 100;
 
 /** A logged request: ids and our own words, nothing that a person wrote. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
 import { AccountError } from '../organizations.js';
 import type { Scope } from './scopes.js';
@@ -60,7 +60,7 @@ export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFo
 
 /** Of so much randomness a fast hash gives nothing away, and a slow one would block the process at every request. */
 export function hashOfKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 const LONGEST_NAME = 100;

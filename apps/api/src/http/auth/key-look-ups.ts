@@ -30,6 +30,9 @@ const PER_ADDRESS = { perSecond: 1, burst: 10 };
 /** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
+/** Kept with the request, which takes at most one token. */
+const LOOK_UP = Symbol('look-up');
+
 /** What is known of a request's key without asking the database. */
 interface LookUp {
   /** null for what cannot be a key. */
@@ -58,8 +61,6 @@ export class KeyLookUps {
   private readonly failed = new LRUCache<string, true>({ max: MOST_KEYS, ttl: MINUTE_MS });
   private readonly ofKeys = new TokenBuckets(PER_KEY);
   private readonly ofAddresses = new TokenBuckets(PER_ADDRESS);
-  /** Each request takes at most one token. */
-  private readonly decided = new WeakMap<IncomingMessage, LookUp>();
 
   constructor(
     private readonly keys: ApiKeys,
@@ -105,10 +106,8 @@ export class KeyLookUps {
     return found;
   }
 
-  private lookUpOf(request: IncomingMessage): LookUp {
-    let lookUp = this.decided.get(request);
-    if (!lookUp) this.decided.set(request, (lookUp = this.decide(request)));
-    return lookUp;
+  private lookUpOf(request: IncomingMessage & { [LOOK_UP]?: LookUp }): LookUp {
+    return (request[LOOK_UP] ??= this.decide(request));
   }
 
   private decide(request: IncomingMessage): LookUp {

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { v7 as uuidv7 } from 'uuid';
 import { Env } from '@app/config';
 import { SideConnection } from '@app/database';
 import { Log } from '@app/logging';
@@ -83,7 +83,7 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
       this.metrics.requestLogDropped.inc();
       return;
     }
-    this.waiting.push({ ...request, id: uuidv7(), at: Date.now() - request.ms });
+    this.waiting.push({ ...request, id: randomUUID(), at: Date.now() - request.ms });
   }
 
   private admit({ keyId, status }: Recorded): boolean {
