@@ -116,7 +116,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('confirms the address with a passkey, which takes the place of the one from before', async () => {
+  it('confirms the address with the passkey of the account, which stays', async () => {
     const [code, email] = [await desk.invite(office, STUDENT), newAddress()];
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': email });
@@ -125,10 +125,11 @@ describe('a new person in a browser', () => {
     const { token, proof } = await desk.mail(email);
     await page.goto(`/join/${token}?proof=${proof}`);
     expect(await axeFaults(page)).toEqual([]);
-    await withPasskey(page);
+    const [before] = await sql('SELECT id FROM passkeys WHERE user_id = $1', (await loginOf(email))!.id);
+    await page.getByRole('button', { name: 'with your passkey' }).click();
     await page.waitForURL('**/join/done');
     expect(await loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
-    // The device has replaced it too: it offers one passkey, which works.
+    expect(await sql('SELECT id FROM passkeys WHERE user_id = $1', (await loginOf(email))!.id)).toEqual([before]);
     await signOut(page);
     await page.goto('/sign-in?next=%2Faccount');
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -281,12 +282,20 @@ describe('a passkey, by the rules of identity', () => {
     expect((await desk.visitor().post('/sign-in', { email, password: PASSWORD })).status).toBe(422);
   });
 
-  it('from before goes when the proof comes with a password', async () => {
+  it('from before goes when the proof comes with a password, never without a word', async () => {
     const email = newAddress();
     await accept(await desk.invite(office, STUDENT), null, newcomer(email));
     const { token, proof } = await desk.mail(email);
-    expect(await accept(token, proof, { password: PASSWORD })).toMatchObject({ status: 'joined', verified: true });
+    expect(await accept(token, proof, { password: PASSWORD })).toEqual(refused('passkeys'));
+    expect(await loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
+    const visitor = desk.visitor();
+    const page = await visitor.follow(await visitor.get(`/join/${token}?proof=${proof}`));
+    expect(page.text).toContain('Continue with your passkey');
+    const silent = await visitor.post(`/join/${token}`, { password: PASSWORD });
+    expect([silent.status, silent.text.includes('or tick this to replace it')]).toEqual([422, true]);
+    await visitor.post(`/join/${token}`, { password: PASSWORD, replaces: 'yes' });
     expect(await loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
+    expect(await desk.mail(email)).toMatchObject({ kind: 'password_changed', token: 'forgot-password' });
   });
 
   it('of a refused acceptance is not kept, nor what it proved', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PasswordLinks } from '@app/accounts';
+import { CredentialNotices, PasswordLinks } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
+import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
 
 const NEW = 'a new and longer password';
@@ -19,10 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => portal.stop());
 
-async function mailsTo(email: string): Promise<EmailPayload[]> {
+async function mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
+  await portal.app.get(AfterAnswer).idle();
   const rows = await portal.make.query<{ payload: Buffer }>(
-    `SELECT payload FROM outbox WHERE recipient = $1 AND kind = 'password_reset' ORDER BY created_at, id`,
-    [email],
+    `SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id`,
+    [email, kind],
   );
   const vault = portal.app.get(Vault);
   return rows.map(({ payload }) => JSON.parse(vault.open('outbox payloads', payload)) as EmailPayload);
@@ -129,7 +131,12 @@ describe('whose login it is', () => {
        VALUES (gen_random_uuid(), $1, '\\x01', '\\x01', 0, 'theirs')`,
       [user.id],
     );
-    await portal.post(await askForLink('victim@example.org'), { password: NEW });
+    const path = await askForLink('victim@example.org');
+    expect((await portal.get(path)).text).toContain('Confirm with your passkey');
+    const silent = await portal.post(path, { password: NEW });
+    expect([silent.status, silent.text.includes('Use your passkey, or tick this')]).toEqual([422, true]);
+    expect(await memberOf(user.id)).toBe('accepted');
+    await portal.post(path, { password: NEW, replaces: 'yes' });
     expect(await memberOf(user.id)).toBe('pending');
     expect(await portal.make.query('SELECT FROM passkeys WHERE user_id = $1', [user.id])).toEqual([]);
     expect((await portal.get('/account', cookie)).status).toBe(303);
@@ -176,13 +183,90 @@ describe('changing the password', () => {
   });
 });
 
+describe('an address that is not confirmed', () => {
+  const confirm = (cookie: string, next = '/account') => portal.post('/account/confirmation', { next }, cookie);
+  const isConfirmed = async (id: string) => (await portal.make.find('users', id)).emailVerifiedAt !== null;
+
+  it('is confirmed by a link of a mail and the password that the account has: nothing else changes', async () => {
+    const { user, cookie } = await portal.someone('tutor', { user: { email: 'confirms@example.org' } });
+    await portal.setPassword(user.id);
+    expect((await portal.get('/account', cookie)).text).toContain('Mail me a link that confirms it');
+    const asked = await confirm(cookie);
+    expect([asked.status, asked.headers.location]).toEqual([303, '/account']);
+    const { joinUrl } = (await mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;
+    const path = new URL(joinUrl!).pathname;
+    expect((await portal.get(path)).text).toContain('Confirm your address');
+    expect(await isConfirmed(user.id)).toBe(false);
+    const done = await portal.post(path, { password: PASSWORD });
+    expect([done.status, done.headers.location]).toEqual([303, '/']);
+    expect(await isConfirmed(user.id)).toBe(true);
+    expect((await portal.get('/account', cookie)).status).toBe(200);
+    expect((await portal.get('/account', cookieOf(done)!)).text).not.toContain('not confirmed');
+    expect((await portal.post(path, { password: PASSWORD })).status).toBe(404);
+    expect(await mailsTo('confirms@example.org', 'password_changed')).toEqual([]);
+  });
+
+  it('is asked to be confirmed thrice an hour, and the answer is the same whether a mail goes out or not', async () => {
+    const open = await portal.someone('tutor', { user: { email: 'open@example.org' } });
+    const proven = await portal.someone('tutor', { user: { email: 'done@example.org', emailVerifiedAt: new Date() } });
+    const answers = [];
+    for (const { user, cookie } of [open, proven]) {
+      for (let time = 0; time < 5; time++) {
+        const asked = await confirm(cookie);
+        const { text } = await portal.get('/account', `${cookie}; ${cookieOf(asked, 'flash')}`);
+        answers.push(/<p class="flash[^<]+<\/p>/.exec(text)![0].replaceAll(user.email, '…'));
+      }
+    }
+    expect(new Set(answers).size).toBe(1);
+    expect(await mailsTo('open@example.org', 'address_confirmation')).toHaveLength(3);
+    expect(await mailsTo('done@example.org', 'address_confirmation')).toEqual([]);
+    expect((await confirm(open.cookie, '//evil.example')).headers.location).toBe('/');
+  });
+});
+
+describe('a notice', () => {
+  it('tells the address of a password that was changed or set, without a secret, and with a way back in', async () => {
+    const { user, cookie } = await portal.someone('tutor', {
+      user: { email: 'told@example.org', emailVerifiedAt: new Date() },
+    });
+    await portal.setPassword(user.id);
+    const changed = await portal.post('/account/password', { current_password: PASSWORD, password: NEW }, cookie);
+    const path = await askForLink('told@example.org');
+    await portal.post(path, { password: `${NEW}!` });
+    const notices = await mailsTo('told@example.org', 'password_changed');
+    expect(notices).toHaveLength(2);
+    for (const notice of notices) {
+      expect(notice).toMatchObject({ organizationName: 'Study House', proof: null, expiresAt: null });
+      expect(notice.joinUrl).toMatch(/\/forgot-password$/);
+    }
+    // What was not done is not told.
+    await portal.post('/account/password', { current_password: 'wrong', password: NEW }, cookieOf(changed)!);
+    await portal.post(path, { password: NEW });
+    expect(await mailsTo('told@example.org', 'password_changed')).toHaveLength(2);
+  });
+
+  it('tells of a passkey that was removed', async () => {
+    const { user, cookie } = await portal.someone('tutor', { user: { email: 'keyless@example.org' } });
+    await portal.setPassword(user.id);
+    const [passkey] = await portal.make.query<{ id: string }>(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+       VALUES (gen_random_uuid(), $1, '\\x0abc', '\\x01', 0, 'theirs') RETURNING id`,
+      [user.id],
+    );
+    for (let time = 0; time < 2; time++) await portal.post(`/account/passkeys/${passkey!.id}/remove`, {}, cookie);
+    expect(await mailsTo('keyless@example.org', 'passkey_removed')).toHaveLength(1);
+  });
+});
+
 describe('a link from the operator', () => {
   it('lets a new owner set a password without any mail', async () => {
     const { user, organization } = await portal.someone('owner', { user: { email: 'operators@example.org' } });
     const owner = await connect({ url: portal.database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
     try {
       const env = loadEnv({ ENCRYPTION_KEY: KEY, APP_URL: 'https://portal.example.org' }, {});
-      const { url } = await new PasswordLinks(new Database(owner), env, new Vault(env)).handOut(user.id);
+      const vault = new Vault(env);
+      const links = new PasswordLinks(new Database(owner), env, vault, new CredentialNotices(env, vault));
+      const { url } = await links.handOut(user.id);
       expect(url).toMatch(/^https:\/\/portal\.example\.org\/password\/[\w-]{43}$/);
       const set = await portal.post(new URL(url).pathname, { password: NEW });
       expect((await portal.get('/', cookieOf(set)!)).headers.location).toBe(`/o/${organization.slug}`);

@@ -144,6 +144,35 @@ describe('the list of people', () => {
     expect((await walk('?role=parent')).sort()).toEqual(['Both X', 'Parent X']);
   });
 
+  it('is searched by name or address, whatever the case and the accents, with the filters kept', async () => {
+    const make = desk.portal.make;
+    await make.student(office.id, { user: { firstName: 'Zoë', lastName: 'Åström', email: 'zoe.astrom@example.org' } });
+    for (let more = 0; more < 40; more++)
+      await make.student(office.id, { user: { firstName: `Sam${more}`, lastName: 'Searched' } });
+    await make.tutor(office.id, { user: { firstName: 'Sam', lastName: 'Searched' } });
+    const listed = async (query: string) => namesOn((await owner.get(`${base}${query}`)).text);
+    for (const search of ['zoe', 'ASTROM', 'åström zoë', 'zoe.astrom@', ' Zoë ']) {
+      expect([search, await listed(`?search=${encodeURIComponent(search)}`)]).toEqual([search, ['Zoë Åström']]);
+    }
+    expect(await listed('?search=zoe+nobody')).toEqual([]);
+    expect(await listed('?search=searched&role=tutor')).toEqual(['Sam Searched']);
+    const first = (await owner.get(`${base}?search=searched&role=student`)).text;
+    const next = /href="([^"]+)">Next page/.exec(first)![1]!.replaceAll('&amp;', '&');
+    expect(next).toContain('search=searched');
+    const all = [...namesOn(first), ...(await (async () => namesOn((await owner.get(next)).text))())];
+    expect(all).toHaveLength(40);
+    expect(new Set(all).size).toBe(40);
+  });
+
+  it('finds of somebody who has not accepted only what the organization supplied', async () => {
+    const stranger = await desk.portal.make.user({ firstName: 'Secretive', lastName: 'Canary' });
+    await desk.portal.make.member((await desk.office()).id, { user: stranger });
+    await office.inviteOne(studentRow({ email: stranger.email, first_name: 'Supplied', last_name: 'Name' }));
+    const listed = async (search: string) => namesOn((await owner.get(`${base}?search=${search}`)).text);
+    expect(await listed('supplied')).toEqual(['Supplied Name']);
+    for (const search of ['Secretive', 'Canary']) expect(await listed(search)).toEqual([]);
+  });
+
   it('is for owners and admins alone', async () => {
     const organization = await desk.portal.make.find('organizations', office.id);
     for (const role of ['tutor', 'student'] as const) {

@@ -1,4 +1,4 @@
-// Buttons that use a passkey: `data-passkey` is "create", "get", or "join" inside the form that the passkey is sent with. They stay hidden where the browser knows no passkeys.
+// Buttons that use a passkey: `data-passkey` is "create" or "get", or inside the form that the passkey is sent with "join" (a new one) or "use". They stay hidden where the browser knows no passkeys.
 const supported = globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
 
 async function post(path, body) {
@@ -23,29 +23,40 @@ async function create() {
   return post('/account/passkeys', { credential });
 }
 
+/** Sends the form with what the passkey says, and without asking for the password. */
+function sendWith(form, name, credential) {
+  const field = document.createElement('input');
+  field.type = 'hidden';
+  field.name = name;
+  field.value = JSON.stringify(credential);
+  form.append(field);
+  form.submit();
+  // Whoever comes back may choose a password.
+  field.remove();
+  return {};
+}
+
 async function join({ form, dataset }) {
   const fields = [...form.elements].filter(({ name }) => name && name !== 'password');
   if (!fields.every((field) => field.reportValidity())) return {};
   const about = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
-  const credential = document.createElement('input');
-  credential.type = 'hidden';
-  credential.name = 'credential';
-  credential.value = JSON.stringify(await make(dataset.options, about));
-  form.append(credential);
-  // Without asking for the password.
-  form.submit();
-  // Whoever comes back may choose a password.
-  credential.remove();
-  return {};
+  return sendWith(form, 'credential', await make(dataset.options, about));
+}
+
+async function use({ form }) {
+  return sendWith(form, 'assertion', await ask());
+}
+
+async function ask() {
+  const options = PublicKeyCredential.parseRequestOptionsFromJSON(await post('/sign-in/passkey/options', {}));
+  return (await navigator.credentials.get({ publicKey: options })).toJSON();
 }
 
 async function get({ dataset: { next } }) {
-  const options = PublicKeyCredential.parseRequestOptionsFromJSON(await post('/sign-in/passkey/options', {}));
-  const credential = await navigator.credentials.get({ publicKey: options });
-  return post('/sign-in/passkey', { credential: credential.toJSON(), next });
+  return post('/sign-in/passkey', { credential: await ask(), next });
 }
 
-const actions = { create, get, join };
+const actions = { create, get, join, use };
 
 for (const button of document.querySelectorAll('[data-passkey]')) {
   button.closest('[data-passkey-area]').hidden = !supported;

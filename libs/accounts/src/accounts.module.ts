@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '@app/jobs';
 import { AuditLog } from './audit-log.js';
+import { CredentialNotices } from './credential-notices.js';
 import { Invitations } from './invitations.js';
 import { InviteTargets } from './invite-targets.js';
 import { Invites } from './invites.js';
@@ -8,6 +9,7 @@ import { Approvals } from './joining/approvals.js';
 import { Identities } from './joining/identities.js';
 import { JoinEffects } from './joining/join-effects.js';
 import { Joining } from './joining/joining.js';
+import { MembershipOffers } from './joining/membership-offers.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
 import { ApiKeys } from './keys/api-keys.js';
@@ -31,6 +33,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     ApiKeys,
     Approvals,
     AuditLog,
+    CredentialNotices,
     Families,
     Identities,
     Invitations,
@@ -40,6 +43,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     Joining,
     KeyNotices,
     Logins,
+    MembershipOffers,
     Memberships,
     OpenedInvites,
     Organizations,
@@ -54,6 +58,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     ApiKeys,
     Approvals,
     AuditLog,
+    CredentialNotices,
     Families,
     Identities,
     Invitations,
@@ -62,6 +67,7 @@ import { StudentProfiles } from './provisioning/student-profiles.js';
     JobsModule,
     Joining,
     KeyNotices,
+    MembershipOffers,
     OpenedInvites,
     Organizations,
     PasswordLinks,

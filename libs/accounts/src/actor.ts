@@ -5,5 +5,8 @@ export interface Actor {
   requestId: string;
 }
 
+/** A person who changes something. */
+export type ActingPerson = Actor & { userId: string };
+
 /** The command line's, which has no request to name. */
 export const OPERATOR: Actor = { userId: null, requestId: 'cli' };

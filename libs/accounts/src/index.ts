@@ -1,13 +1,14 @@
 export { AccountsModule } from './accounts.module.js';
-export type { Actor } from './actor.js';
+export type { ActingPerson, Actor } from './actor.js';
 export { type AuditDetails, AuditLog } from './audit-log.js';
+export { CredentialNotices } from './credential-notices.js';
 export { isAddress, isEmail } from './email.js';
 export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
 export { Approvals, type Decided } from './joining/approvals.js';
-export { Identities, type NewPasskey, type Shown } from './joining/identities.js';
+export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export {
   type Joined,
   type Joiner,
@@ -16,6 +17,7 @@ export {
   type Newcomer,
   type NotJoined,
 } from './joining/joining.js';
+export { type MembershipOffer, MembershipOffers } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
@@ -34,7 +36,7 @@ export {
 } from './keys/new-key.js';
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
 export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
-export { PasswordLinks } from './password-links.js';
+export { type LinkCredential, PasswordLinks } from './password-links.js';
 export { Places } from './places.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
 export { Families } from './provisioning/families.js';

@@ -5,12 +5,27 @@ import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { sealEmail } from '@app/jobs';
-import { hashPassword } from './joining/passwords.js';
+import { CredentialNotices } from './credential-notices.js';
+import type { Shown, UsedPasskey } from './joining/identities.js';
+import { hashPassword, isPassword } from './joining/passwords.js';
+import { ownSender } from './own-sender.js';
 
 const HOUR = 3_600_000;
-/** Of a link that somebody has asked for, and of one that the operator hands out (ms). */
+/** Of a link that somebody has asked for, of one that confirms an address, and of one that the operator hands out (ms). */
 const ASKED_FOR = HOUR;
+const CONFIRMATION = 24 * HOUR;
 const HANDED_OUT = 7 * 24 * HOUR;
+
+/** The login whose password a link sets. */
+export interface LinkedLogin {
+  email: string;
+  /** Somebody uses the login, and nobody has proven the address: whoever shows what opens it already keeps everything. */
+  unproven: boolean;
+  passkeys: boolean;
+}
+
+/** What comes with a link: a password, the current one or a new one; or a passkey of the login that was just used. */
+export type LinkCredential = { password: string; replacesPasskeys?: boolean } | UsedPasskey;
 
 /** Links with which people set their password. They prove the address: whoever has one reads its mail. */
 @Injectable()
@@ -19,19 +34,21 @@ export class PasswordLinks {
     private readonly db: Database,
     private readonly env: Env,
     private readonly vault: Vault,
+    private readonly notices: CredentialNotices,
   ) {}
 
-  /** Mails a link to the login with this address. A known and an unknown address cost the same work. */
-  async mail(address: string): Promise<void> {
-    const { secret, url, expiresAt } = this.make(ASKED_FOR);
-    const content = sealEmail(
-      this.vault,
-      { name: nameOfSender(this.env.get('MAIL_FROM')), timeZone: 'UTC' },
-      { kind: 'password_reset', to: address, firstName: null, role: 'admin', link: { url, expiresAt } },
-    );
+  /**
+   * Mails a link to the login with this address, if there is one.
+   *
+   * @param kind a confirmation goes only to an address that is not proven
+   */
+  async mail(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
+    const life = kind === 'password_reset' ? ASKED_FOR : CONFIRMATION;
+    const { secret, url, expiresAt } = this.make(life);
+    const email = { kind, to: address, firstName: null, role: 'admin', link: { url, expiresAt } } as const;
     await this.db.lookUp(sql`
-      SELECT mail_password_link(${normalizeEmail(address)}, ${hashOf(secret)}, ${`${ASKED_FOR} ms`}::interval,
-        ${uuidv7()}, ${content})`);
+      SELECT mail_password_link(${normalizeEmail(address)}, ${hashOf(secret)}, ${`${life} ms`}::interval,
+        ${uuidv7()}, ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
   }
 
   /** A link for somebody whom the operator vouches for. As the owner of the database. */
@@ -42,22 +59,39 @@ export class PasswordLinks {
   }
 
   /** Whose password the link sets; null when it is used, expired or unknown. Looking changes nothing. */
-  async look(secret: string): Promise<{ email: string } | null> {
-    const [row] = await this.db.lookUp<{ email: string }>(sql`SELECT email FROM password_link(${hashOf(secret)})`);
-    return row ?? null;
+  async look(secret: string): Promise<LinkedLogin | null> {
+    const link = await this.find(secret);
+    return link && { email: link.email, unproven: link.unproven, passkeys: link.passkeys };
   }
 
   /**
-   * Sets the password, once; every session of the login ends.
+   * Proves the address, and sets a password that is new, once. Every session of the login ends then.
    *
-   * @returns the login and what opens it; null when the link opens nothing any more
+   * @returns the login, or null when the link opens nothing any more. `passkeys`: a new password would take them away from
+   *   a login that is not proven, and nobody has agreed to that; nothing was done.
    */
-  async use(secret: string, password: string): Promise<{ userId: string; passwordHash: string } | null> {
-    const passwordHash = await hashPassword(password);
-    const [row] = await this.db.lookUp<{ id: string | null }>(
-      sql`SELECT use_password_link(${hashOf(secret)}, ${passwordHash}) AS id`,
+  async use(secret: string, credential: LinkCredential): Promise<{ userId: string; shown: Shown } | 'passkeys' | null> {
+    const link = await this.find(secret);
+    if (!link) return null;
+    const password = 'password' in credential ? credential.password : null;
+    const known = link.unproven && password !== null && (await isPassword(password, link.password_hash));
+    if (link.unproven && link.passkeys && !known && 'password' in credential && !credential.replacesPasskeys) {
+      return 'passkeys';
+    }
+    const hash = password === null || known ? null : await hashPassword(password);
+    const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
+    const [row] = await this.db.lookUp<{ id: string | null }>(sql`
+      SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOf(secret)}, ${hash},
+        ${known ? link.password_hash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
+    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.password_hash)! };
+    return row?.id ? { userId: row.id, shown } : null;
+  }
+
+  private async find(secret: string): Promise<(LinkedLogin & { password_hash: string | null }) | null> {
+    const [row] = await this.db.lookUp<LinkedLogin & { password_hash: string | null }>(
+      sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOf(secret)})`,
     );
-    return row?.id ? { userId: row.id, passwordHash } : null;
+    return row ?? null;
   }
 
   private make(life: number): { secret: string; url: string; expiresAt: Date } {
@@ -69,9 +103,4 @@ export class PasswordLinks {
 
 function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
-}
-
-/** The service's own name, for a mail that no organization sends. */
-function nameOfSender(from: string): string {
-  return /^\s*"?([^"<]+?)"?\s*</.exec(from)?.[1] ?? 'Tutoring';
 }

@@ -146,8 +146,12 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   set_first_passkey: ['portal'],
   take_login_with_passkey: ['portal'],
   is_used: [],
+  has_passkeys: ['portal'],
   store_passkey: [],
   accept_ties: ['portal'],
+  membership_offers: ['portal'],
+  decline_ties: ['portal'],
+  mail_credential_notice: ['portal'],
   approve_member: ['portal'],
 
   // The portal's sessions: each opens what belongs to the secret that it is given.

@@ -14,6 +14,9 @@ export const EMAIL_KINDS = [
   'owner_welcome',
   'approval_given',
   'approval_declined',
+  'password_changed',
+  'passkey_added',
+  'passkey_removed',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -24,6 +27,9 @@ export type EmailKind = (typeof EMAIL_KINDS)[number];
 
 /** The mails about an API key. */
 export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
+
+/** The mails about what opens somebody's account. */
+export type CredentialEmailKind = 'password_changed' | 'passkey_added' | 'passkey_removed';
 
 /** What a mail says of an API key. Nothing in it opens anything. */
 export interface KeyInMail {

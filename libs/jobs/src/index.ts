@@ -1,4 +1,5 @@
 export {
+  type CredentialEmailKind,
   type Email,
   EMAIL_KINDS,
   type EmailKind,

@@ -215,14 +215,17 @@ export class Identities {
   /** Says of nobody what they accept. */
   private async resetPassword(at: Place): Promise<void> {
     const links = this.portal.app.get(PasswordLinks);
-    await links.mail(this.addresses[at]!);
+    await links.mail('password_reset', this.addresses[at]!);
     const [mail] = await this.make.query<{ payload: Buffer }>(
       `SELECT payload FROM outbox WHERE kind = 'password_reset' AND recipient = $1 ORDER BY id DESC LIMIT 1`,
       [this.addresses[at]],
     );
     if (!mail) return;
     const { joinUrl } = JSON.parse(this.api.app.get(Vault).open('outbox payloads', mail.payload)) as EmailPayload;
-    await links.use(joinUrl!.slice(joinUrl!.lastIndexOf('/') + 1), this.password(at));
+    await links.use(joinUrl!.slice(joinUrl!.lastIndexOf('/') + 1), {
+      password: this.password(at),
+      replacesPasskeys: true,
+    });
   }
 
   /** An owner lets a waiting tutor in, or does not. */

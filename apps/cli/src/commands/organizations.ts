@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { Identities, PasswordLinks } from '@app/accounts';
+import { CredentialNotices, Identities, PasswordLinks } from '@app/accounts';
 import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
@@ -118,7 +118,7 @@ async function welcome(
   const login = await new Identities(db).find(normalizeEmail(email));
   if (!login || login.used) return null;
   const vault = new Vault(env);
-  const { url, expiresAt } = await new PasswordLinks(db, env, vault).handOut(userId);
+  const { url, expiresAt } = await new PasswordLinks(db, env, vault, new CredentialNotices(env, vault)).handOut(userId);
   // A service that runs here writes mails down, whatever the settings of this command say.
   const sends = env.get('SMTP_URL') !== null || launcherOf(env.get('DATA_DIR')) !== null;
   if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };

@@ -1,26 +1,58 @@
-import { Controller, Get } from '@nestjs/common';
-import { ForManagers, ForSignedIn, Session } from '../web/access.decorators.js';
+import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { type ActingPerson, type MembershipOffer, MembershipOffers } from '@app/accounts';
+import { By, ForManagers, ForSignedIn, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
 import { manages } from '../web/session.guard.js';
-import type { SignedIn } from '../web/sessions.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
 
-/** Where people arrive: the organizations that they belong to, and the overview of each that they manage. */
+/** Where people arrive: the organizations that they belong to or could, and the overview of each that they manage. */
 @Controller()
 export class HomeController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly offers: MembershipOffers,
+  ) {}
+
   /** The organization stands in the path of its pages, so that two tabs can show two organizations. */
   @Get()
   @ForSignedIn()
-  home(@Session() session: SignedIn): Page | SeeOther {
-    const managed = session.memberships.filter(manages);
-    const [only] = managed;
-    return only && session.memberships.length === 1 ? seeOther(`/o/${only.slug}`) : this.organizations(session);
+  async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
+    const offers = await this.offers.list(this.sessions.secretOf(request));
+    const [only, ...more] = session.memberships;
+    return only && manages(only) && more.length + offers.length === 0
+      ? seeOther(`/o/${only.slug}`)
+      : organizationsPage(session, offers);
   }
 
   @Get('organizations')
   @ForSignedIn()
-  organizations(@Session() session: SignedIn): Page {
-    const managed = session.memberships.filter(manages);
-    return page('home/organizations', { managed, others: session.memberships.filter((one) => !manages(one)) });
+  async organizations(@Session() session: SignedIn, @Req() request: Request): Promise<Page> {
+    return organizationsPage(session, await this.offers.list(this.sessions.secretOf(request)));
+  }
+
+  @Post('organizations/:organization_id/accept')
+  @ForSignedIn()
+  async accept(
+    @Param('organization_id') id: string,
+    @SentForm() form: Form,
+    @By() by: ActingPerson,
+  ): Promise<SeeOther> {
+    const done = await this.offers.accept(pathId(id), by, asOf(form));
+    return answered(done, 'You accepted, and belong to the organization now.');
+  }
+
+  @Post('organizations/:organization_id/decline')
+  @ForSignedIn()
+  async decline(
+    @Param('organization_id') id: string,
+    @SentForm() form: Form,
+    @By() by: ActingPerson,
+  ): Promise<SeeOther> {
+    const done = await this.offers.decline(pathId(id), by, asOf(form));
+    return answered(done, 'You declined. The organization sees nothing of your account.');
   }
 
   @Get('o/:slug')
@@ -28,4 +60,21 @@ export class HomeController {
   overview(): Page {
     return page('home/overview');
   }
+}
+
+function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[]): Page {
+  const managed = memberships.filter(manages);
+  return page('home/organizations', { managed, others: memberships.filter((one) => !manages(one)), offers });
+}
+
+function asOf(form: Form): MembershipOffer['as'] {
+  return form.text('as') === 'parent' ? 'parent' : 'member';
+}
+
+/** Somebody else's, or answered in another tab: both look the same. */
+function answered(done: boolean, text: string): SeeOther {
+  return seeOther(
+    '/organizations',
+    done ? { kind: 'success', text } : { kind: 'notice', text: 'This invitation is not open any more.' },
+  );
 }

@@ -9,7 +9,7 @@ export interface InviteForm {
   first_name: string;
   last_name: string;
   email: string;
-  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password' | 'passkey', string>>;
+  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password' | 'passkey' | 'replaces', string>>;
 }
 
 const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {} };

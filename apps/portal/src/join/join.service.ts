@@ -9,13 +9,13 @@ import {
   type Joiner,
   Joining,
   type JoinProblem,
-  type Newcomer,
   OpenedInvites,
   refusedPassword,
 } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { PasskeyRegistration } from '../passkeys/passkey-registration.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
@@ -40,6 +40,7 @@ const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
   password: { password: 'Choose a password.' },
   passkey: { passkey: 'This passkey belongs to another account. Sign in with it, or choose a password.' },
+  passkeys: { replaces: 'This is not the password of the account. Use your passkey, or tick this to replace it.' },
 };
 
 @Injectable()
@@ -53,7 +54,8 @@ export class JoinService {
     private readonly cookie: JoinCookie,
     private readonly outbox: Outbox,
     private readonly work: PasswordWork,
-    private readonly passkeys: PasskeyRegistration,
+    private readonly registration: PasskeyRegistration,
+    private readonly passkeys: PasskeysService,
   ) {}
 
   /** The page of an invite in whatever state. */
@@ -82,7 +84,7 @@ export class JoinService {
     const joiner =
       task === 'accept'
         ? { signedInAs: session!.userId }
-        : await this.newcomerOf(invite, secret, values, request, response);
+        : await this.joinerOf(invite, secret, form, request, response);
     const outcome = await this.join(secret, proof, joiner, invite, request);
     if (outcome.status === 'joined') return this.welcome(outcome, invite, values.email, session, request, response);
     const { problem } = outcome;
@@ -117,22 +119,27 @@ export class JoinService {
       email: invite.email ?? values.email,
       name: `${values.first_name} ${values.last_name}`,
     };
-    return this.passkeys.options(who, [], `joining with ${secret}`, request, response);
+    return this.registration.options(who, [], `joining with ${secret}`, request, response);
   }
 
-  /** Whoever filled in the form, with their password or with the passkey that was made instead. */
-  private async newcomerOf(
+  /** Whoever filled in the form: with their password, a passkey that was made instead, or one that they have already. */
+  private async joinerOf(
     invite: InvitePage,
     secret: string,
-    values: Values,
+    form: Form,
     request: Request,
     response: Response,
-  ): Promise<Newcomer> {
-    const { first_name: firstName, last_name: lastName, password, credential } = values;
-    const named = { email: invite.email ?? values.email, firstName, lastName };
-    if (credential === '') return { ...named, password };
-    const sent = parsed(credential);
-    return { ...named, passkey: await this.passkeys.verify(sent, `joining with ${secret}`, request, response) };
+  ): Promise<Joiner> {
+    const { first_name: firstName, last_name: lastName, email, password, credential, assertion } = fieldsOf(form);
+    if (assertion !== '') {
+      return this.passkeys.use(form.json('assertion'), request, response);
+    }
+    const named = { email: invite.email ?? email, firstName, lastName };
+    if (credential === '') return { ...named, password, replacesPasskeys: form.text('replaces') === 'yes' };
+    return {
+      ...named,
+      passkey: await this.registration.verify(form.json('credential'), `joining with ${secret}`, request, response),
+    };
   }
 
   /** What a code or token opens, with the proof that this browser has for it. */
@@ -190,25 +197,20 @@ type Values = Omit<InviteForm, 'errors'> & {
   password: string;
   /** The passkey that was made instead of a password, in JSON. */
   credential: string;
+  /** The use of a passkey that the account has, in JSON. */
+  assertion: string;
 };
 
 function fieldsOf(form: Form): Values {
   const short = (name: string) => form.text(name).slice(0, 300);
   const [first_name, last_name, email] = [short('first_name'), short('last_name'), short('email')];
-  return { first_name, last_name, email, password: form.exact('password'), credential: form.exact('credential') };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw PageError.badForm();
-  }
+  const [password, credential, assertion] = ['password', 'credential', 'assertion'].map((name) => form.exact(name));
+  return { first_name, last_name, email, password: password!, credential: credential!, assertion: assertion! };
 }
 
 function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   const errors: InviteForm['errors'] = {};
-  const refused = values.credential === '' ? refusedPassword(values.password) : null;
+  const refused = values.credential === '' && values.assertion === '' ? refusedPassword(values.password) : null;
   if (needs === 'either' || needs === 'registration') {
     if (nameIsWrong(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
     if (nameIsWrong(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { WebModule } from '../web/web.module.js';
 import { Challenges } from './challenges.js';
 import { PasskeyRegistration } from './passkey-registration.js';
@@ -7,7 +8,7 @@ import { PasskeysService } from './passkeys.service.js';
 import { PasskeyStore } from './passkeys.store.js';
 
 @Module({
-  imports: [WebModule],
+  imports: [AccountsModule, WebModule],
   controllers: [PasskeysController],
   providers: [Challenges, PasskeyRegistration, PasskeysService, PasskeyStore],
   exports: [PasskeyRegistration, PasskeysService],

@@ -5,6 +5,7 @@ import {
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server';
 import type { Request, Response } from 'express';
+import type { UsedPasskey } from '@app/accounts';
 import { Env } from '@app/config';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { Flashes } from '../web/flash.js';
@@ -93,9 +94,20 @@ export class PasskeysService {
   }
 
   async signIn(request: Request, response: Response): Promise<Onward> {
+    const used = await this.use(sentBy(request), request, response);
+    await this.sessions.open(request, response, used.userId, used);
+    return { location: nextPath((request.body as { next?: unknown }).next) };
+  }
+
+  /**
+   * Whose passkey the browser has just used, with the challenge of {@link signInOptions}.
+   *
+   * @throws PageError when it is nobody's
+   */
+  async use(sent: unknown, request: Request, response: Response): Promise<UsedPasskey> {
     await this.limits.take(FROM_NETWORK, networkOf(request.ip));
     const { challenge } = await this.challenges.take(request, response, 'sign-in');
-    const credential = credentialOf(sentBy(request)) as AuthenticationResponseJSON;
+    const credential = credentialOf(sent) as AuthenticationResponseJSON;
     const passkey = await this.store.find(credential.id);
     if (!passkey) throw PageError.badForm();
     const { origin, hostname } = siteOf(this.env, request);
@@ -109,9 +121,7 @@ export class PasskeysService {
       }),
     );
     if (!right || !(await this.store.use(passkey.id, authenticationInfo.newCounter))) throw PageError.badForm();
-    const credentialId = Buffer.from(credential.id, 'base64url');
-    await this.sessions.open(request, response, passkey.userId, { credentialId });
-    return { location: nextPath((request.body as { next?: unknown }).next) };
+    return { userId: passkey.userId, passkeyId: passkey.id, credentialId: Buffer.from(credential.id, 'base64url') };
   }
 }
 

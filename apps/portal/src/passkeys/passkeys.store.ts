@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { WebAuthnCredential } from '@simplewebauthn/server';
 import type { Request } from 'express';
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import type { NewPasskey } from '@app/accounts';
+import { CredentialNotices, type NewPasskey } from '@app/accounts';
 import { Database } from '@app/database';
+import type { CredentialEmailKind } from '@app/jobs';
 import { Sessions } from '../web/sessions.js';
 
 /** A passkey, as its person sees it. */
@@ -29,6 +30,7 @@ export class PasskeyStore {
   constructor(
     private readonly db: Database,
     private readonly sessions: Sessions,
+    private readonly notices: CredentialNotices,
   ) {}
 
   async list(request: Request): Promise<ListedPasskey[]> {
@@ -47,9 +49,9 @@ export class PasskeyStore {
 
   /** False when somebody has it already, or the person has too many. */
   add(request: Request, { credentialId, publicKey, counter, transports, name }: NewPasskey): Promise<boolean> {
-    return this.ask(sql`
-      SELECT add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${credentialId}, ${publicKey}, ${counter},
-        ${transports}::text[], ${name}) AS done`);
+    const add = sql`add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${credentialId}, ${publicKey}, ${counter},
+      ${transports}::text[], ${name})`;
+    return this.change(request, 'passkey_added', add);
   }
 
   rename(request: Request, id: string, name: string): Promise<boolean> {
@@ -57,7 +59,8 @@ export class PasskeyStore {
   }
 
   remove(request: Request, id: string): Promise<boolean> {
-    return this.ask(sql`SELECT remove_passkey(${this.sessions.secretOf(request)}, ${id}) AS done`);
+    const remove = sql`remove_passkey(${this.sessions.secretOf(request)}, ${id})`;
+    return this.change(request, 'passkey_removed', remove);
   }
 
   async find(credentialId: string): Promise<FoundPasskey | null> {
@@ -80,7 +83,13 @@ export class PasskeyStore {
     return this.ask(sql`SELECT use_passkey(${id}, ${counter}) AS done`);
   }
 
-  private async ask(statement: ReturnType<typeof sql>): Promise<boolean> {
+  /** With a mail to the person, when it was done. */
+  private change(request: Request, kind: CredentialEmailKind, work: Sql): Promise<boolean> {
+    const notice = this.notices.mail(kind, request.session!.userId);
+    return this.ask(sql`SELECT d.done, CASE WHEN d.done THEN ${notice} END FROM (SELECT ${work} AS done) d`);
+  }
+
+  private async ask(statement: Sql): Promise<boolean> {
     const [row] = await this.db.lookUp<{ done: boolean }>(statement);
     return row!.done;
   }

@@ -40,6 +40,12 @@ export class PasswordsController {
     return this.passwords.set(secret, form, request, response);
   }
 
+  @Post('account/confirmation')
+  @ForSignedIn()
+  confirmAddress(@SentForm() form: Form, @Session() session: SignedIn, @Req() request: Request): Promise<SeeOther> {
+    return this.passwords.mailConfirmation(form, session, request);
+  }
+
   @Get('account/password')
   @ForSignedIn()
   change(@Session() session: SignedIn): Promise<Page> {

@@ -1,12 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import sql from 'sql-template-tag';
-import { hashPassword, Identities, isEmail, isPassword, PasswordLinks, refusedPassword } from '@app/accounts';
+import {
+  CredentialNotices,
+  hashPassword,
+  Identities,
+  isEmail,
+  isPassword,
+  type LinkCredential,
+  PasswordLinks,
+  refusedPassword,
+} from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import { AfterAnswer } from '../web/after-answer.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
+import { nextPath } from '../web/next-path.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordWork } from '../web/password-work.js';
@@ -15,6 +27,7 @@ import { Sessions, type SignedIn } from '../web/sessions.js';
 const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 20, minutes: 60 };
 /** More mails than that are a nuisance to whoever gets them. */
 const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 60 };
+const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
 const OPENED_FROM_NETWORK: AttemptLimit = { purpose: 'password link opened from', most: 60, minutes: 15 };
 const CHANGES: AttemptLimit = { purpose: 'password change of', most: 10, minutes: 15 };
 
@@ -28,6 +41,9 @@ export class PasswordsService {
     private readonly work: PasswordWork,
     private readonly outbox: Outbox,
     private readonly db: Database,
+    private readonly after: AfterAnswer,
+    private readonly notices: CredentialNotices,
+    private readonly passkeys: PasskeysService,
   ) {}
 
   forgotten(email = '', problem: string | null = null): Page {
@@ -40,27 +56,49 @@ export class PasswordsService {
     if (!isEmail(email)) return this.forgotten(email.slice(0, 254), 'Enter your email address.');
     await this.limits.take(LINKS_FROM_NETWORK, networkOf(request.ip));
     const wait = await this.limits.count(LINKS_TO_ADDRESS, normalizeEmail(email));
-    if (wait === 0 && this.outbox.sendsMail) await this.links.mail(email);
+    if (wait === 0 && this.outbox.sendsMail) {
+      this.after.run(request.id, () => this.links.mail('password_reset', email));
+    }
     return page('passwords/mailed', { email, sendsMail: this.outbox.sendsMail });
+  }
+
+  /** Says the same whether a mail goes out or not: the address may be confirmed already, or was mailed a moment ago. */
+  async mailConfirmation(form: Form, { userId, email }: SignedIn, { id }: Request): Promise<SeeOther> {
+    const wait = await this.limits.count(CONFIRMATIONS, userId);
+    if (wait === 0 && this.outbox.sendsMail) this.after.run(id, () => this.links.mail('address_confirmation', email));
+    const text = this.outbox.sendsMail
+      ? `If ${email} is not confirmed yet, a link that confirms it is on its way. It is valid for one day.`
+      : 'This service sends no mail. Ask whoever operates it to confirm your address.';
+    return seeOther(nextPath(form.text('next')), { kind: 'notice', text });
   }
 
   async show(secret: string, request: Request): Promise<Page> {
     await this.limits.take(OPENED_FROM_NETWORK, networkOf(request.ip));
     const link = await this.links.look(secret);
-    return link ? page('passwords/set', { secret, email: link.email, problem: null }) : page('passwords/gone', {}, 404);
+    return link ? page('passwords/set', { secret, ...link, problems: {} }) : page('passwords/gone', {}, 404);
   }
 
   async set(secret: string, form: Form, request: Request, response: Response): Promise<Page | SeeOther> {
     await this.limits.take(OPENED_FROM_NETWORK, networkOf(request.ip));
-    const password = form.exact('password');
     const link = await this.links.look(secret);
     if (!link) return page('passwords/gone', {}, 404);
-    const problem = refusedPassword(password);
-    if (problem) return page('passwords/set', { secret, email: link.email, problem }, 422);
-    const set = await this.work.run(networkOf(request.ip), () => this.links.use(secret, password));
-    if (!set) return page('passwords/gone', {}, 404);
-    await this.sessions.open(request, response, set.userId, set);
-    return seeOther('/', { kind: 'success', text: 'Your password is set, and you are signed in.' });
+    const refused = (problems: object) => page('passwords/set', { secret, ...link, problems }, 422);
+    const withPasskey = form.exact('assertion') !== '';
+    const problem = withPasskey ? null : refusedPassword(form.exact('password'));
+    if (problem) return refused({ password: problem });
+    const credential: LinkCredential = withPasskey
+      ? await this.passkeys.use(form.json('assertion'), request, response)
+      : { password: form.exact('password'), replacesPasskeys: form.text('replaces') === 'yes' };
+    const used = await this.work.run(networkOf(request.ip), () => this.links.use(secret, credential));
+    if (used === 'passkeys') {
+      return refused({
+        replaces: 'This is not the password of the account. Use your passkey, or tick this to replace it.',
+      });
+    }
+    if (!used) return page('passwords/gone', {}, 404);
+    await this.sessions.open(request, response, used.userId, used.shown);
+    const what = link.unproven ? 'Your address is confirmed' : 'Your password is set';
+    return seeOther('/', { kind: 'success', text: `${what}, and you are signed in.` });
   }
 
   async showChange(session: SignedIn): Promise<Page> {
@@ -84,9 +122,10 @@ export class PasswordsService {
       return page('passwords/change', { hasPassword: stored !== null, problems }, 422);
     }
     const passwordHash = await this.work.run(networkOf(request.ip), () => hashPassword(password));
-    const [row] = await this.db.lookUp<{ id: string | null }>(
-      sql`SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id`,
-    );
+    const notice = this.notices.mail('password_changed', sql`d.id`);
+    const [row] = await this.db.lookUp<{ id: string | null }>(sql`
+      SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END
+      FROM (SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id) d`);
     if (!row?.id) throw PageError.notFound();
     await this.limits.forgive(CHANGES, session.userId);
     await this.sessions.open(request, response, row.id, { passwordHash });

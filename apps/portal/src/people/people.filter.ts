@@ -7,20 +7,41 @@ export const ROLES = ['owner', 'admin', 'tutor', 'student', 'parent'] as const;
 export interface PeopleFilter {
   status: (typeof STATUSES)[number] | null;
   role: (typeof ROLES)[number] | null;
+  /** What names or addresses contain; empty for everybody. */
+  search: string;
 }
 
+const LONGEST_SEARCH = 100;
+
 /** What is not one of the values is no filter. */
-export function readFilter({ status, role }: Record<string, unknown>): PeopleFilter {
+export function readFilter({ status, role, search }: Record<string, unknown>): PeopleFilter {
   const oneOf = <T extends string>(values: readonly T[], value: unknown) => values.find((one) => one === value) ?? null;
-  return { status: oneOf(STATUSES, status), role: oneOf(ROLES, role) };
+  return {
+    status: oneOf(STATUSES, status),
+    role: oneOf(ROLES, role),
+    search: typeof search === 'string' ? search.trim().slice(0, LONGEST_SEARCH) : '',
+  };
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf({ status, role }: PeopleFilter, after: Place | null = null): string {
+export function queryOf({ status, role, search }: PeopleFilter, after: Place | null = null): string {
   const query = new URLSearchParams({
     ...(status && { status }),
     ...(role && { role }),
+    ...(search && { search }),
     ...(after && { after: placeText(after) }),
   });
   return query.size > 0 ? `?${query.toString()}` : '';
+}
+
+/** Whether each word of the search is in one of the texts, whatever the case and the accents. */
+export function matches(search: string, texts: (string | null)[]): boolean {
+  const found = plain(texts.filter(Boolean).join(' '));
+  return plain(search)
+    .split(/\s+/)
+    .every((word) => found.includes(word));
+}
+
+function plain(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Actor } from '@app/accounts';
+import type { ActingPerson } from '@app/accounts';
 import type { Membership, SignedIn } from './sessions.js';
 
 /**
@@ -52,7 +52,7 @@ export const Organization = createParamDecorator((_: unknown, context: Execution
 });
 
 /** Who changes something: whoever is signed in, in this request. Not on a public page. */
-export const By = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+export const By = createParamDecorator((_: unknown, context: ExecutionContext): ActingPerson => {
   const { session, id } = requestOf(context);
   return { userId: session!.userId, requestId: id };
 });

@@ -30,6 +30,15 @@ export class Form {
     });
   }
 
+  /** What a script put into a field. @throws PageError when it is no JSON */
+  json(name: string): unknown {
+    try {
+      return JSON.parse(this.exact(name));
+    } catch {
+      throw PageError.badForm();
+    }
+  }
+
   private valueOf(name: string): unknown {
     const { body } = this;
     if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;

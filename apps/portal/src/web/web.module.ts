@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { Shutdown } from '@app/serving';
+import { AfterAnswer } from './after-answer.js';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
 import { capacity } from './capacity.js';
@@ -25,6 +26,7 @@ import { Templates } from './templates.js';
   imports: [DiscoveryModule],
   providers: [
     ...capacity,
+    AfterAnswer,
     Assets,
     AttemptLimits,
     Cookies,
@@ -41,6 +43,17 @@ import { Templates } from './templates.js';
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions, Shutdown],
+  exports: [
+    AfterAnswer,
+    Assets,
+    AttemptLimits,
+    Cookies,
+    Flashes,
+    Navigation,
+    PasswordWork,
+    RouteTable,
+    Sessions,
+    Shutdown,
+  ],
 })
 export class WebModule {}

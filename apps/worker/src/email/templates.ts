@@ -14,6 +14,13 @@ export interface Rendered {
 
 const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
 
+/** What the owner of an account does about a change that is not theirs. */
+const IF_NOT_YOU = {
+  action: 'This was not me: set a new password',
+  otherwise:
+    'If it was you, there is nothing to do. If not, set a new password: everybody who is signed in to the account is signed out then. Afterwards remove the passkeys under Your account that are not yours.',
+};
+
 /** `organization` and `role` are filled in as text; escaping is the frame's. */
 const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, role: string) => Words> = {
   organization_invite: (organization, role) => ({
@@ -82,11 +89,26 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
     action: 'Sign in',
     otherwise: `If you do not know ${organization}, please contact them: somebody has joined with your address.`,
   }),
+  password_changed: (organization) => ({
+    subject: `Your password at ${organization} was changed`,
+    reason: `The password of your account at ${organization} was just set or changed.`,
+    ...IF_NOT_YOU,
+  }),
+  passkey_added: (organization) => ({
+    subject: `A passkey was added to your account at ${organization}`,
+    reason: `Your account at ${organization} has a new passkey. It signs in without the password.`,
+    ...IF_NOT_YOU,
+  }),
+  passkey_removed: (organization) => ({
+    subject: `A passkey was removed from your account at ${organization}`,
+    reason: `A passkey of your account at ${organization} was just removed. It no longer signs in.`,
+    ...IF_NOT_YOU,
+  }),
   approval_declined: (organization) => ({
     subject: `Your request to teach at ${organization}`,
     reason: `Thank you for your interest. ${organization} has decided not to add you as a tutor.`,
     action: '',
-    otherwise: `Your login stays yours. If you think this is a mistake, please contact ${organization}: they can invite you by email.`,
+    otherwise: `Your login stays yours. If you think this is a mistake, please contact ${organization}, who can invite you by email.`,
   }),
 };
 

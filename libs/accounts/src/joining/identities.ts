@@ -31,6 +31,13 @@ export interface NewPasskey {
   name: string;
 }
 
+/** A passkey that was used just now: more than being signed in, it says that the person is the same. */
+export interface UsedPasskey {
+  userId: string;
+  passkeyId: string;
+  credentialId: Buffer;
+}
+
 /** What opens a login from now on. */
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
@@ -94,6 +101,20 @@ export class Identities {
       return this.ask(sql`SELECT take_login_with_passkey(${id}, ${address}, ${valuesOf(credential.passkey)}) AS done`);
     }
     return this.ask(sql`SELECT take_login(${id}, ${address}, ${credential?.hash ?? null}, ${!credential}) AS done`);
+  }
+
+  /** Whether a passkey opens this login. */
+  hasPasskeys(id: string): Promise<boolean> {
+    return this.ask(sql`SELECT has_passkeys(${id}) AS done`);
+  }
+
+  /**
+   * The person does not want to belong to the organization of the ambient transaction, which waits for an answer.
+   *
+   * @returns false when nothing waits
+   */
+  decline(id: string, as: 'member' | 'parent'): Promise<boolean> {
+    return this.ask(sql`SELECT decline_ties(${id}, ${as === 'parent'}) AS done`);
   }
 
   /** The operator's word that whoever uses the login with this (normalized) address owns it. False when there is none. */

@@ -4,12 +4,20 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, RetryTransaction } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { AuditLog } from '../audit-log.js';
+import { CredentialNotices } from '../credential-notices.js';
 import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { isEmail } from '../email.js';
 import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
-import { type Credential, Identities, type Identity, type NewPasskey, type Shown } from './identities.js';
+import {
+  type Credential,
+  Identities,
+  type Identity,
+  type NewPasskey,
+  type Shown,
+  type UsedPasskey,
+} from './identities.js';
 import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { hashPassword, isPassword, refusedPassword } from './passwords.js';
@@ -21,10 +29,10 @@ export type Newcomer = {
   /** Of a new login. */
   firstName?: string;
   lastName?: string;
-} & ({ password: string } | { passkey: NewPasskey });
+} & ({ password: string; replacesPasskeys?: boolean } | { passkey: NewPasskey });
 
 /** Who accepts. */
-export type Joiner = { signedInAs: string } | Newcomer;
+export type Joiner = { signedInAs: string } | UsedPasskey | Newcomer;
 
 export interface Joined {
   status: 'joined';
@@ -50,6 +58,7 @@ export interface Joined {
  * - `role`: the person is something else in the organization; `archived`: only an invite to the address lets them back in
  * - `address`, `name`, `password`: missing, or nobody can have it
  * - `passkey`: it is somebody's already
+ * - `passkeys`: a new password would take away the passkeys of a login that is not proven, and nobody has agreed to that
  */
 export type JoinProblem =
   | Exclude<InviteState, 'valid'>
@@ -62,7 +71,8 @@ export type JoinProblem =
   | 'address'
   | 'name'
   | 'password'
-  | 'passkey';
+  | 'passkey'
+  | 'passkeys';
 
 export interface NotJoined {
   status: 'refused';
@@ -99,6 +109,7 @@ export class Joining {
     private readonly mails: AccountMails,
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
+    private readonly notices: CredentialNotices,
   ) {}
 
   /**
@@ -111,16 +122,14 @@ export class Joining {
     if (!found) return { status: 'refused', problem: 'unknown' };
     if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
     // Slow by design, so before anything is locked.
-    const credential = 'signedInAs' in who ? null : await credentialOf(who);
+    const credential = await credentialOf(who);
     try {
       return await this.db.transaction(found, async () => {
         await this.logins.holdOrganization(found.organizationId);
         const invite = await this.opened.hold(found, proof);
         if (!invite) throw new Refused('unknown');
         if (invite.state !== 'valid') throw new Refused(invite.state);
-        const arrived =
-          'signedInAs' in who ? await this.signedIn(invite, who) : await this.arrive(invite, who, credential!);
-        return this.join(invite, arrived, requestId);
+        return this.join(invite, await this.arrived(invite, who, credential), requestId);
       });
     } catch (error) {
       if (error instanceof Refused) return { status: 'refused', problem: error.problem };
@@ -128,7 +137,22 @@ export class Joining {
     }
   }
 
-  private async signedIn(invite: OpenedInvite, { signedInAs }: { signedInAs: string }): Promise<Arrived> {
+  private arrived(invite: OpenedInvite, who: Joiner, credential: Credential | null): Promise<Arrived> {
+    if ('signedInAs' in who) return this.signedIn(invite, who.signedInAs);
+    return 'passkeyId' in who ? this.withPasskey(invite, who) : this.arrive(invite, who, credential!);
+  }
+
+  /** Somebody who has used a passkey of the login that the invite is for is the one who has used the login so far. */
+  private async withPasskey(invite: OpenedInvite, { userId, credentialId }: UsedPasskey): Promise<Arrived> {
+    const identity = await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
+    if (identity?.id !== userId) throw new Refused('passkey');
+    const arrived = { identity, created: false, shown: { credentialId } };
+    if (!invite.proven || identity.verified) return arrived;
+    await this.identities.prove(identity, null);
+    return { ...arrived, identity: { ...identity, verified: true } };
+  }
+
+  private async signedIn(invite: OpenedInvite, signedInAs: string): Promise<Arrived> {
     const identity = invite.email
       ? await this.identities.holdByAddress(normalizeEmail(invite.email))
       : await this.identities.hold(signedInAs);
@@ -147,14 +171,24 @@ export class Joining {
     const known = 'password' in who && (await isPassword(who.password, passwordHash));
     const arrived = { identity, created: false, shown: known ? { passwordHash: passwordHash! } : shownBy(credential) };
     if (invite.proven && !identity.verified) {
+      const agreed = known || !('password' in who) || who.replacesPasskeys;
+      if (!agreed && (await this.identities.hasPasskeys(identity.id))) throw new Refused('passkeys');
       if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
+      if (!known) await this.tellOf(identity.id, credential);
       return { ...arrived, identity: { ...identity, verified: true } };
     }
     if (known) return arrived;
     // An invite to this very address gives a login that its organization has made its first credential.
     const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
     if (!first) throw new Refused('sign_in');
+    await this.tellOf(identity.id, credential);
     return arrived;
+  }
+
+  /** Somebody has given a login that was there already what opens it: its address is told. */
+  private async tellOf(loginId: string, credential: Credential): Promise<void> {
+    const kind = 'passkey' in credential ? 'passkey_added' : 'password_changed';
+    await this.db.query(sql`SELECT ${this.notices.mail(kind, loginId)}`);
   }
 
   private async register(
@@ -245,8 +279,9 @@ export class Joining {
   }
 }
 
-async function credentialOf(who: Newcomer): Promise<Credential> {
-  return 'password' in who ? { hash: await hashPassword(who.password) } : { passkey: who.passkey };
+async function credentialOf(who: Joiner): Promise<Credential | null> {
+  if ('password' in who) return { hash: await hashPassword(who.password) };
+  return 'passkey' in who ? { passkey: who.passkey } : null;
 }
 
 function shownBy(credential: Credential): Shown {

@@ -45,6 +45,8 @@ export interface InvitePage extends OpenedInvite {
    * - `sign_in`: only who signs in to the login of this address may accept
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
+  /** Of a login whose password may be given now: whether a passkey opens it, which a new password would take away. */
+  hasPasskeys: boolean;
 }
 
 interface Row {
@@ -89,7 +91,9 @@ export class OpenedInvites {
       const login = await this.loginOf(invite, false);
       const named = invite.state === 'valid';
       const target = named ? await this.targets.nameOf(invite.organizationId, invite.scope, invite.targetId) : null;
-      return { ...invite, target, holderId: login?.id ?? null, needs: needsOf(invite, login) };
+      const needs = needsOf(invite, login);
+      const hasPasskeys = needs === 'password' && (await this.identities.hasPasskeys(login!.id));
+      return { ...invite, target, holderId: login?.id ?? null, needs, hasPasskeys };
     });
   }
 

@@ -18,6 +18,7 @@ import { Joining1763600000017 } from './1763600000017-joining.js';
 import { Activity1763600000018 } from './1763600000018-activity.js';
 import { PasskeysAtJoining1763600000019 } from './1763600000019-passkeys-at-joining.js';
 import { ClaimsThatDecide1763600000020 } from './1763600000020-claims-that-decide.js';
+import { AccountMails1763600000021 } from './1763600000021-account-mails.js';
 import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
@@ -42,5 +43,6 @@ export const migrations = [
   Activity1763600000018,
   PasskeysAtJoining1763600000019,
   ClaimsThatDecide1763600000020,
+  AccountMails1763600000021,
   EndOfSessions1763600000024,
 ];

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Env, Vault } from '@app/config';
+import { type CredentialEmailKind, sealEmail } from '@app/jobs';
+import { ownSender } from './own-sender.js';
+
+/** Tells people that a password or passkey of their account has changed, with a way back in for whom it was not. */
+@Injectable()
+export class CredentialNotices {
+  constructor(
+    private readonly env: Env,
+    private readonly vault: Vault,
+  ) {}
+
+  /** Part of the statement that makes the change: what queues the mail, so that both are done or neither is. */
+  mail(kind: CredentialEmailKind, loginId: Sql | string): Sql {
+    if (this.env.get('SMTP_URL') === null) return sql`NULL`;
+    const link = { url: `${this.env.portalUrl}/forgot-password` };
+    const email = { kind, to: '', firstName: null, role: 'admin', link } as const;
+    const content = sealEmail(this.vault, ownSender(this.env), email);
+    return sql`mail_credential_notice(${loginId}, ${kind}, ${uuidv7()}, ${content})`;
+  }
+}

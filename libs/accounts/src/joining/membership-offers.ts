@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+import type { ActingPerson } from '../actor.js';
+import { AuditLog } from '../audit-log.js';
+import { Logins } from '../provisioning/logins.js';
+import { Identities } from './identities.js';
+
+/** What an organization wants somebody to be, and they have not answered. */
+export interface MembershipOffer {
+  organizationId: string;
+  organization: string;
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+  as: 'member' | 'parent';
+}
+
+/** Memberships that wait for a person who has proven the address: what an invite by mail offers, without the mail. */
+@Injectable()
+export class MembershipOffers {
+  constructor(
+    private readonly db: Database,
+    private readonly identities: Identities,
+    private readonly logins: Logins,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @param session what the database knows a session by; nothing is said of an address that is not proven */
+  async list(session: Buffer | null): Promise<MembershipOffer[]> {
+    const rows = await this.db.lookUp<{
+      organization_id: string;
+      organization: string;
+      role: MembershipOffer['role'];
+      as_parent: boolean;
+    }>(sql`SELECT * FROM membership_offers(${session})`);
+    return rows.map(({ organization_id: organizationId, organization, role, as_parent: asParent }) => {
+      return { organizationId, organization, role, as: asParent ? 'parent' : 'member' };
+    });
+  }
+
+  /** @returns false when nothing waits there */
+  accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
+    return this.answer(organizationId, by, as, 'join', () => this.identities.accept(by.userId, as, false));
+  }
+
+  /** @returns false when nothing waits there */
+  decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
+    return this.answer(organizationId, by, as, 'decline_membership', () => this.identities.decline(by.userId, as));
+  }
+
+  private answer(
+    organizationId: string,
+    by: ActingPerson,
+    as: MembershipOffer['as'],
+    operation: string,
+    work: () => Promise<boolean>,
+  ): Promise<boolean> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      const { userId } = by;
+      const identity = await this.identities.hold(userId);
+      if (!identity?.verified || !(await this.waits(organizationId, userId, as)) || !(await work())) return false;
+      // The links to the account that were mailed are answered too.
+      await this.db.query(sql`
+        UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId}
+          AND scope = 'account' AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL`);
+      await this.audit.add(organizationId, by, operation, { user_id: userId, as });
+      return true;
+    });
+  }
+
+  private async waits(organizationId: string, userId: string, as: MembershipOffer['as']): Promise<boolean> {
+    const rows = await this.db.query(
+      as === 'parent'
+        ? sql`SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
+            AND enrolled_at IS NOT NULL`
+        : sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
+            AND approval_requested_at IS NULL`,
+    );
+    return rows.length > 0;
+  }
+}

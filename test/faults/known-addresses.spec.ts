@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashPassword, SignIn } from '@app/accounts';
+import { PasswordsService } from '../../apps/portal/src/passwords/passwords.service.js';
+import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
+import { reached } from '../support/faults/promise.js';
+import { TestPortal } from '../support/portal/portal.js';
+import { Visitor } from '../support/portal/visitor.js';
+
+const PAIRS = Number(process.env.ADDRESS_PAIRS ?? 300);
+/** The first ones compile code and open connections. */
+const WARM_UP = 10;
+/** Of the medians: what a guess could tell from a few hundred answers. */
+const MOST = 1.1;
+const SETTINGS = { SMTP_URL: 'smtp://127.0.0.1:1', TRUST_PROXY: 'true' };
+
+let portal: TestPortal;
+let known: string[];
+
+beforeAll(async () => {
+  portal = await TestPortal.start(SETTINGS);
+  // With the cost that real passwords have.
+  const hash = await hashPassword('a password that nobody guesses');
+  known = [];
+  for (let index = 0; index < PAIRS; index++) {
+    const { user } = await portal.someone('tutor', { user: { email: `known${index}@example.org` } });
+    await portal.make.query('INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2)', [user.id, hash]);
+    known.push(user.email);
+  }
+});
+afterAll(() => portal.stop());
+
+const FORMS: Record<string, (email: string) => [path: string, fields: Record<string, string>]> = {
+  'the sign-in': (email) => ['/sign-in', { email, password: 'not the password' }],
+  'a forgotten password': (email) => ['/forgot-password', { email }],
+};
+
+/** Medians of the answers to known and unknown addresses, asked in turns; each from a network of its own. */
+async function medians(
+  form: string,
+  at: TestPortal,
+): Promise<{ known: number; unknown: number; answers: Set<string> }> {
+  const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
+  const answers = new Set<string>();
+  for (const [index, address] of known.entries()) {
+    const pair = [['known', address], ['unknown', `unknwn${index}@example.org`]] as const; // prettier-ignore
+    for (const [kind, email] of index % 2 ? pair : pair.toReversed()) {
+      const [path, fields] = FORMS[form]!(email);
+      const visitor = new Visitor(at);
+      // What the answer before has left to do is not measured.
+      await at.app.get(AfterAnswer).idle();
+      const started = performance.now();
+      const { status, text } = await visitor.post(path, fields);
+      if (index >= WARM_UP) times[kind].push(performance.now() - started);
+      answers.add(`${status} ${text.replaceAll(email, '…')}`);
+    }
+  }
+  const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)]!;
+  return { known: median(times.known), unknown: median(times.unknown), answers };
+}
+
+const ratio = ({ known: one, unknown: other }: { known: number; unknown: number }) =>
+  Math.max(one, other) / Math.min(one, other);
+
+describe('known and unknown addresses', () => {
+  it.each(Object.keys(FORMS))('%s answers both alike, and after the same time', async (form) => {
+    const measured = await medians(form, portal);
+    const words = `${measured.known.toFixed(2)} and ${measured.unknown.toFixed(2)} ms`;
+    reached(15, `${form}, known and unknown addresses: ${words} (${ratio(measured).toFixed(3)}x) in ${PAIRS} pairs`);
+    expect(measured.answers.size).toBe(1);
+    expect(ratio(measured)).toBeLessThan(MOST);
+  });
+
+  it.each(Object.keys(FORMS))('%s: a planted bug is found', async (form) => {
+    const leaky = await TestPortal.start(SETTINGS, portal.database);
+    try {
+      // No password is hashed for an unknown address, and the answer waits until a mail is queued.
+      const signIn = leaky.app.get(SignIn, { strict: false });
+      const right = signIn.withPassword.bind(signIn);
+      signIn.withPassword = (email, password) =>
+        email.startsWith('unknwn') ? Promise.resolve(null) : right(email, password);
+      const after = leaky.app.get(AfterAnswer);
+      const passwords = leaky.app.get(PasswordsService);
+      const mailLink = passwords.mailLink.bind(passwords);
+      passwords.mailLink = async (sent, request) => {
+        const page = await mailLink(sent, request);
+        if (!sent.text('email').startsWith('unknwn')) await after.idle();
+        return page;
+      };
+      expect(ratio(await medians(form, leaky))).toBeGreaterThan(MOST);
+    } finally {
+      await leaky.stop();
+    }
+  });
+});

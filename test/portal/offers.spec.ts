@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
+import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
+import { JoinDesk, registration } from '../support/portal/join-desk.js';
+import { Visitor } from '../support/portal/visitor.js';
+
+const NEW = 'a new and longer password';
+const TUTOR = { scope: 'organization', role: 'tutor' };
+
+let desk: JoinDesk;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+});
+beforeEach(async () => {
+  office = await desk.office();
+});
+afterAll(() => desk.close());
+
+const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
+  desk.portal.make.query<Row>(statement, values);
+const tieOf = async (userId: string, at = office) => {
+  const [tie] = await sql<{ status: string }>(
+    'SELECT status FROM members WHERE organization_id = $1 AND user_id = $2',
+    at.id,
+    userId,
+  );
+  return tie?.status;
+};
+
+/** Sets a new password by a link of a mail. @returns the browser, which is signed in then */
+async function resetPassword(email: string): Promise<Visitor> {
+  const visitor = desk.visitor();
+  await visitor.post('/forgot-password', { email });
+  await desk.portal.app.get(AfterAnswer).idle();
+  const { token } = await desk.mail(email);
+  expect((await visitor.post(`/password/${token}`, { password: NEW })).status).toBe(303);
+  return visitor;
+}
+
+describe('invitations that wait', () => {
+  it('are shown after a reset that proved the address, and accepted by a button', async () => {
+    const email = newAddress();
+    await desk
+      .visitor()
+      .post(`/join/${await desk.invite(office, { scope: 'organization', role: 'student' })}`, registration(email));
+    const [login] = await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email);
+    const { id } = login!;
+    expect(await tieOf(id)).toBe('accepted');
+    const visitor = await resetPassword(email);
+    expect(await tieOf(id)).toBe('pending');
+    const page = (await visitor.get('/')).text;
+    expect(page).toContain('Invitations waiting for you');
+    expect(page).toContain('Demo Tutoring');
+    const done = await visitor.follow(await visitor.post(`/organizations/${office.id}/accept`, { as: 'member' }));
+    expect(done.text).toContain('You accepted');
+    expect(done.text).not.toContain('Invitations waiting');
+    expect(await tieOf(id)).toBe('accepted');
+    const again = await visitor.follow(await visitor.post(`/organizations/${office.id}/accept`, { as: 'member' }));
+    expect(again.text).toContain('not open any more');
+    const rows = await sql(
+      `SELECT user_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'join' ORDER BY created_at`,
+      office.id,
+    );
+    expect(rows.at(-1)).toEqual({ user_id: id, details: { user_id: id, as: 'member' } });
+  });
+
+  it('are declined by a button, and nothing of the person is shown then', async () => {
+    const person = await desk.person();
+    await office.inviteOne(studentRow({ email: person.email, first_name: 'Supplied', last_name: 'Name' }));
+    const visitor = await desk.signedIn(person.id);
+    expect((await visitor.get('/')).text).toContain('Invitations waiting for you');
+    await visitor.post(`/organizations/${office.id}/decline`, { as: 'member' });
+    expect(await tieOf(person.id)).toBe('archived');
+    expect((await visitor.get('/')).text).not.toContain('Invitations waiting');
+    expect(await office.seen('/v1/students', person.id)).toMatchObject({ status: 'archived', first_name: 'Supplied' });
+    expect((await sql('SELECT accepted_at FROM members WHERE user_id = $1', person.id))[0]).toEqual({
+      accepted_at: null,
+    });
+  });
+
+  it('are neither shown to nor accepted by somebody whose address is not proven', async () => {
+    const person = await desk.person({ verified: false });
+    const elsewhere = await desk.office();
+    await desk.portal.make.member(elsewhere.id, { user: person as never });
+    await office.inviteOne(studentRow({ email: person.email }));
+    const visitor = await desk.signedIn(person.id);
+    const { text } = await visitor.get('/organizations');
+    expect(text).not.toContain('Invitations waiting');
+    expect(text).toContain('Mail me a link that confirms it');
+    for (const answer of ['accept', 'decline']) {
+      await visitor.post(`/organizations/${office.id}/${answer}`, { as: 'member' });
+      expect(await tieOf(person.id)).toBe('pending');
+    }
+  });
+
+  it('are their person’s alone', async () => {
+    const person = await desk.person();
+    await office.inviteOne(studentRow({ email: person.email }));
+    const stranger = await desk.signedIn((await desk.person()).id);
+    const absent = await stranger.follow(
+      await stranger.post('/organizations/018cc251-0000-7000-8000-000000000000/accept', { as: 'member' }),
+    );
+    const foreign = await stranger.follow(await stranger.post(`/organizations/${office.id}/accept`, { as: 'member' }));
+    expect(foreign.text).toBe(absent.text);
+    expect(await tieOf(person.id)).toBe('pending');
+  });
+});
+
+describe('a tutor who waits for approval', () => {
+  it('is not let in by a new password: not by what waits, nor by the code again', async () => {
+    const [email, code] = [newAddress(), await desk.invite(office, TUTOR)];
+    await desk.visitor().post(`/join/${code}`, registration(email));
+    const [login] = await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email);
+    const { id } = login!;
+    expect(await tieOf(id)).toBe('pending');
+    const visitor = await resetPassword(email);
+    expect((await visitor.get('/')).text).not.toContain('Invitations waiting');
+    await visitor.post(`/organizations/${office.id}/accept`, { as: 'member' });
+    expect(await tieOf(id)).not.toBe('accepted');
+    await visitor.post(`/join/${code}`);
+    expect(await tieOf(id)).not.toBe('accepted');
+  });
+});
