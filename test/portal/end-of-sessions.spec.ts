@@ -49,7 +49,7 @@ const ENDS: [string, (on: pg.Client, userId: string, email: string) => Promise<u
     async (on, id) => {
       const secret = randomBytes(32);
       await on.query(`SELECT add_password_link($1, $2, '1 hour')`, [secret, id]);
-      await on.query('SELECT use_password_link($1, $2)', [secret, 'a hash']);
+      await on.query('SELECT use_password_link($1, $2, NULL, NULL)', [secret, 'a hash']);
     },
   ],
   [
