@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
 import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
-import { Visitor } from '../support/portal/visitor.js';
+import { type Visitor } from '../support/portal/visitor.js';
 
 const NEW = 'a new and longer password';
 const TUTOR = { scope: 'organization', role: 'tutor' };
@@ -83,7 +83,7 @@ describe('invitations that wait', () => {
   it('are neither shown to nor accepted by somebody whose address is not proven', async () => {
     const person = await desk.person({ verified: false });
     const elsewhere = await desk.office();
-    await desk.portal.make.member(elsewhere.id, { user: person as never });
+    await desk.portal.make.member(elsewhere.id, { user: person });
     await office.inviteOne(studentRow({ email: person.email }));
     const visitor = await desk.signedIn(person.id);
     const { text } = await visitor.get('/organizations');
