@@ -8,9 +8,14 @@ const MOST_WAITING = 100;
 
 /**
  * How long a connection rests after a refusal (429, 503) before its next request is handled (ms). A client that ignores
- * Retry-After could keep a core busy with refusals alone; this limits each of its connections to 40 a second.
+ * Retry-After could keep a core busy with refusals alone; this limits each of its connections to some 30 a second, answered
+ * within 50 ms. The rests differ: connections that were refused together would come back together, and hold up everybody
+ * else for as long as all of their refusals take.
  */
-const REST = 25;
+const SHORTEST_REST = 25;
+const LONGEST_REST = 45;
+
+const rest = () => SHORTEST_REST + Math.random() * (LONGEST_REST - SHORTEST_REST);
 
 interface Line {
   busy: boolean;
@@ -39,25 +44,28 @@ export function serveInTurn(
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
 
+  // Knows nothing of the request before: an error that the next one meets holds the functions that it was thrown below,
+  // and would keep all requests of the connection in memory.
+  const proceed = (line: Line, socket: Socket) => {
+    // Nobody will read their answers.
+    if (socket.writableEnded || socket.destroyed) for (const dropped of line.waiting.splice(0)) drop(...dropped);
+    line.busy = false;
+    const next = line.waiting.shift();
+    if (next) {
+      serve(line, ...next);
+    } else if (line.paused) {
+      line.paused = false;
+      socket.resume();
+    }
+  };
+
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     line.busy = true;
-    const proceed = () => {
-      // Nobody will read their answers.
-      if (socket.writableEnded || socket.destroyed) for (const dropped of line.waiting.splice(0)) drop(...dropped);
-      line.busy = false;
-      const next = line.waiting.shift();
-      if (next) {
-        serve(line, ...next);
-      } else if (line.paused) {
-        line.paused = false;
-        socket.resume();
-      }
-    };
     onceClosed(response, () => {
       const refused = response.statusCode === 429 || response.statusCode === 503;
-      if (refused && !socket.destroyed) setTimeout(proceed, REST);
-      else proceed();
+      if (refused && !socket.destroyed) setTimeout(proceed, rest(), line, socket);
+      else proceed(line, socket);
     });
     if (!admits(request, response)) return;
     for (const listener of listeners) listener.call(server, request, response);

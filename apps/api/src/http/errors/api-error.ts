@@ -33,7 +33,11 @@ export class ApiError extends Error {
     readonly details: Record<string, unknown> = {},
     readonly headers: Record<string, string> = {},
   ) {
+    // It is an answer, not a failure of ours: nobody reads where it came from, and each frame costs time and memory.
+    const frames = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = frames;
     this.status = STATUS[code];
   }
 
