@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FairSemaphore } from '@app/concurrency';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
@@ -127,6 +127,15 @@ describe('the process', () => {
     expect((await uploads.send(longGif(40_000))).status).toBe(422);
     expect((await uploads.send('nothing')).status).toBe(415);
     expect(imageProcesses(process.pid)).toEqual([first]);
+  });
+
+  it.runIf(process.platform === 'linux')('has the lowest priority in each of its threads', async () => {
+    await uploads.send(png);
+    const [pid] = imageProcesses(process.pid);
+    const threads = readdirSync(`/proc/${pid}/task`).map(Number);
+    // The main thread, V8's, those of the pool that decode, and libvips' own.
+    expect(threads.length).toBeGreaterThan(4);
+    expect(threads.map(getPriority).filter((priority) => priority !== constants.priority.PRIORITY_LOW)).toEqual([]);
   });
 
   it('has none of the settings of the API', async () => {

@@ -3,13 +3,15 @@
  * how long the file on standard input is; a message answers it, with the new file on standard output.
  */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import type { Job, Reply } from './image-process.js';
 import { reencode } from './reencode.js';
 
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+setPriority(constants.priority.PRIORITY_LOW);
 try {
+  // On Linux a priority belongs to a thread. Those that decode are there already, or inherit that of one that is.
+  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW);
   // When memory runs out, Linux kills this process rather than the API.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
