@@ -201,7 +201,7 @@ describe('a connection that lingers', () => {
     expect(accepted[0]!.bytesRead).toBeLessThan(33 * MIB);
   });
 
-  it('shares 50 MiB a second with all others', async () => {
+  it('shares 12.5 MiB a second with all others', async () => {
     const port = await serve(60_000);
     const began = performance.now();
     for (let n = 0; n < 20; n++) {
@@ -214,11 +214,11 @@ describe('a connection that lingers', () => {
     const read = accepted.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const seconds = (performance.now() - began) / 1_000;
     // One read of each beyond the allowance.
-    expect(read).toBeLessThan(50 * MIB * seconds + 20 * 65_536 + 2 * MIB);
+    expect(read).toBeLessThan(12.5 * MIB * seconds + 20 * 65_536 + 2 * MIB);
     expect(accepted.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(20);
   });
 
-  it('is limited to a thousand connections: any more are closed immediately', async () => {
+  it('is limited to a thousand connections: one more closes the oldest', async () => {
     const port = await serve(60_000);
     const clients: Socket[] = [];
     for (let n = 0; n < 1_001; n++) {
@@ -228,6 +228,6 @@ describe('a connection that lingers', () => {
       await once(socket, 'connect');
     }
     await vi.waitFor(() => expect(accepted).toHaveLength(1_001));
-    await vi.waitFor(() => expect(accepted.filter(({ destroyed }) => destroyed)).toEqual([accepted[1_000]]));
+    await vi.waitFor(() => expect(accepted.filter(({ destroyed }) => destroyed)).toEqual([accepted[0]]));
   });
 });

@@ -11,6 +11,8 @@ const MOST_OF_ORGANIZATION = 256;
 const MOST_WAITING = 600;
 /** Low-priority accesses of one organization. Each takes about a tenth of a second: more would wait too long. */
 const MOST_OF_LOW_PRIORITY = 8;
+/** After one of low priority its organization pauses for as long as it took, up to this (ms): it has half of a core at most. */
+const LONGEST_PAUSE = 1_000;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
 /** And for a lock, while others wait for the connection (ms). */
@@ -28,9 +30,16 @@ export type Lane = 'urgent' | 'keys' | 'rest';
 
 /**
  * Of an access of an organization. The urgent ones are cheap and tell whether the service works: nothing is kept free from
- * them. Those of low priority are expensive: one at a time, while half of the connections are free.
+ * them. Those of low priority are expensive: one at a time and with a pause after each, while half of the connections are
+ * free.
  */
 export type Priority = 'urgent' | 'low';
+
+/** A claim to a connection. */
+interface Access extends Claim {
+  /** Whether the owner pauses after it. */
+  pauses?: boolean;
+}
 
 /** How a process shares its connections. */
 export interface Sharing {
@@ -73,10 +82,10 @@ export class Connections {
     return this.semaphore?.waiting ?? 0;
   }
 
-  ofOrganization(organizationId: string, priority?: Priority): Claim {
+  ofOrganization(organizationId: string, priority?: Priority): Access {
     if (!priority) return { owner: organizationId, reserve: this.reserved };
     const claim = { owner: `${organizationId} ${priority}`, share: 1 };
-    return priority === 'low' ? { ...claim, reserve: this.half, perOwner: MOST_OF_LOW_PRIORITY } : claim;
+    return priority === 'low' ? { ...claim, reserve: this.half, perOwner: MOST_OF_LOW_PRIORITY, pauses: true } : claim;
   }
 
   ofLane(lane: Lane): Claim {
@@ -92,7 +101,7 @@ export class Connections {
    * @returns the right to one connection, which its holder ends
    * @throws QueueFull when too many wait, or it waited for too long; DeadlineExceeded
    */
-  async lease(claim: Claim, deadline: Deadline | undefined): Promise<Lease> {
+  async lease(claim: Access, deadline: Deadline | undefined): Promise<Lease> {
     const { semaphore } = this;
     const until = deadline ?? new Deadline(this.patience);
     const { left } = until;
@@ -100,9 +109,12 @@ export class Connections {
     const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);
     // Most need not wait, and save a turn of the event loop.
     if (turn) await turn;
+    const began = performance.now();
     const lease = new Lease(until, () => {
       this.leases.delete(lease);
-      semaphore?.release(claim.owner);
+      const pause = claim.pauses ? Math.min(performance.now() - began, LONGEST_PAUSE) : 0;
+      if (pause > 0) setTimeout(() => semaphore?.release(claim.owner), pause).unref();
+      else semaphore?.release(claim.owner);
     });
     this.leases.add(lease);
     return lease;

@@ -37,7 +37,9 @@ async function* pieces(records: AsyncIterable<Part>, meta: Page['meta']): AsyncG
   let sent = 0;
   for await (const { count, data } of records) {
     if (data === null) continue;
-    yield before + data;
+    // Not joined: joining would copy the part once more.
+    yield before;
+    yield data;
     before = ',';
     sent += count;
   }

@@ -15,15 +15,21 @@ const MOST_OF_ORGANIZATION = 24;
 const READS = 2;
 const READS_OF_ORGANIZATION = 1;
 
-/** After each part an organization pauses for as long as the part took to read, up to this (ms). */
-const LONGEST_REST = 250;
+/** After each part an organization pauses for as long as the part took to read, up to this (ms), … */
+const LONGEST_PAUSE = 250;
+/**
+ * … and for long enough that all its large answers together do not exceed this (characters per ms, about 20 MB/s). A
+ * megabyte costs some 25 ms of CPU, most of it to collect its buffers and strings. At this rate 24 answers of the largest
+ * size (240 MB) are out within the 5 minutes that a client has for an answer.
+ */
+const CHARACTERS_PER_MS = 20_000;
 
 interface Share {
   answers: number;
   /** The lists of these responses and of recent ones. */
   lists: Set<string>;
   reads: LimitFunction;
-  rest: Promise<void>;
+  pause: Promise<void>;
 }
 
 /** Reads pages that are too large for memory in parts: the next one when the client has taken the previous one. */
@@ -57,12 +63,17 @@ export class LargeAnswers {
   ): AsyncGenerator<Part> {
     const share = this.enter(organizationId, list);
     const inTurn = async (part: T) => {
-      await share.rest;
+      await share.pause;
       const began = performance.now();
+      let size = 0;
       try {
-        return await this.reads(() => read(part));
+        const result = await this.reads(() => read(part));
+        size = result.data?.length ?? 0;
+        return result;
       } finally {
-        share.rest = sleep(Math.min(performance.now() - began, LONGEST_REST), undefined, { ref: false });
+        const took = performance.now() - began;
+        const pause = Math.max(Math.min(took, LONGEST_PAUSE), size / CHARACTERS_PER_MS - took);
+        share.pause = sleep(pause, undefined, { ref: false });
       }
     };
     try {
@@ -82,7 +93,7 @@ export class LargeAnswers {
       answers: 0,
       lists: new Set(),
       reads: pLimit(READS_OF_ORGANIZATION),
-      rest: Promise.resolve(),
+      pause: Promise.resolve(),
     };
     if (this.answers >= MOST_ANSWERS || share.answers >= MOST_OF_ORGANIZATION) throw new Overloaded(5);
     this.answers++;
