@@ -68,7 +68,7 @@ export function createAdapter(): ExpressAdapter {
   return new JsonTextAdapter(server);
 }
 
-/** Configures what is not in the modules. Called by main.ts and by the tests. */
+/** Configures what the modules do not. Called by main.ts and by the tests. */
 export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const env = app.get(Env);
   app.useLogger(app.get(Log));
@@ -94,7 +94,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
       ...headersSetBy(SECURITY_HEADERS as never),
     },
   });
-  // A page of another origin needs headers that depend on the page, so its requests are checked behind Express' CORS.
+  // The response to a cross-origin page needs CORS headers, so its requests are checked after Express's CORS.
   const isOfPage = ({ headers }: IncomingMessage) => headers.origin !== undefined;
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (!isOfPage(request) || early.passes(request, response)) next();
@@ -116,7 +116,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
 
 const fromFault = (fault: HttpFault | null) => fault && fromHttp(fault);
 
-/** The refusals of what is too much, which are counted. */
+/** Counts each request that is refused for overload. */
 function refusalsOfLoad({ refused }: Metrics): () => Overloaded {
   const refusal = new Overloaded(1);
   return () => {

@@ -26,7 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);
     if (response.headersSent) {
-      // Cut off, so that no client takes half a response for a whole one. The status is only for the access log.
+      // Close the connection, so that no client mistakes half a response for a whole one. The status is for the log.
       response.statusCode = error.status;
       response.destroy();
     } else {

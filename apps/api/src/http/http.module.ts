@@ -23,13 +23,13 @@ import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
-/** What happens to every request, in this order. What comes before it (admission, deadlines) is in configure-app.ts. */
+/** The pipeline of every request, in order. Admission and deadlines come before it: see configure-app.ts. */
 const pipeline = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
-  { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where only the content tells what is needed
+  { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where the required access depends on the content
   { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction for each write, with its idempotency key; 409
   { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor }, // data and meta
   { provide: APP_FILTER, useClass: ErrorFilter },

@@ -21,9 +21,9 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * An image in the storage without an owner yet. The unit of work that takes it owns it; one that nobody takes (a
- * replay, a refusal) is removed with the request. So no acknowledged image is ever missing, and only a crash in between
- * leaves a file without an owner.
+ * A stored image without an owner yet. The unit of work that takes it owns it; an image that nobody takes (after a
+ * replay or a refusal) is removed at the end of the request. So no acknowledged image is ever missing, and only a crash
+ * in between leaves a file without an owner.
  */
 export class UploadedImage {
   private taken = false;
@@ -49,7 +49,7 @@ export class UploadedImage {
     });
   }
 
-  /** The request is over. */
+  /** Called when the request is over. */
   async release(): Promise<void> {
     this.over = true;
     if (!this.taken) await this.removal();
@@ -91,7 +91,7 @@ export class ImageUploads implements OnModuleInit {
 
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
-    // Nobody should send ten megabytes to be told that there is no place for them.
+    // Refuse before the client has sent ten megabytes for nothing.
     this.encoder.check(owner);
     const received = await receiveFile(request);
     try {
@@ -124,7 +124,7 @@ export class ImageUploads implements OnModuleInit {
     return new UploadedImage(id, path, this.storage.urlOf(path), size, () => this.remove(path), this.db);
   }
 
-  /** A file that cannot be removed stays without an owner; log it. */
+  /** A file that cannot be removed is left without an owner and logged. */
   private async remove(path: string): Promise<void> {
     try {
       await this.storage.remove(path);

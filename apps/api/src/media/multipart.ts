@@ -7,7 +7,7 @@ import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
 import { expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
-/** 10 MB, of the file alone. */
+/** 10 MB for the file alone. */
 export const MOST_FILE_BYTES = 10_485_760;
 
 /** Allowance for boundaries and the part's headers. */
@@ -16,7 +16,7 @@ const MOST_ENVELOPE_BYTES = 65_536;
 /** The name of the one part. */
 const PART = 'file';
 
-/** A file as it was sent. Whoever receives it closes it. */
+/** A file as it was sent. The receiver closes it. */
 export interface Received {
   file: TemporaryFile;
   /** From the client; untrusted. */
@@ -28,7 +28,7 @@ export interface Received {
  * Receives the single file of a multipart body on disk, never in memory, and reads no more than needed to know that it
  * is too large.
  *
- * @throws ApiError 413, 415; ValidationFailed for another form than one part `file`
+ * @throws ApiError 413, 415; ValidationFailed for anything but a single part named `file`
  */
 export async function receiveFile(request: IncomingMessage): Promise<Received> {
   requireMultipart(request);
@@ -51,12 +51,12 @@ interface Part {
   sha256: Buffer;
 }
 
-/** multer reads from this instead of the request: it would wait for the end of a body that it has refused. */
+/** multer reads from this instead of the request, because it would wait for the end of a body that it has refused. */
 class Body extends Transform {
   private size = 0;
   /** What multer leaves here. */
   files?: Part[];
-  /** What becomes of the file. */
+  /** Settles when the file has been stored. */
   kept?: Promise<unknown>;
 
   constructor(readonly headers: IncomingMessage['headers']) {
@@ -109,13 +109,13 @@ function readParts(body: Body): Promise<void> {
         );
       },
       _removeFile: (_request, part, done) => {
-        // A file that was stored before another one was refused.
+        // This file was stored before another one was refused.
         (part as unknown as Part).temporary.close().then(() => done(null), done);
       },
     },
     limits: { files: 1, fields: 0, parts: 1, fileSize: MOST_FILE_BYTES, fieldNameSize: 100, headerPairs: 20 },
     defParamCharset: 'utf8',
-    // Without this a name that is only a path counts as no file.
+    // Without this, a name that is only a path would not count as a file.
     preservePath: true,
     fileFilter: (_request, { fieldname }, accept) => {
       if (fieldname === PART) {
@@ -139,7 +139,7 @@ function readParts(body: Body): Promise<void> {
   });
 }
 
-/** On disk, and hashed on the way. */
+/** Writes the file to disk and hashes it on the way. */
 async function keep(stream: Readable): Promise<Omit<Part, 'originalname'>> {
   const temporary = await TemporaryFile.create();
   try {

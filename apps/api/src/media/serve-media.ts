@@ -18,7 +18,7 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** One segment of a stored path: it cannot lead elsewhere. */
+/** One segment of a stored path: it cannot escape the folder. */
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** Serves the files of STORAGE=disk publicly, at the URLs that uploads returned. */
@@ -45,7 +45,7 @@ export function serveMedia(app: NestExpressApplication): void {
   app.get(RouteTable).addPage(ROUTE);
 }
 
-/** A client that disconnects is no failure. */
+/** A client that disconnects is not a failure. */
 function answerFailure(error: Error & { status?: number }, response: Response, next: NextFunction): void {
   if (response.headersSent || response.destroyed) response.destroy();
   else next(error.status === 404 || error.status === 400 || error.status === 403 ? notFound() : error);

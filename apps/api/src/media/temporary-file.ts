@@ -7,7 +7,7 @@ const PREFIX = 'tutoring-upload-';
 
 const CHUNK_BYTES = 65_536;
 
-/** The temporary folder cannot be used: it is full, missing or read-only, or no descriptors are left. */
+/** The temporary folder cannot be used: it is full, missing or read-only, or no file descriptors are left. */
 export class TemporaryFileError extends Error {
   constructor(override readonly cause: unknown) {
     super(`A temporary file cannot be used: ${(cause as Error).message}`);
@@ -15,8 +15,8 @@ export class TemporaryFileError extends Error {
 }
 
 /**
- * An anonymous file that disappears with its last user, however the process ends: its name is removed as soon as it is
- * open. All failures are a {@link TemporaryFileError}.
+ * An anonymous file. Its name is removed as soon as it is open, so that it disappears however the process ends. All
+ * failures are a {@link TemporaryFileError}.
  */
 export class TemporaryFile {
   size = 0;
@@ -38,8 +38,8 @@ export class TemporaryFile {
   }
 
   /**
-   * Names left by a process that died between the two steps. A process that still uses such a file doesn't need its
-   * name.
+   * Removes the names left by processes that died between the two steps. A process that still uses such a file doesn't
+   * need its name.
    */
   static async removeLeftovers(): Promise<void> {
     const names = await readdir(tmpdir());
@@ -51,7 +51,7 @@ export class TemporaryFile {
   /** Writes to the end. */
   append(chunk: Buffer): Promise<void> {
     return guarded(async () => {
-      // As writeFile of an open file does: from where it stands, however many writes that takes.
+      // writeFile on an open file continues at its position, with as many writes as it takes.
       await this.handle.writeFile(chunk);
       this.size += chunk.length;
     });
@@ -68,7 +68,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Never fails: nobody needs what a file without a name has not written yet. */
+  /** Never fails: nobody needs the unwritten rest of a file without a name. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => undefined);
   }

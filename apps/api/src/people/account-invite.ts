@@ -3,7 +3,7 @@ import { ApiError } from '../http/errors/api-error.js';
 import { BOOLEAN, objectOf, orNull, type Shape, textLike } from '../http/views/schemas.js';
 import { refusedPerson } from './people.dto.js';
 
-/** The answer to a request to email somebody a link into their account. */
+/** The response to a request to email somebody a link to their account. */
 export interface AccountInviteSent {
   sent: boolean;
   email: string;

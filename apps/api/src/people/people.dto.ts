@@ -83,15 +83,15 @@ export function toParent(fields: ParentFields): NewParent {
   return { type: 'parent', ...toPerson(fields) };
 }
 
-/** A blank phone number is none. */
+/** A blank phone number counts as none. */
 function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
   return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
 }
 
 /**
- * A single person's refusals as faults of the request.
+ * Turns the refusals of a single person into faults of the request.
  *
- * @param id name of the path's parameter that stands for the person, where there is one
+ * @param id name of the path parameter that identifies the person, if any
  */
 export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
   return ValidationFailed.values(

@@ -33,7 +33,7 @@ export class ApiKeyGuard implements CanActivate {
     return true;
   }
 
-  /** @throws ApiError 401 for a request without a valid key; 429 where looking it up would be too much */
+  /** @throws ApiError 401 for a request without a valid key; 429 when the key may not be looked up now */
   async identify(request: Request, response: Response): Promise<Caller> {
     // Responses belong to one organization: no shared cache may store them.
     response.setHeader('Cache-Control', 'no-store');

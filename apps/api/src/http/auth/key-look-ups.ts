@@ -22,36 +22,36 @@ const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
  */
 const PER_KEY = { perSecond: 10, burst: 10 };
 /**
- * The same for an address with too many failures: no more than its limit allows (60 a minute), so that continuing gains
- * nothing, and enough at once for the new keys of a school.
+ * The same for an address with too many failures: no more than its own limit (60 a minute), so that persisting gains
+ * nothing, with a burst large enough for a school's new keys.
  */
 const PER_ADDRESS = { perSecond: 1, burst: 10 };
 
 /** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
-/** Kept with the request, which takes at most one token. */
+/** Stored on the request, so that it takes at most one token. */
 const LOOK_UP = Symbol('look-up');
 
 /** What is known of a request's key without asking the database. */
 interface LookUp {
-  /** null for what cannot be a key. */
+  /** null when the text cannot be a key. */
   hash: Buffer | null;
-  /** Whose it is; undefined unless it was valid when last looked up. */
+  /** The key and its owner; undefined unless it was valid when last looked up. */
   key?: KeyIds;
   /** Why the key may not be looked up. */
   refusal: ApiError | null;
 }
 
 /**
- * Looks API keys up, unless the request will be refused with 429 whatever the look-up says. A key's validity is never
- * remembered, only what keeps it from being looked up too often:
+ * Looks up API keys, unless the request will get 429 whatever the result. Validity is never cached, only what limits
+ * how often a key is looked up:
  *
- * - A key over its limit is looked up ten times a second at most, and refused in between. So it learns of its
- *   revocation (401 comes before 429) after 100 ms at the latest, and never gets more than a 429.
- * - From an address that failed too often, a key that worked lately is looked up at once. One that failed within the
- *   last minute is refused, so that a script with a wrong key uses up nothing. All others share one look-up a
- *   second, after ten at once.
+ * - A key over its limit is looked up at most ten times a second and gets 429 in between. A revocation still shows
+ *   within 100 ms, because 401 comes before 429.
+ * - From an address with too many failures, a key that worked recently is looked up at once. A key that failed within
+ *   the last minute is refused without a look-up, so that a script with a wrong key uses up no tokens. All others
+ *   share one look-up a second, after a burst of ten.
  */
 @Injectable()
 export class KeyLookUps {
@@ -76,7 +76,7 @@ export class KeyLookUps {
     const { refusal, key } = this.lookUpOf(request);
     if (key) (request as Partial<Pick<Request, 'knownKey'>>).knownKey = key;
     if (!refusal) return null;
-    // Where there is no route, a request needs no key, but one with a valid key counts.
+    // An unknown path needs no key, but a request with a valid key counts against its limit.
     const route = routeOf();
     if (route ? route.public : !key) return null;
     this.metrics.authentications.inc({ outcome: refusal.code });
@@ -126,7 +126,7 @@ export class KeyLookUps {
   }
 }
 
-/** The text of a request's key; null unless the header has the form that it must have. */
+/** The text of a request's key; null when the header is missing or malformed. */
 export function keyOf({ headers }: IncomingMessage): string | null {
   const match = AUTHORIZATION.exec(headers.authorization ?? '');
   return match?.[1] ?? match?.[2] ?? null;

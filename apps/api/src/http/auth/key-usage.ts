@@ -5,7 +5,7 @@ import { Log } from '@app/logging';
 /** last_used_at has a precision of one minute: collected in memory, written every few seconds. */
 const FLUSH_INTERVAL_MS = 5_000;
 
-/** The keys used since the last write: at most one write per key and minute, none of them inside a request. */
+/** Records when keys were last used: at most one write per key and minute, never within a request. */
 @Injectable()
 export class KeyUsage implements OnModuleInit, OnApplicationShutdown {
   private readonly used = new Map<string, Set<string>>();

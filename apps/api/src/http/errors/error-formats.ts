@@ -1,7 +1,7 @@
 import type { HttpFault, Refusal } from '@app/serving';
 import { ApiError, ValidationFailed } from './api-error.js';
 
-/** An error as it is sent before Express has seen the request. */
+/** An error in the form that is sent before Express sees the request. */
 export function refusalOf(error: ApiError): Refusal {
   return {
     status: error.status,
@@ -10,7 +10,7 @@ export function refusalOf(error: ApiError): Refusal {
   };
 }
 
-/** What HTTP itself forbids, as an error. */
+/** A violation of HTTP itself as an API error. */
 export function fromHttp({ status, message }: HttpFault): ApiError {
   if (status === 431) return new ApiError('headers_too_large', message);
   return Object.assign(new ApiError('bad_request', message), { status });

@@ -42,7 +42,7 @@ export class LargeAnswers {
   /**
    * Called before a list is read, because only reading shows that a page is large.
    *
-   * @throws Overloaded when the organization has its most large answers under way and this list has had one of them
+   * @throws Overloaded when the organization has the maximum of large answers in progress, one of them from this list
    */
   check(organizationId: string, list: string): void {
     const share = this.shares.get(organizationId);

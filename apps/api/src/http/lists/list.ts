@@ -19,7 +19,7 @@ export interface List<Query extends OffsetQuery = OffsetQuery> {
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
-  /** Its name tells cursors apart: no two lists share one. */
+  /** Cursors are bound to its name, so no two lists share one. */
   view: View;
   source: Source;
   /** Columns of the driving table. */
@@ -43,9 +43,9 @@ export interface Selection {
   totalWithout?: Counter[];
   /** A row of the organization that must exist; otherwise the list itself returns 404. */
   within?: { source: Source; where: Sql };
-  /** Where one index scan does not yield the page: a query for its ids, as the column `id`. */
+  /** For pages that no single index scan yields: a query for the page's ids, in the column `id`. */
   ids?(page: { limit: number; offset: number }): Sql;
 }
 
-/** A list as a request asks for it. */
+/** A list with what one request selects from it. */
 export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> & Selection;

@@ -22,7 +22,7 @@ import {
 /** Pages beyond this offset take a core for tens of milliseconds: they are read one at a time. */
 const DEEP = 10_000;
 
-/** Reads pages for every resource: one way to page. */
+/** Reads pages for every resource. */
 @Injectable()
 export class Lists {
   constructor(
@@ -34,8 +34,8 @@ export class Lists {
   /**
    * One page of a list.
    *
-   * @param path ids of the route's path: a cursor is made for them too
-   * @throws ApiError 404 when what the list hangs on is not there; ValidationFailed for a cursor of something else
+   * @param path the ids in the route's path; a cursor is bound to them too
+   * @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list
    */
   async page<Query extends OffsetQuery>(
     caller: Caller,
@@ -74,7 +74,7 @@ export class Lists {
     });
   }
 
-  /** @throws ApiError 503 that tells the way out when an offset is too deep for PostgreSQL's time limit */
+  /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
   private async read<Rows extends object[]>(
     caller: Caller,
     query: OffsetQuery,

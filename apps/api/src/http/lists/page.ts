@@ -18,7 +18,7 @@ export interface OffsetMeta {
   limit: number;
   offset: number;
   count: number;
-  /** Of the whole list, on lists that tell it. */
+  /** Records in the whole list, for lists that count them. */
   total?: number;
 }
 

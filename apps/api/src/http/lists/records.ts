@@ -8,7 +8,7 @@ import type { View } from '../views/view.js';
 import type { Source } from './source.js';
 import { visible } from './statements.js';
 
-/** Reads single records for every resource: one way to answer 404. */
+/** Reads single records for every resource. */
 @Injectable()
 export class Records {
   constructor(private readonly db: Database) {}

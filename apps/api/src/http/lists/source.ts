@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.js';
 interface SourceOptions {
   /** The column that the view shows as `id`: unique within the organization. */
   id?: string;
-  /** What the view needs of other tables. Joins never drop or repeat a row of the driving table. */
+  /** Other tables that the view needs. Joins never drop or repeat a row of the driving table. */
   joins?: Sql;
   /** The column that holds the organization, where that is not `organization_id`. */
   tenant?: string;
@@ -13,7 +13,7 @@ interface SourceOptions {
 }
 
 /**
- * Where a view's records come from: a driving table, which has the organization and every column used by filters and
+ * Where a view's records come from: a driving table, which holds the organization and every column used by filters and
  * orders, and its joins. Every reader adds {@link sightOf}, so no resource can forget the tenant.
  */
 export class Source {

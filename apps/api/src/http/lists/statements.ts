@@ -44,7 +44,7 @@ export function offsetPage(caller: Caller, list: Selected, page: OffsetQuery): S
     SELECT p.count, ${rendered(view, sql`v`)} FROM (SELECT count(*)::int AS count${bytes} FROM v) p`;
 }
 
-/** One row more than the page shows is read: it tells whether there is a next one. */
+/** Reads one row more than the page shows, to know whether there is a next page. */
 export function cursorPage(caller: Caller, list: Selected, limit: number, after: Position | null): Sql {
   const { view, source } = list;
   const createdAt = raw(`${source.alias}.created_at`);
@@ -69,12 +69,12 @@ export function recordsById(caller: Caller, list: Selected, ids: string[]): Sql 
       WHERE ${conditions(caller, list)} ORDER BY wanted.place) v`;
 }
 
-/** A row if what the list hangs on is there. */
+/** Returns a row if the list's parent record exists. */
 export function existenceOf(caller: Caller, { source, where }: NonNullable<Selection['within']>): Sql {
   return sql`SELECT FROM ${source.all} WHERE ${visible(caller, source, [where])}`;
 }
 
-/** The database keeps count: a sum of a few rows, however long the list is. */
+/** PostgreSQL maintains the counters, so this sums a few rows however long the list is. */
 export function countOf({ organizationId }: Caller, counters: Counter[], without: Counter[] = []): Sql {
   return sql`SELECT coalesce(sum(CASE WHEN list = ANY (${without}) THEN -delta ELSE delta END), 0)::int AS total
     FROM list_counts WHERE organization_id = ${organizationId} AND list = ANY (${[...counters, ...without]})`;
@@ -114,7 +114,7 @@ function conditions(caller: Caller, { source, filters = [] }: Selected): Sql {
   );
 }
 
-/** Rows that the caller may see. In brackets: an OR in a condition must not reach past the tenant. */
+/** Rows that the caller may see. Each condition is in parentheses: an OR in it must not reach past the tenant. */
 export function visible(caller: Caller, source: Source, where: Sql[]): Sql {
   return join([source.sightOf(caller), ...where.map((condition) => sql`(${condition})`)], ' AND ');
 }

@@ -30,7 +30,7 @@ const CACHED = 'public, max-age=3600';
 /** The files of the pages, by their names under /docs. The reference itself is RapiDoc's one file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
-/** `/`, `/docs`, `/openapi.json` and `/openapi.yaml`: pages without any outside address, and what they show. */
+/** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
 export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   let document: OpenAPIObject | undefined;
   // Built on the first request, which keeps start-up and tests fast.
@@ -53,7 +53,7 @@ export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   serve('/docs', PAGE_POLICY, (_request, response) => {
     response.type('html').send(readFileSync(asset('docs.html'), 'utf8'));
   });
-  // With a trailing slash. The redirect is relative like the page's links, because a proxy may add a prefix.
+  // The path has a trailing slash. The redirect is relative like the page's links, because a proxy may add a prefix.
   serve('/docs/', (_request, response) => {
     response.redirect(308, '../docs');
   });
@@ -76,7 +76,7 @@ function sendLanding(request: Request, response: Response, base: string): void {
   response.type('html').send(page.replaceAll('{{base}}', escaped(base)).replaceAll('{{version}}', INTERFACE_VERSION));
 }
 
-/** There may be a compressed copy: a quarter of the size. */
+/** Sends the compressed copy, a quarter of the size, if it exists and the client accepts it. */
 function sendFile(request: Request, response: Response, file: string): void {
   const compressed = `${file}.gz`;
   response

@@ -104,7 +104,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
   });
 }
 
-/** The status that Nest answers a success with: declared, else by the method. */
+/** The status of a success: the declared one, or Nest's default for the method. */
 function success(
   { method, handler }: Route,
   { answer, versioned }: Operation,

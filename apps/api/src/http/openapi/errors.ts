@@ -8,7 +8,7 @@ const CODES = (Object.keys(STATUS) as ErrorCode[]).filter(
   (code) => code !== 'expired_api_key' && code !== 'validation_failed',
 );
 
-/** The three error bodies, as the OpenAPI document names them: by names that no generated client uses itself. */
+/** The three error bodies, under names that do not clash with those of generated clients. */
 export const errorSchemas: Record<string, Schema> = {
   ErrorResponse: {
     type: 'object',
@@ -65,7 +65,7 @@ interface Failure {
   status: number;
   description: string;
   schema?: Schema;
-  /** An answer of each kind that it has. */
+  /** One example of each kind of answer. */
   examples: ApiError[];
   headers?: string[];
 }
@@ -188,7 +188,7 @@ export const FAILURES = {
 
 export type FailureName = keyof typeof FAILURES;
 
-/** Every failure, described once and referenced by operations. */
+/** Every failure, described once; operations refer to it. */
 export function failureResponses(): Record<string, object> {
   const entries = Object.entries(FAILURES as Record<string, Failure>);
   return Object.fromEntries(entries.map(([name, failure]) => [name, responseOf(failure)]));

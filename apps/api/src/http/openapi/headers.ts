@@ -54,7 +54,7 @@ export const RATE_LIMIT_HEADERS = [
   'RateLimit',
 ];
 
-/** References to them. */
+/** References to these headers. */
 export function refer(names: string[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

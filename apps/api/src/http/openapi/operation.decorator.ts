@@ -20,9 +20,9 @@ export interface Operation {
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
-  /** Where it is a list. */
+  /** Set for lists. */
   list?: List;
-  /** What the body of a success is; null for none (204). */
+  /** The body of a success; null for none (204). */
   answer: Answer | null;
   /** An example of the request's body. */
   example?: object;

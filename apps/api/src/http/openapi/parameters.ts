@@ -32,7 +32,7 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 };
 
-/** An operation's own parameters, and the headers of requests that its kind has. */
+/** An operation's own parameters and the request headers of its kind. */
 export function parametersOf(
   own: Parameter[],
   { idempotent, read, changed }: { idempotent: boolean; read: boolean; changed: boolean },
@@ -46,8 +46,8 @@ export function parametersOf(
 }
 
 /**
- * Ids in paths are strings: one that is no UUID is a record that does not exist, not a fault of form. Examples are the
- * schema's: those of a parameter would have to be named one by one.
+ * Ids in paths are plain strings: one that is not a UUID names a record that does not exist (404, not 422). Examples
+ * belong to the schema, because each example of a parameter itself would need a name.
  */
 function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   if (parameter.in === 'path') {
@@ -56,15 +56,15 @@ function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
-/** An operation of the document, as far as this file needs it. */
+/** The part of an OpenAPI operation that this file needs. */
 interface Operation {
   parameters?: (Parameter | { $ref: string })[];
 }
 
 /**
- * Describes parameters that several operations have once, and refers to them from there.
+ * Replaces parameters that several operations have in common with references to one description.
  *
- * @returns the shared ones by name. Of two that differ under one name, the first is shared.
+ * @returns the shared parameters by name; if two differ under one name, only the first is shared
  */
 export function shareParameters(paths: Record<string, Record<string, Operation>>): Record<string, Parameter> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));

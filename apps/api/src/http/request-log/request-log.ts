@@ -7,20 +7,20 @@ import { Log } from '@app/logging';
 import { Metrics } from '../metrics/metrics.js';
 
 const FLUSH_INTERVAL_MS = 1_000;
-/** Rows that wait to be written: some 3 MB. As many may be on their way. */
+/** Rows waiting to be written, about 3 MB. As many again may be in flight. */
 const MOST_WAITING = 10_000;
-/** Of one key, so that a busy one leaves room for others. */
+/** Waiting rows of one key, so that a busy key leaves room for others. */
 const MOST_OF_KEY = MOST_WAITING / 2;
-/** Refusals for load (429, 503) that wait, of one key and of all: a client that ignores them must not fill the log with them. */
+/** Waiting refusals for load (429, 503), per key and in total: a client that ignores them must not fill the log. */
 const MOST_REFUSALS_OF_KEY = 100;
 const MOST_REFUSALS = 1_000;
-/** What a shutdown waits for the last rows (ms), well within its grace. */
+/** How long a shutdown waits for the last rows (ms), well within its grace period. */
 const SHUTDOWN_PATIENCE_MS = 2_000;
 
-/** SQLSTATE classes of rows that will never be taken: data exceptions and constraint violations. */
+/** SQLSTATE classes of rows that PostgreSQL will never accept: data exceptions and constraint violations. */
 const NEVER = /^2[23]/;
 
-/** A request as it is recorded. The route is the template: nothing of a query, a body or an id in a path is kept. */
+/** A request as recorded. The route is the template: no part of the query, the body or an id in the path is kept. */
 export interface Recorded {
   keyId: string;
   method: string;
@@ -31,7 +31,7 @@ export interface Recorded {
   requestId: string;
 }
 
-/** A row that waits to be written. */
+/** A row waiting to be written. */
 interface Row extends Recorded {
   id: string;
   /** Milliseconds since 1970. */
@@ -39,9 +39,9 @@ interface Row extends Recorded {
 }
 
 /**
- * The request log of organizations: noted in memory, written every second in one statement over a connection of its own. A
- * request never waits for it. While the database is slow or away rows wait, up to a bound; beyond it they are dropped and
- * counted.
+ * The organizations' request log. Requests are collected in memory and written every second, in one statement on a
+ * separate connection; no request waits for it. While the database is slow or unavailable, rows wait up to a limit;
+ * beyond it they are dropped and counted.
  */
 @Injectable()
 export class RequestLog implements OnModuleInit, OnApplicationShutdown {
@@ -76,7 +76,7 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     await Promise.race([this.connection?.close(), patience]);
   }
 
-  /** Notes a request that is over. */
+  /** Records a finished request. */
   note(request: Recorded): void {
     if (!this.on) return;
     if (!this.admit(request)) {
@@ -96,7 +96,7 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     return count <= (refused ? MOST_REFUSALS_OF_KEY : MOST_OF_KEY);
   }
 
-  /** Writes what waits; a call during a write returns that write. */
+  /** Writes the waiting rows; a call during a write returns that write. */
   flush(): Promise<void> {
     this.underWay ??= this.write().finally(() => (this.underWay = null));
     return this.underWay;
@@ -107,7 +107,7 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     await this.flush();
   }
 
-  /** Rows that could not be written are tried again with the next ones: one that was stored after all is not stored twice. */
+  /** Failed rows are retried with the next ones. A row that was stored after all is not stored twice. */
   private async write(): Promise<void> {
     const rows = this.waiting;
     if (rows.length === 0) return;

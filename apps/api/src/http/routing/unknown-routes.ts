@@ -19,7 +19,7 @@ export class UnknownRoutes {
   /**
    * The refusal; a 429 instead when the request's key is over its limit.
    *
-   * @param readable whether the path could be decoded: one that cannot names a record that does not exist
+   * @param readable whether the path could be decoded; if not, the response is 404
    */
   async refuse(request: Request, response: Response, readable: boolean): Promise<ApiError> {
     if (request.caller === undefined && request.headers.authorization) {

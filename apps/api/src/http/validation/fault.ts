@@ -68,7 +68,7 @@ export class Faults {
     return this.all;
   }
 
-  /** @param place of the value in which they were found, seen from the one around it */
+  /** @param place where the faulty value is in the value around it */
   add(found: Fault | Faults, place?: string | number): void {
     const [faults, count] = found instanceof Fault ? [[found], 1] : [found.list, found.count];
     this.all += count;

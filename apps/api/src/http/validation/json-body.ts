@@ -11,7 +11,7 @@ export const JSON_LIMIT = 1_048_576;
  * alternative encoding is a way to get something past a filter.
  *
  * @param declared names of the request class
- * @param admit is told how long the body may be, before anything of it is read, and may throw
+ * @param admit called with the body's possible length before any of it is read; may throw
  * @throws ApiError 413 beyond the limit, 415 for anything that is not plain JSON; ValidationFailed when it does not parse
  */
 export async function readJson(

@@ -2,13 +2,13 @@ import { canonicalUuid, type DateBound, isStorable, parseDate } from '@app/datab
 import type { Schema } from '../views/schemas.js';
 import { Fault, type Parser } from './fault.js';
 
-/** A kind of value: how it is read, and its JSON Schema. The same for a parameter of the query and a field of a body. */
+/** A kind of value: its parser and its JSON Schema, used for query parameters and body fields alike. */
 export interface Kind<T = unknown> {
   parse: Parser<T>;
   schema: Schema;
 }
 
-/** @param expected completes "Give …" for a value that is no string */
+/** @param expected completes "Give …" for a value that is not a string */
 function fromString<T>(expected: string, schema: Schema, parse: (text: string) => T | Fault): Kind<T> {
   const refusal = new Fault('string_type', `Give ${expected}.`);
   return { schema: { type: 'string', ...schema }, parse: (raw) => (typeof raw === 'string' ? parse(raw) : refusal) };
@@ -34,7 +34,7 @@ export interface TextRule {
   min?: number;
   max: number;
   pattern?: { shape: RegExp; message: string };
-  /** Surrounding whitespace does not count and is removed. */
+  /** Surrounding whitespace is removed before the length is checked. */
   trim?: boolean;
 }
 
@@ -83,7 +83,7 @@ export function link(max: number): Kind<string> {
   };
 }
 
-/** An instant; a date alone is its midnight in UTC. */
+/** An instant; a date alone means midnight UTC. */
 export const instant = fromString(
   'an ISO 8601 date-time as text',
   { format: 'date-time' },

@@ -47,7 +47,7 @@ export function object<T extends object>(shape: new () => T): Kind<T> {
   };
 }
 
-/** Replaces an invalid object, so that its faults are not the request's; null keeps them. */
+/** Replaces an invalid object, so that its faults do not fail the request; null keeps them. */
 export type Tolerate<T> = (faults: Faults, raw: RawObject) => T | null;
 
 /** One of several classes, told apart by a field whose values are their names. */

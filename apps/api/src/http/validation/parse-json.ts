@@ -17,8 +17,8 @@ const STRETCH = 65_536;
 /**
  * Parses a JSON body. A large one is examined in chunks, so that other requests are served in between.
  *
- * @param declared names of the request class: of a body with too many members the others are told
- * @throws ValidationFailed when it is not valid UTF-8 or JSON, or nested or numbered beyond what any request has
+ * @param declared names of the request class; for a body with too many members the other names are reported
+ * @throws ValidationFailed for invalid UTF-8 or JSON, or more nesting or members than any valid request has
  */
 export async function parseJson(bytes: Buffer, declared: ReadonlySet<string>): Promise<unknown> {
   let text: string;

@@ -1,6 +1,6 @@
 /**
  * Reads a query string: only `key=value` pairs, no brackets or indexes. A repeated key becomes an array and invalid
- * UTF-8 a lone surrogate; every field refuses both. The standard parser would replace invalid bytes silently.
+ * UTF-8 a lone surrogate; every field refuses both. The standard parser would silently replace invalid bytes.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;

@@ -57,7 +57,7 @@ export class ValidationGuard implements CanActivate {
   /**
    * Sets the body on the request, and the content hash if it is valid.
    *
-   * @throws ApiError 403 for what only the content tells
+   * @throws ApiError 403 when the content requires access that the key lacks
    */
   private async readBody(
     request: Request,

@@ -1,6 +1,6 @@
 /** JSON from PostgreSQL, sent as it is. */
 export class JsonText {
-  /** @param etag of a record whose versions are told apart */
+  /** @param etag for records that support If-Match */
   constructor(
     readonly text: string,
     readonly etag?: string,

@@ -3,9 +3,9 @@ import type { Column } from './columns.js';
 import { objectOf, type Schema, type Shape } from './schemas.js';
 
 /**
- * A public shape: the whitelist of fields, in the order of the contract. PostgreSQL builds the JSON from it (a third of
- * the work of parsing rows and stringifying them again), and the OpenAPI document describes it from the same lines, so
- * the two cannot differ.
+ * A public shape: the allowed fields, in the order of the contract. PostgreSQL builds the JSON from it (a third of the
+ * work of parsing rows and stringifying them again), and the OpenAPI document is generated from the same lines, so the
+ * two cannot differ.
  */
 export class View implements Shape {
   /** The columns under the names of their fields; the tables' aliases are those that the columns use. */
@@ -14,7 +14,7 @@ export class View implements Shape {
   readonly fields: Sql;
   /** Yields the shape as JSON text. */
   readonly json: Sql;
-  /** Bytes of the fields that have no fixed size, of one row of {@link columns}; null when all have one. */
+  /** The size in bytes of the variable-size fields in a row of {@link columns}; null when there are none. */
   readonly size: Sql | null;
   readonly schema: Schema;
 

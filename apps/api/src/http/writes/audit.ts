@@ -21,7 +21,7 @@ export class Audit {
     private readonly log: AuditLog,
   ) {}
 
-  /** Adds to the current write's row. */
+  /** Adds details to the current write's row. */
   note(details: AuditDetails): void {
     const noted = this.noted.get(this.db.manager);
     if (!noted) throw new Error('Nothing is being written: details are noted inside a write');
@@ -31,7 +31,7 @@ export class Audit {
   /**
    * Runs a write inside the ambient transaction and adds its row.
    *
-   * @param keep what else is kept of it, in the same round trip
+   * @param keep what else to store, in the same round trip
    */
   async record<T>(
     attempt: Attempt,

@@ -10,7 +10,7 @@ export type Expected = string[] | '*' | null;
 /** `"…"`, or `W/"…"`, separated by commas: RFC 9110, section 8.8.3. */
 const TAGS = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*|$))+$/;
 
-/** The version that the caller wants to change, from `If-Match`. @throws ApiError 400 for what cannot be one */
+/** The version that the caller wants to change, from `If-Match`. @throws ApiError 400 for a malformed header */
 export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext): Expected => {
   const header = context.switchToHttp().getRequest<Request>().headers['if-match'];
   if (header === undefined) return null;
@@ -19,13 +19,13 @@ export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionC
   throw new ApiError('bad_request', 'If-Match must be the ETag of an answer, with its quotes, or *.');
 });
 
-/** The record with its strong entity tag: the same bytes, the same tag. */
+/** The record with its strong entity tag: equal bytes have equal tags. */
 export function tagged({ text }: JsonText): JsonText & { etag: string } {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
   return new JsonText(text, etag) as JsonText & { etag: string };
 }
 
-/** @throws ApiError 412 when the record is not, or not any more, the version that the caller means */
+/** @throws ApiError 412 when the record's version is not the one that the caller expects */
 export function requireVersion(record: JsonText, expected: Expected): void {
   if (expected === null || expected === '*' || expected.includes(tagged(record).etag)) return;
   throw new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.');

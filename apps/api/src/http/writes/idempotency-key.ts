@@ -13,7 +13,7 @@ export function isIdempotent(handler: object): boolean {
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
-/** The request's key; null when it has none. @throws ApiError 400 for one that cannot be a key */
+/** The request's key; null when it has none. @throws ApiError 400 for an invalid one */
 export function idempotencyKeyOf({ headers, headersDistinct }: IncomingMessage): string | null {
   const given = headers['idempotency-key'];
   if (given === undefined) return null;

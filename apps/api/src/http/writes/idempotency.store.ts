@@ -20,7 +20,7 @@ export interface KeyUse {
   key: string;
   /** SHA-256 of the request's content. */
   requestHash: Buffer;
-  /** Of the request. */
+  /** The request's deadline. */
   deadline?: Deadline;
 }
 
@@ -95,7 +95,7 @@ export class IdempotencyStore {
   }
 }
 
-/** One text for each use that excludes another one. */
+/** Identifies a use: two requests with the same name exclude each other. */
 export function nameOf({ organizationId, operation, key }: KeyUse): string {
   return JSON.stringify([organizationId, operation, key]);
 }

@@ -73,7 +73,7 @@ export class WriteInterceptor implements NestInterceptor {
       if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
       if (answer) return replay(response, answer);
     }
-    // No await since the check: of several that waited for a failed one, one continues and the others wait for it.
+    // No await since the check: of several requests that waited for a failed one, one proceeds and the others wait.
     const result = this.claimAndPerform(use, attempt, response, work, deadline);
     const ended = result.then(({ answer }) => answer, nothing);
     this.running.set(name, { requestHash: use.requestHash, ended });
@@ -116,7 +116,7 @@ export class WriteInterceptor implements NestInterceptor {
 
 const nothing = () => null;
 
-/** @throws ApiError 409 when the time is over first */
+/** @throws ApiError 409 when the deadline passes first */
 async function before<T>(deadline: number, ended: Promise<T>): Promise<T> {
   const stop = new AbortController();
   const late = sleep(Math.max(0, deadline - Date.now()), undefined, { signal: stop.signal }).then(() => {

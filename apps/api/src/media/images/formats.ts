@@ -10,8 +10,8 @@ interface Format {
 }
 
 /**
- * What is accepted and stored. Within its bounds, every image is encoded in 512 MB and 20 seconds: the figures stand in
- * reencode.ts.
+ * What is accepted and stored. Every image within these bounds is encoded in 512 MB and 20 seconds; reencode.ts has the
+ * measurements.
  */
 export const FORMATS: Record<ImageFormat, Format> = {
   jpeg: {
@@ -52,7 +52,7 @@ export const FORMATS: Record<ImageFormat, Format> = {
   },
 };
 
-/** More than any reader waits for. */
+/** More frames than any viewer would wait for. */
 export const MAX_FRAMES = 200;
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';

@@ -18,12 +18,12 @@ const IDLE = 60_000;
 /** It starts at about 72 MB. Above this, the memory kept from earlier images would bring it to its limit too early. */
 const MAX_RESTING_BYTES = 96 * 1_048_576;
 
-/** The response when the failure is ours or nobody's. */
+/** Seconds, when the failure is not the client's. */
 const RETRY_AFTER = 5;
 
 export interface EncodedImage {
   format: ImageFormat;
-  /** Whoever receives it closes it. */
+  /** The receiver closes it. */
   file: TemporaryFile;
 }
 
@@ -40,7 +40,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /** @throws ApiError 503 when an image of this owner would find no place now */
+  /** @throws ApiError 503 when the queue has no room for another image of this owner */
   check(owner: string): void {
     try {
       this.queue.check(owner);

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { type TemporaryFile, TemporaryFileError } from '../temporary-file.js';
 import type { ImageFormat, ImageFault } from './formats.js';
 
-/** What the child is asked. */
+/** A request to the child. */
 export interface Job {
   size: number;
 }
 
-/** What it answers. */
+/** The child's reply. */
 export type Reply = { format: ImageFormat; size: number } | ImageFault;
 
 /**
@@ -37,12 +37,12 @@ const SAMPLE_EVERY = 50;
 /** How much of its stderr is logged. */
 const MAX_STDERR = 1_000;
 
-/** For V8, in MB; the pictures are not on its heap. */
+/** For V8, in MB. The pictures are not on its heap. */
 const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 
 /**
- * The whole environment of the process, so no secret of this one is in it. Two arenas: glibc would take one for each
- * thread. libvips would put large pictures into files of the temporary folder.
+ * The child's whole environment, so that it gets no secrets of this process. Two arenas, because glibc would take one
+ * for each thread. The threshold keeps libvips from putting large pictures into temporary files.
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '4g' };
 
@@ -51,7 +51,7 @@ const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '4g' };
  * receives and returns files through pipes, and is killed at its limits.
  */
 export class ImageProcess {
-  /** The built program; tests, which run from the sources, name it. */
+  /** The built program. Tests run from the sources and set it. */
   static program = fileURLToPath(new URL('./child.js', import.meta.url));
   /** A process stopped at `ms` with less CPU time than this was delayed by the machine, not by the image. */
   static readonly limits = { ms: 19_000, cpuMs: 10_000, bytes: 512 * 1_048_576 };
@@ -176,7 +176,7 @@ function spawn(): ChildProcess {
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     });
   } catch (error) {
-    // No descriptors for the pipes, say.
+    // For example, no file descriptors are left for the pipes.
     throw new ImageProcessEnded('not_started', (error as Error).message);
   }
 }

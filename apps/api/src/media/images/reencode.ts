@@ -2,16 +2,16 @@ import { fileTypeFromBuffer } from 'file-type';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { FORMATS, type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 
-// One thread and no cache: the memory of one image at a time.
+// One thread and no cache, so that memory holds one image at a time.
 sharp.concurrency(1);
 sharp.cache(false);
-// Of libvips's loaders these five, and from memory only.
+// Allow only these five of libvips's loaders, and only from memory.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
 });
 
-/** By MIME type as file-type tells it. `image/heif` may be an AVIF whose major brand is a general one: sharp decides. */
+/** By the MIME type that file-type reports. `image/heif` may be an AVIF with a generic major brand: sharp decides. */
 const BY_CONTENT: Partial<Record<string, ImageFormat>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
@@ -22,18 +22,16 @@ const BY_CONTENT: Partial<Record<string, ImageFormat>> = {
   'image/heif': 'avif',
 };
 
-/** Profiles of cameras and screens have 0.5 to 4 KB. Printers' tables are larger; such an image becomes sRGB. */
+/** Profiles of cameras and screens take 0.5 to 4 KB. Printers' are larger; such an image is converted to sRGB. */
 const MAX_PROFILE_BYTES = 65_536;
 
 /**
- * Above this, or half of it with transparency, AVIF halves its colours' resolution, as cameras do: 4:4:4 takes 35 bytes a
- * pixel instead of 23.
+ * Above this, or half of it with transparency, AVIF halves the resolution of its colours, as cameras do: 4:4:4 takes 35
+ * bytes a pixel instead of 23.
  */
 const MAX_FULL_CHROMA_PIXELS = 8_388_608;
 
-/**
- * Decodes an image and encodes it anew: upright, in the same format, with its colour profile and no other metadata.
- */
+/** Decodes an image and encodes it again: upright, same format, with its colour profile and no other metadata. */
 export async function reencode(file: Buffer): Promise<{ format: ImageFormat; data: Buffer } | ImageFault> {
   const format = await formatOf(file);
   if (!format) return { refusal: 'unsupported' };
@@ -44,7 +42,7 @@ export async function reencode(file: Buffer): Promise<{ format: ImageFormat; dat
       // Truncated images are refused; minor irregularities are tolerated.
       failOn: 'error',
     };
-    // Read without sharp's own limit, whose error cannot be told from that of a damaged file.
+    // Read without sharp's own limit, whose error looks like that of a damaged file.
     const metadata = await sharp(file, { ...options, limitInputPixels: false }).metadata();
     if (format === 'avif' && metadata.compression !== 'av1') return { refusal: 'unsupported' };
     // From the header, before any pixel is decoded. The height of an animation is that of all frames.
@@ -90,7 +88,7 @@ async function formatOf(file: Buffer): Promise<ImageFormat | undefined> {
   try {
     return BY_CONTENT[(await fileTypeFromBuffer(file))?.mime ?? ''];
   } catch {
-    // It ends before it says what it is.
+    // The file ends before its type is known.
     return undefined;
   }
 }
@@ -134,7 +132,7 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
         .webp(isLossless(file) ? { lossless: true, quality: 20, effort: 1 } : { quality: 90, effort: 2 })
         .toBuffer();
     case 'gif':
-      // Each frame has a palette already: with one of its own again, it keeps its colours exactly (from effort 4 on).
+      // Each frame already has a palette; with its own palette again it keeps its colours exactly (from effort 4 on).
       return image
         .gif({ effort: 4, dither: 0, reuse: false, interPaletteMaxError: 0, keepDuplicateFrames: true })
         .toBuffer();
@@ -149,7 +147,7 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
   }
 }
 
-/** Whether a WebP is of the lossless kind; sharp does not say. Of an animation only the first frame is asked. */
+/** Whether a WebP is lossless, which sharp does not report. For an animation, the first frame decides. */
 function isLossless(file: Buffer): boolean {
   for (let at = 12; at + 8 <= file.length;) {
     const chunk = file.toString('latin1', at, at + 4);

@@ -8,7 +8,7 @@ import type { PlaceImage } from './blog-images.dto.js';
 export class BlogImagesService {
   constructor(private readonly audit: Audit) {}
 
-  /** Where the caller's image goes. */
+  /** The folder for the caller's image. */
   folderOf(caller: Caller, { target, brand }: PlaceImage): string {
     return target === 'org' ? `org/${caller.organizationId}` : `platform/${brand!}`;
   }

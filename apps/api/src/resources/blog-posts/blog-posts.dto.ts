@@ -67,7 +67,7 @@ function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost
   return status === 'published' && scheduled_at instanceof Date ? [SCHEDULED_AND_PUBLISHED] : [];
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export class UpdatePost extends WritablePost implements Interdependent {
   @Text({ min: 1, max: 300 })
   title?: string;

@@ -32,7 +32,7 @@ export const POSTS: List<ListPosts> = {
   },
 };
 
-/** Both kinds of posts: an index scan each, as far as the page reaches, and the two are merged. */
+/** Merges both kinds of posts: one index scan for each, only as far as the page reaches. */
 function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: { limit: number; offset: number }): Sql {
   const walks = [OWN(caller), PLATFORM].map((kind) => {
     const conditions = [kind, ...filters.filter((filter) => filter !== null)];
@@ -42,7 +42,7 @@ function mergedIds(caller: Caller, filters: (Sql | null)[], { limit, offset }: {
   return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
 }
 
-/** The post's view, locked until the end of the transaction: a later change sees the earlier one. */
+/** The post's view, locked until the end of the transaction, so that a later change sees the earlier one. */
 export function lockedPost(caller: Caller, id: string): Sql {
   return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${POSTS.source.sightOf(caller)} AND b.id = ${id} FOR UPDATE`;
 }

@@ -58,7 +58,7 @@ export class BlogPostsService {
     const post = await this.lock(caller, id, expected);
     const { status = post.status, scheduled_at, ...fields } = wanted;
     if (scheduled_at && status === 'published') throw faulty(SCHEDULED_AND_PUBLISHED);
-    // Publishing clears the schedule by itself; a published post has none.
+    // Publishing clears the schedule.
     const schedule = status === 'published' ? {} : { scheduled_at };
     const columns = differences(post.fields, { ...fields, ...schedule });
     if (columns.length > 0 || status !== post.status) {
@@ -75,7 +75,7 @@ export class BlogPostsService {
     this.audit.note({ post_id: id });
   }
 
-  /** @throws ApiError 404 outside the caller's sight; 412 when it is not the version that the caller means */
+  /** @throws ApiError 404 for a post that the caller may not see; 412 for a version other than the expected one */
   private async lock(caller: Caller, id: string, expected: Expected): Promise<LockedPost> {
     const [row] = await this.db.query<{ data: string }>(lockedPost(caller, id));
     if (!row) throw ApiError.notFound();

@@ -15,7 +15,7 @@ export class ClassroomsService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ApiError 404 for a classroom or person that is not here; ValidationFailed for a member with another role */
+  /** @throws ApiError 404 for an unknown classroom or person; ValidationFailed for a member with another role */
   async addMember(
     caller: Caller,
     classroomId: string,

@@ -12,8 +12,8 @@ export class ListConversations extends OffsetQuery {
 }
 
 /**
- * Threads with an active participant who is an accepted member: organization_conversations lists them, with a copy of
- * what is shown.
+ * Threads with an active participant who is an accepted member. organization_conversations lists them, with a copy of
+ * the fields shown.
  */
 export const CONVERSATIONS: List<ListConversations> = {
   id: 'list_conversations',

@@ -13,7 +13,7 @@ import { studentGroupView } from './groups.view.js';
 
 const GROUPS = new Source('student_groups', 'g');
 
-/** Groups that the organization owns, and groups without an owner whose tutor belongs to this organization only. */
+/** Groups that the organization owns, and groups without an owner whose tutor belongs only to this organization. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -27,7 +27,7 @@ export class GroupsService {
     return this.records.get(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
   }
 
-  /** @throws ApiError 404 for a group or person that is not here; ValidationFailed for a member with another role */
+  /** @throws ApiError 404 for an unknown group or person; ValidationFailed for a member with another role */
   async addMember(
     caller: Caller,
     groupId: string,

@@ -4,7 +4,7 @@ import { View } from '../../http/views/view.js';
 export const HOMEWORK_TYPES = ['text', 'exam'] as const;
 export const HOMEWORK_SCOPES = ['classroom', 'group', 'student'] as const;
 
-/** As JSON without the blanks that PostgreSQL puts after colons and commas; those inside texts stay. */
+/** JSON without the blanks that PostgreSQL puts after colons and commas; blanks within strings stay. */
 const FILES = String.raw`regexp_replace(h.files::text, '("(?:[^"\\]|\\.)*")|([:,]) ', '\1\2', 'g')::json`;
 
 export const homeworkView = new View('Homework', {

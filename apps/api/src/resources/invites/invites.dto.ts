@@ -8,7 +8,7 @@ import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
 export type InviteScope = (typeof INVITE_SCOPES)[number];
 type Field = 'role' | 'tutor_id' | 'subject_id' | 'classroom_id' | 'group_id' | 'student_id';
 
-/** Fields of single scopes, and whether they are required there. */
+/** Fields that belong to one scope, and whether that scope requires them. */
 const OWN_FIELDS: Record<Field, { scope: InviteScope; required: boolean }> = {
   role: { scope: 'organization', required: false },
   tutor_id: { scope: 'tutor_student', required: true },

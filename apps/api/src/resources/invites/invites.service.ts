@@ -7,7 +7,7 @@ import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
 
-/** Join links and codes. The response shows the secret this once; only its hash is stored. */
+/** Join links and codes. The response shows the secret only once; only its hash is stored. */
 @Injectable()
 export class InvitesService {
   constructor(
@@ -18,7 +18,7 @@ export class InvitesService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ApiError 404 for a target that is not here; ValidationFailed for an address that is a member already */
+  /** @throws ApiError 404 for an unknown target; ValidationFailed for the address of a member */
   async create(caller: Caller, wanted: CreateInvite) {
     const { keyId } = caller;
     const { scope, email = null, subject_id: subjectId = null } = wanted;

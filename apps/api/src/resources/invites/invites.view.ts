@@ -16,7 +16,7 @@ export const INVITE_ROLES = ['tutor', 'admin', 'student'] as const;
 const LINK = 'https://portal.example.org/join/';
 const TOKEN = 'k3v0mN1q0Jb8yVd1XoJ4nJm6m0nqv2pWc3s7yTtq9eA';
 
-/** Built by the service: the secret is stored nowhere. */
+/** Built by the service, because the secret is not stored. */
 export const inviteShape: Shape = {
   name: 'Invite',
   schema: objectOf({
@@ -34,7 +34,7 @@ export const inviteShape: Shape = {
   }),
 };
 
-/** Built by the service: the codes are sealed in the database. */
+/** Built by the service, because the codes are encrypted in the database. */
 export const joinLinkShape: Shape = {
   name: 'OrgJoinLink',
   schema: objectOf({

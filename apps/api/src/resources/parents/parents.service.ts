@@ -29,7 +29,7 @@ export class ParentsService {
     return this.records.get(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
   }
 
-  /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the values cannot be */
+  /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the person is refused */
   async create(caller: Caller, body: CreateParent): Promise<JsonText> {
     const [outcome] = await this.provisioning.provision(caller, [toParent(body)]);
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
@@ -38,7 +38,7 @@ export class ParentsService {
     return this.records.written(caller, PARENTS.view, PARENTS.source, sql`p.user_id = ${id}`);
   }
 
-  /** @throws ApiError 404 when one of the two is not there */
+  /** @throws ApiError 404 when one of the two does not exist */
   async linkStudent(caller: Caller, id: string, studentId: string): Promise<JsonText> {
     await this.families.link(caller.organizationId, id, studentId);
     this.audit.note({ parent_id: id, student_id: studentId });

@@ -1,7 +1,7 @@
 import { cents, integer, json } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
-/** The beginning of the running day or week where the organization is. */
+/** The start of the current day or week in the organization's time zone. */
 const START_OF = (unit: 'day' | 'week') =>
   `(date_trunc('${unit}', now() AT TIME ZONE o.time_zone) AT TIME ZONE o.time_zone)`;
 const END_OF_DAY = `((date_trunc('day', now() AT TIME ZONE o.time_zone) + interval '1 day') AT TIME ZONE o.time_zone)`;
@@ -10,7 +10,7 @@ const count = (example: number) => ({ minimum: 0, examples: [example] });
 const logged = (table: string) =>
   `(SELECT count(*) FROM ${table} x WHERE x.organization_id = o.id AND x.status = 'logged')`;
 
-/** Each figure is narrowed by `o`, the caller's organization. */
+/** Each figure is limited to `o`, the caller's organization. */
 export const summaryView = new View('Summary', {
   active_tutors: integer(
     `(SELECT count(*) FROM tutor_profiles t

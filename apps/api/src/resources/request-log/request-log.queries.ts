@@ -11,7 +11,7 @@ const Between = rangeQuery({
   to: 'Received at or before this ISO 8601 date or date-time; a date includes the whole day.',
 });
 
-/** That anything answers. */
+/** Every method that the log can contain. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 export class ListRequestLog extends Between {

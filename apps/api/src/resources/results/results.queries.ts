@@ -22,8 +22,8 @@ export class ListResults extends Between {
 }
 
 /**
- * Results of students who have a session in the organization: organization_results lists them, with a copy of what is
- * shown.
+ * Results of students who have a session in the organization. organization_results lists them, with a copy of the
+ * fields shown.
  */
 export const RESULTS: List<ListResults> = {
   id: 'list_results',

@@ -1,7 +1,7 @@
 import { flag, instant, integer, like, nullable, oneOf, text, texts, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
-/** Of the login once the person has accepted, else what the organization supplied. */
+/** From the login once the person has accepted; until then, as the organization supplied it. */
 const FIRST = `coalesce(u.first_name, m.supplied_first_name, p.supplied_first_name)`;
 const LAST = `coalesce(u.last_name, m.supplied_last_name, p.supplied_last_name)`;
 const NAME = `${FIRST} || ' ' || ${LAST}`;

@@ -3,7 +3,7 @@ import { EMAIL, NAME, PHONE, StudentFields } from '../../people/people.dto.js';
 
 export class CreateStudent extends StudentFields {}
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export class UpdateStudent {
   @Text(NAME)
   first_name?: string;

@@ -21,7 +21,7 @@ export class StudentsService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ValidationFailed when the values cannot be */
+  /** @throws ValidationFailed when the person is refused */
   async create(caller: Caller, body: CreateStudent): Promise<JsonText> {
     const [outcome] = await this.provisioning.provision(caller, [toStudent(body)]);
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
@@ -29,7 +29,7 @@ export class StudentsService {
     return this.written(caller, outcome!.id);
   }
 
-  /** @throws ApiError 404; ValidationFailed for what is not this organization's to change */
+  /** @throws ApiError 404; ValidationFailed for fields that this organization may not change */
   async update(caller: Caller, id: string, body: UpdateStudent): Promise<JsonText> {
     const { first_name: firstName, last_name: lastName, email, phone } = body;
     const change = { firstName, lastName, email, phone: phone === '' ? null : phone };

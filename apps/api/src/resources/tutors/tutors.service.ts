@@ -17,7 +17,7 @@ export class TutorsService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ValidationFailed when the values cannot be */
+  /** @throws ValidationFailed when the person is refused */
   async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
     const [outcome] = await this.provisioning.provision(caller, [toTutor(body)]);
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);

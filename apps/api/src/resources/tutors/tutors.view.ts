@@ -9,7 +9,7 @@ const taught = (column: string) => `ARRAY(SELECT s.${column} FROM tutor_subjects
   JOIN subjects s ON s.organization_id = ts.organization_id AND s.id = ts.subject_id
   WHERE ts.organization_id = m.organization_id AND ts.user_id = m.user_id ORDER BY s.name)`;
 
-/** `subjects` are names, `tutor_subjects` their ids. Distance and coverage are answers to a place, which a list has not. */
+/** `subjects` are names, `tutor_subjects` their ids. Distance and coverage need a place, which a list lacks. */
 export const tutorView = new View('Tutor', {
   id: uuid('m.user_id'),
   first_name,
