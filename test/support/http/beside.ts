@@ -1,4 +1,9 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { type Lane, load, Outcome } from './load.js';
+
+const BARE_SERVER = fileURLToPath(new URL('bare-server.js', import.meta.url));
 
 /** An ordinary client's results, alone and beside other traffic. */
 export interface Comparison {
@@ -9,6 +14,8 @@ export interface Comparison {
   probes: Outcome;
   /** The p99 beside other traffic, divided by the p99 alone. */
   slowdown: number;
+  /** The same while the other traffic goes to a server that only refuses: what its clients alone cost. */
+  control: number;
 }
 
 /**
@@ -22,17 +29,42 @@ export async function compare(
   seconds: number,
   turns = 4,
 ): Promise<Comparison> {
+  const bare = fork(BARE_SERVER, { execArgv: [] });
+  try {
+    return await alternate(port, await portOf(bare), usual, others, seconds, turns);
+  } finally {
+    bare.kill('SIGKILL');
+  }
+}
+
+async function portOf(server: ChildProcess): Promise<number> {
+  const [port] = (await once(server, 'message')) as [number];
+  return port;
+}
+
+async function alternate(
+  port: number,
+  barePort: number,
+  usual: Lane,
+  others: Lane[],
+  seconds: number,
+  turns: number,
+): Promise<Comparison> {
   const part = seconds / turns;
-  const parts: { alone: Outcome; beside: Outcome; probes: Outcome; others: Outcome[] }[] = [];
+  const parts: { alone: Outcome; beside: Outcome; control: Outcome; probes: Outcome; others: Outcome[] }[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const [alone] = (await load(port, { ...usual, seconds: part })) as [Outcome];
     const lanes = others.map((lane) => ({ ...lane, seconds: part }));
+    const [[control]] = (await Promise.all([load(port, { ...usual, seconds: part }), load(barePort, ...lanes)])) as [
+      [Outcome],
+      Outcome[],
+    ];
     const probe = { requests: others.flatMap(({ requests }) => requests), connections: 1, rate: 1, seconds: part };
     const [[beside, probes], rest] = await Promise.all([
       load(port, { ...usual, seconds: part }, probe) as Promise<[Outcome, Outcome]>,
       load(port, ...lanes),
     ]);
-    parts.push({ alone, beside, probes, others: rest });
+    parts.push({ alone, beside, control, probes, others: rest });
   }
   const sum = (of: (part: (typeof parts)[number]) => Outcome) =>
     new Outcome(
@@ -40,12 +72,19 @@ export async function compare(
       seconds,
     );
   const [alone, beside, probes] = [sum((each) => each.alone), sum((each) => each.beside), sum((each) => each.probes)];
-  const slowdown = beside.percentile(0.99) / alone.percentile(0.99);
-  return { alone, beside, probes, others: others.map((_, index) => sum((each) => each.others[index]!)), slowdown };
+  const slowdownOf = (outcome: Outcome) => outcome.percentile(0.99) / alone.percentile(0.99);
+  return {
+    alone,
+    beside,
+    probes,
+    others: others.map((_, index) => sum((each) => each.others[index]!)),
+    slowdown: slowdownOf(beside),
+    control: slowdownOf(sum((each) => each.control)),
+  };
 }
 
-/** `p99 2.1 -> 3.0 ms (x1.43), 1200 requests, 0 errors` */
-export function tell({ alone, beside, slowdown }: Comparison): string {
+/** `p99 2.1 -> 3.0 ms (x1.43; x1.10 beside the clients alone), 1200 requests, 0 errors` */
+export function tell({ alone, beside, slowdown, control }: Comparison): string {
   const [before, after] = [alone.percentile(0.99), beside.percentile(0.99)];
-  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}), ${beside.count} requests, ${beside.without(200).count} errors`; // prettier-ignore
+  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}; x${control.toFixed(2)} beside the clients alone), ${beside.count} requests, ${beside.without(200).count} errors`; // prettier-ignore
 }

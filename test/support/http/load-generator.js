@@ -19,7 +19,7 @@ const { port, lanes } = await json(process.stdin);
 const results = await Promise.all(lanes.map(run));
 process.stdout.write(JSON.stringify(results), () => process.exit(0));
 
-function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
+function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = false }) {
   const began = performance.now() + LEAD + delay * 1000;
   const end = began + seconds * 1000;
   const total = Math.floor(seconds * rate);
@@ -139,7 +139,8 @@ function run({ requests, connections, seconds, rate = 0, delay = 0 }) {
         if (send) send();
         else unsent++;
       }
-      if (now >= end) settle();
+      if (now >= end && abandons) finish();
+      else if (now >= end) settle();
     }, TICK);
   });
 }

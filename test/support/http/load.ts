@@ -15,6 +15,8 @@ export interface Lane {
   rate?: number;
   /** Seconds to wait before it starts. */
   delay?: number;
+  /** Ends at its time, without waiting for the answers that are under way. */
+  abandons?: boolean;
 }
 
 export interface Reply {
