@@ -1,10 +1,10 @@
 import { DAY } from './clock.js';
-import type { Rows } from './people-rows.js';
+import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { POSTS } from './posts.js';
 
 /** Drafts, published, pinned and scheduled ones, of both brands of the configuration. */
-export function* blogPosts(school: School): Rows {
+function* blogPosts(school: School): Rows {
   for (const [index, { title, excerpt, category, tags, paragraphs }] of POSTS.entries()) {
     const createdAt = school.now - (index * 17 + 2) * DAY;
     const scheduled = index === 1 || index === 6;
@@ -36,3 +36,5 @@ export function* blogPosts(school: School): Rows {
     };
   }
 }
+
+export const blogRows: TableRows = { blog_posts: blogPosts };

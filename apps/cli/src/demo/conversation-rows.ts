@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Rows } from './people-rows.js';
+import type { Rows, TableRows } from './people-rows.js';
 import { iso, type Person, type School } from './school.js';
 import { classroom, classroomCount } from './teaching-rows.js';
 import { MESSAGES } from './vocabulary.js';
@@ -53,7 +53,7 @@ function conversation(school: School, index: number): Conversation {
   return { id, type, classroomId: room?.id ?? null, seats, createdAt, endsInPrivate: index % 6 === 2 };
 }
 
-export function* conversations(school: School): Rows {
+function* conversations(school: School): Rows {
   for (let index = 0; index < conversationCount(school); index++) {
     const { id, type, classroomId, createdAt } = conversation(school, index);
     const title = type === 'group' ? `Study group ${index}` : type === 'classroom_feed' ? 'Class announcements' : null;
@@ -61,7 +61,7 @@ export function* conversations(school: School): Rows {
   }
 }
 
-export function* conversationParticipants(school: School): Rows {
+function* conversationParticipants(school: School): Rows {
   for (let index = 0; index < conversationCount(school); index++) {
     const { id: conversation_id, seats, createdAt } = conversation(school, index);
     for (const [place, { person, role, left }] of seats.entries()) {
@@ -78,7 +78,7 @@ export function* conversationParticipants(school: School): Rows {
 }
 
 /** Three or four a conversation; some have none yet. */
-export function* messages(school: School): Rows {
+function* messages(school: School): Rows {
   for (let index = 0; index < conversationCount(school); index++) {
     if (index % 14 === 13) continue;
     const { id: conversation_id, type, seats, createdAt, endsInPrivate } = conversation(school, index);
@@ -104,3 +104,9 @@ export function* messages(school: School): Rows {
     }
   }
 }
+
+export const conversationRows: TableRows = {
+  conversations,
+  conversation_participants: conversationParticipants,
+  messages,
+};

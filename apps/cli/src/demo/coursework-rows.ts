@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Rows } from './people-rows.js';
+import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
 import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, PEER_COMMENTS, POSITIVE_TAGS } from './vocabulary.js';
@@ -12,7 +12,7 @@ function homeworkTime(school: School, index: number): number {
 }
 
 /** Mostly for single students, by their tutor. */
-export function* homework(school: School): Rows {
+function* homework(school: School): Rows {
   const [rooms, groups] = [classroomCount(school), groupCount(school)];
   for (let index = 0; index < school.homework; index++) {
     const createdAt = homeworkTime(school, index);
@@ -48,7 +48,7 @@ function file(school: School, index: number): Record<string, unknown> {
 }
 
 /** On sessions that took place, by whoever was there or pays; legacy rows are from before sessions were recorded. */
-export function* sessionFeedback(school: School): Rows {
+function* sessionFeedback(school: School): Rows {
   const count = Math.max(24, Math.floor(school.students / 2));
   const sessions = sessionCount(school);
   for (let index = 0; index < count; index++) {
@@ -93,7 +93,7 @@ function homeworkOf(school: School, student: number): string | null {
 }
 
 /** Of students without a session too: those attempts are seen by nobody yet. */
-export function* results(school: School): Rows {
+function* results(school: School): Rows {
   const count = Math.max(32, school.students * (school.crowded ? 1 : 2));
   for (let index = 0; index < count; index++) {
     const createdAt = school.spread('result', index, count, 200, 1);
@@ -118,3 +118,5 @@ export function* results(school: School): Rows {
     };
   }
 }
+
+export const courseworkRows: TableRows = { homework, session_feedback: sessionFeedback, results };

@@ -1,29 +1,13 @@
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { blogPosts } from './blog-rows.js';
-import { conversationParticipants, conversations, messages } from './conversation-rows.js';
-import { homework, results, sessionFeedback } from './coursework-rows.js';
-import { adjustments, expenseClaims, invoiceLines, invoices, mileageTrips, payments } from './money-rows.js';
-import {
-  members,
-  parents,
-  parentStudents,
-  type Rows,
-  subjects,
-  tutorProfiles,
-  tutorStudents,
-  tutorSubjects,
-  users,
-} from './people-rows.js';
+import { TABLES } from '../import/tables.js';
+import { blogRows } from './blog-rows.js';
+import { conversationRows } from './conversation-rows.js';
+import { courseworkRows } from './coursework-rows.js';
+import { moneyRows } from './money-rows.js';
+import { peopleRows, type Rows, type TableRows } from './people-rows.js';
 import { School, type SchoolProfile } from './school.js';
-import {
-  classroomMembers,
-  classrooms,
-  sessionParticipants,
-  sessions,
-  studentGroupMembers,
-  studentGroups,
-} from './teaching-rows.js';
+import { teachingRows } from './teaching-rows.js';
 import { BRISBANE, MELBOURNE, QCE_SUBJECTS, VCE_SUBJECTS } from './vocabulary.js';
 
 /** An organization of the demonstration: what to create before its folder can be imported. */
@@ -110,34 +94,13 @@ const PROFILES: [Profile, Profile] = [
 /** The organizations of the demonstration, whatever its seed and size. */
 export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = PROFILES;
 
-const WRITERS: Record<string, (school: School) => Rows> = {
-  users,
-  members,
-  subjects,
-  tutor_profiles: tutorProfiles,
-  tutor_subjects: tutorSubjects,
-  tutor_students: tutorStudents,
-  parents,
-  parent_students: parentStudents,
-  classrooms,
-  classroom_members: classroomMembers,
-  student_groups: studentGroups,
-  student_group_members: studentGroupMembers,
-  sessions,
-  session_participants: sessionParticipants,
-  homework,
-  session_feedback: sessionFeedback,
-  results,
-  conversations,
-  conversation_participants: conversationParticipants,
-  messages,
-  adjustments,
-  invoices,
-  invoice_lines: invoiceLines,
-  payments,
-  mileage_trips: mileageTrips,
-  expense_claims: expenseClaims,
-  blog_posts: blogPosts,
+const ROWS: TableRows = {
+  ...peopleRows,
+  ...teachingRows,
+  ...courseworkRows,
+  ...conversationRows,
+  ...moneyRows,
+  ...blogRows,
 };
 
 const HOUR = 3_600_000;
@@ -164,7 +127,9 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
     const { name, slug, timeZone, currency } = school.profile;
     const target = join(folder, slug);
     await mkdir(target, { recursive: true });
-    for (const [table, rows] of Object.entries(WRITERS)) {
+    for (const table of TABLES) {
+      const rows = ROWS[table];
+      if (!rows) throw new Error(`The demonstration has no rows of ${table}: give it some in apps/cli/src/demo`);
       await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines, done) => {
         onProgress?.({ organization: name, table, lines, done });
       });

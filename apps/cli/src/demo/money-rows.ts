@@ -1,12 +1,12 @@
 import { DAY } from './clock.js';
-import type { Row, Rows } from './people-rows.js';
+import type { Row, Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { session, sessionCount } from './teaching-rows.js';
 
 const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'paid', 'rejected'];
 
 /** Manual credits and deductions, some of them taken back. */
-export function* adjustments(school: School): Rows {
+function* adjustments(school: School): Rows {
   for (const [index, tutor] of school.teachers.entries()) {
     for (const place of [0, 1, 2]) {
       const number = index * 3 + place;
@@ -108,7 +108,7 @@ function lessonsOf(school: School, student: number, before: number, most: number
   return lines;
 }
 
-export function* invoices(school: School): Rows {
+function* invoices(school: School): Rows {
   for (let index = 0; index < invoiceCount(school); index++) {
     const { id, status, student, due, paid, createdAt } = invoice(school, index);
     yield {
@@ -128,7 +128,7 @@ export function* invoices(school: School): Rows {
   }
 }
 
-export function* invoiceLines(school: School): Rows {
+function* invoiceLines(school: School): Rows {
   for (let index = 0; index < invoiceCount(school); index++) {
     const { id: invoice_id, lines } = invoice(school, index);
     for (const [position, { description, quantity, unit, type, session: session_id }] of lines.entries()) {
@@ -148,7 +148,7 @@ export function* invoiceLines(school: School): Rows {
 }
 
 /** What the invoices brought in, and this week's single payments with whatever can become of one. */
-export function* payments(school: School): Rows {
+function* payments(school: School): Rows {
   const types = ['card', 'bank_transfer', 'cash', 'external'];
   const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded', 'disputed', 'canceled'];
   const payment = (index: number, student: number, amount: number, at: number, status: string, more: Row = {}): Row => {
@@ -183,7 +183,7 @@ export function* payments(school: School): Rows {
   }
 }
 
-export function* mileageTrips(school: School): Rows {
+function* mileageTrips(school: School): Rows {
   for (const [index, tutor] of school.teachers.entries()) {
     for (const place of [0, 1, 2]) {
       const number = index * 3 + place;
@@ -212,7 +212,7 @@ export function* mileageTrips(school: School): Rows {
   }
 }
 
-export function* expenseClaims(school: School): Rows {
+function* expenseClaims(school: School): Rows {
   const vendors = ['Officeworks', 'Campus bookshop', 'City parking', null];
   const categories = ['stationery', 'books', 'parking', null];
   for (const [index, tutor] of school.teachers.entries()) {
@@ -240,3 +240,12 @@ export function* expenseClaims(school: School): Rows {
     }
   }
 }
+
+export const moneyRows: TableRows = {
+  adjustments,
+  invoices,
+  invoice_lines: invoiceLines,
+  payments,
+  mileage_trips: mileageTrips,
+  expense_claims: expenseClaims,
+};

@@ -4,8 +4,11 @@ import { iso, type Person, type School, type StaffMember } from './school.js';
 export type Row = Record<string, unknown>;
 export type Rows = Generator<Row>;
 
+/** How to write the rows of each table. */
+export type TableRows = Record<string, (school: School) => Rows>;
+
 /** Everybody's login. */
-export function* users(school: School): Rows {
+function* users(school: School): Rows {
   for (const person of school.staff) yield user(school, person, true);
   for (let index = 0; index < school.students; index++) {
     yield user(school, school.student(index), index % 3 === 0);
@@ -33,7 +36,7 @@ function user(school: School, person: Person, hasPhone: boolean): Row {
 }
 
 /** Staff and students. Of pending ones, the organization knows what it supplied itself. */
-export function* members(school: School): Rows {
+function* members(school: School): Rows {
   for (const [index, person] of school.staff.entries())
     yield member(school, person, person.role, index, 'staff-member');
   for (let index = 0; index < school.students; index++) {
@@ -66,12 +69,12 @@ function supplied({ firstName, lastName, email }: Person): Row {
   return { supplied_first_name: firstName, supplied_last_name: lastName, supplied_email: email };
 }
 
-export function* subjects(school: School): Rows {
+function* subjects(school: School): Rows {
   for (const { id, name, createdAt } of school.subjects) yield { id, name, created_at: iso(createdAt) };
 }
 
 /** The owner teaches too. */
-export function* tutorProfiles(school: School): Rows {
+function* tutorProfiles(school: School): Rows {
   const { places } = school.profile;
   for (const [index, person] of school.staff.entries()) {
     if (!person.teaches) continue;
@@ -103,7 +106,7 @@ export function* tutorProfiles(school: School): Rows {
   }
 }
 
-export function* tutorSubjects(school: School): Rows {
+function* tutorSubjects(school: School): Rows {
   for (const [index, person] of school.staff.entries()) {
     if (!person.teaches) continue;
     for (const step of [0, 1, 3]) {
@@ -114,7 +117,7 @@ export function* tutorSubjects(school: School): Rows {
 }
 
 /** Each student has a tutor; some have a second one, in general rather than in a subject. */
-export function* tutorStudents(school: School): Rows {
+function* tutorStudents(school: School): Rows {
   for (let index = 0; index < school.students; index++) {
     const { id: student_id, status, createdAt } = school.student(index);
     if (status === 'pending') continue;
@@ -143,7 +146,7 @@ export function* tutorStudents(school: School): Rows {
   }
 }
 
-export function* parents(school: School): Rows {
+function* parents(school: School): Rows {
   for (let index = 0; index < school.students; index++) {
     if (school.familyOf(index) !== index) continue;
     const status = index % 12 === 4 ? 'pending' : index % 12 === 10 ? 'archived' : 'accepted';
@@ -156,7 +159,7 @@ export function* parents(school: School): Rows {
   yield { user_id, created_at: iso(createdAt) };
 }
 
-export function* parentStudents(school: School): Rows {
+function* parentStudents(school: School): Rows {
   for (let index = 0; index < school.students; index++) {
     const { id: student_id, createdAt } = school.student(index);
     for (const parent of school.parentsOf(index)) {
@@ -164,3 +167,14 @@ export function* parentStudents(school: School): Rows {
     }
   }
 }
+
+export const peopleRows: TableRows = {
+  users,
+  members,
+  subjects,
+  tutor_profiles: tutorProfiles,
+  tutor_subjects: tutorSubjects,
+  tutor_students: tutorStudents,
+  parents,
+  parent_students: parentStudents,
+};

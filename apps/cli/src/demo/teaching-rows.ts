@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Rows } from './people-rows.js';
+import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School, type StaffMember } from './school.js';
 
 const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];
@@ -27,7 +27,7 @@ export function classroom(school: School, index: number): Classroom {
   };
 }
 
-export function* classrooms(school: School): Rows {
+function* classrooms(school: School): Rows {
   for (let index = 0; index < classroomCount(school); index++) {
     const { id, teacher, createdAt } = classroom(school, index);
     const interval = INTERVALS[index % INTERVALS.length] ?? null;
@@ -44,7 +44,7 @@ export function* classrooms(school: School): Rows {
   }
 }
 
-export function* classroomMembers(school: School): Rows {
+function* classroomMembers(school: School): Rows {
   for (let index = 0; index < classroomCount(school); index++) {
     const { id: classroom_id, teacher, students, createdAt } = classroom(school, index);
     const people = [teacher, ...students.map((student) => school.student(student))];
@@ -87,7 +87,7 @@ export function group(school: School, index: number): Group {
   };
 }
 
-export function* studentGroups(school: School): Rows {
+function* studentGroups(school: School): Rows {
   for (let index = 0; index < groupCount(school); index++) {
     const { id, owned, tutor, createdAt } = group(school, index);
     yield {
@@ -106,7 +106,7 @@ export function* studentGroups(school: School): Rows {
   }
 }
 
-export function* studentGroupMembers(school: School): Rows {
+function* studentGroupMembers(school: School): Rows {
   for (let index = 0; index < groupCount(school); index++) {
     const { id: group_id, tutor, students, createdAt } = group(school, index);
     const people = [tutor, ...students.map((student) => school.student(student))];
@@ -174,7 +174,7 @@ export function session(school: School, index: number): Session {
   };
 }
 
-export function* sessions(school: School): Rows {
+function* sessions(school: School): Rows {
   for (let index = 0; index < sessionCount(school); index++) {
     const { id, status, tutor, student, startsAt, minutes, rate, owed, createdAt } = session(school, index);
     const subject = school.subject(student ?? index);
@@ -200,7 +200,7 @@ export function* sessions(school: School): Rows {
   }
 }
 
-export function* sessionParticipants(school: School): Rows {
+function* sessionParticipants(school: School): Rows {
   const answers = ['accepted', 'accepted', 'invited', 'accepted', 'declined', 'accepted', 'cancelled'];
   const attendances = ['present', 'present', 'late', 'present', 'absent'];
   for (let index = 0; index < sessionCount(school); index++) {
@@ -222,3 +222,12 @@ export function* sessionParticipants(school: School): Rows {
     }
   }
 }
+
+export const teachingRows: TableRows = {
+  classrooms,
+  classroom_members: classroomMembers,
+  student_groups: studentGroups,
+  student_group_members: studentGroupMembers,
+  sessions,
+  session_participants: sessionParticipants,
+};
