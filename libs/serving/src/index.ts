@@ -12,3 +12,4 @@ export { type DeclaredRoute, declaredRoutes, RouteMatcher } from './routes.js';
 export { createExpress, headersSetBy, protectServer } from './server.js';
 export { Shutdown } from './shutdown.js';
 export { cutSlowClients, expectUpload, SLOW_CLIENT_LIMITS, type SlowClientLimits } from './slow-clients.js';
+export { statusOf } from './thrown-status.js';

@@ -1,7 +1,8 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { UnknownRoutes } from './routing/unknown-routes.js';
 import { Log } from '@app/logging';
+import { statusOf } from '@app/serving';
 import { attemptOf, isWrite } from './request/attempt.js';
 import { Audit } from './writes/audit.js';
 import { ApiError, Overloaded } from './errors/api-error.js';
@@ -50,7 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private async toApiError(thrown: unknown, request: Request, response: Response): Promise<ApiError> {
     if (thrown instanceof ApiError) return thrown;
-    const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+    const status = statusOf(thrown);
     // Express answers a path that cannot be decoded with 400.
     if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);
     if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
@@ -58,9 +59,4 @@ export class ErrorFilter implements ExceptionFilter {
       fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
     );
   }
-}
-
-/** Errors of Express and its parsers have a status; others don't. */
-function statusOf(thrown: unknown): number | undefined {
-  return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
 }

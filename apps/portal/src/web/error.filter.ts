@@ -1,8 +1,9 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
+import { statusOf } from '@app/serving';
 import { Busy, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
@@ -41,16 +42,11 @@ function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
   if (thrown instanceof QueueFull) return new Busy();
   if (isUnavailable(thrown)) return PageError.databaseAway();
-  const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+  const status = statusOf(thrown);
   if (status === 403) return PageError.forbidden('You do not have access to this page.');
   if (status === 413) return new PageError(413, 'This form is too long', 'Go back, shorten it, and send it again.');
   // A path that does not decode names nothing.
   if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
   return new PageError(500, 'Something went wrong', 'This is our fault, and it has been logged. Please try again.');
-}
-
-/** Errors of Express and its parsers have a status; others don't. */
-function statusOf(thrown: unknown): number | undefined {
-  return thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' ? thrown.status : undefined;
 }
