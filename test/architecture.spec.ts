@@ -179,7 +179,9 @@ describe('one place for one thing', () => {
     const controllers = product.filter(({ path }) => /\/resources\/.*\.controller\.ts$/.test(path));
     const misnamed = controllers.filter(({ path, text }) => {
       const [, prefix = ''] = /@Controller\('v1\/?([^']*)'\)/.exec(text) ?? [];
-      const routes = [...text.matchAll(/@(?:Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/g)];
+      const routes = [
+        ...text.matchAll(/@(?:Get|Post|Put|Patch|Delete|ListRoute)\((?:[A-Z_]+(?:, )?)?(?:'([^']*)')?\)/g),
+      ];
       const segments = routes.map(([, route = '']) => `${prefix}/${route}`.split('/').find((part) => part !== ''));
       return !segments.includes(resourceOf(path));
     });

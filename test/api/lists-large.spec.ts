@@ -1,6 +1,6 @@
 import { Database } from '@app/database';
 import { PART_BYTES } from '../../apps/api/src/http/lists/statements.js';
-import { homeworkView } from '../../apps/api/src/resources/homework/homework.view.js';
+import { HOMEWORK } from '../../apps/api/src/resources/homework/homework.queries.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { LargestLists } from '../support/data/largest-lists.js';
@@ -77,12 +77,12 @@ describe('the largest page of every list', () => {
 
   it('would be, if its texts were not weighed: the test can fail', async () => {
     const homework = lists.routes().find((route) => lists.idOf(route) === 'list_homework')!;
-    const { size } = homeworkView;
-    Object.assign(homeworkView, { size: null });
+    const { size } = HOMEWORK.view;
+    Object.assign(HOMEWORK.view, { size: null });
     try {
       expect((await read(homework, 'limit=100')).atOnce).toBeGreaterThan(MOST_AT_ONCE);
     } finally {
-      Object.assign(homeworkView, { size });
+      Object.assign(HOMEWORK.view, { size });
     }
   });
 });

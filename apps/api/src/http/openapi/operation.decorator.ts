@@ -1,5 +1,6 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators, Get, SetMetadata } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { RequireScopes } from '../auth/access.decorators.js';
 import type { List } from '../lists/list.js';
 import type { Schema, Shape } from '../views/schemas.js';
 
@@ -37,15 +38,23 @@ export const Documented = (operation: Operation) =>
     ApiOperation({ operationId: operation.id, summary: operation.summary }),
   );
 
-/** Documents the route of a list, as it is declared. */
-export const DocumentedList = (list: List) =>
-  Documented({
-    id: list.id,
-    summary: list.summary,
-    description: list.description,
-    list,
-    answer: list.bare ? array(list.view) : page(list.view, list.total !== undefined),
-  });
+/**
+ * The route of a list: a GET that every key with `read` may send, documented as the list is declared.
+ *
+ * @param path within the controller's
+ */
+export const ListRoute = (list: List, path = '') =>
+  applyDecorators(
+    Get(path),
+    RequireScopes('read'),
+    Documented({
+      id: list.id,
+      summary: list.summary,
+      description: list.description,
+      list,
+      answer: list.bare ? array(list.view) : page(list.view, list.total !== undefined),
+    }),
+  );
 
 /** What a handler documents; undefined when it documents nothing. */
 export function operationOf(handler: object): Operation | undefined {

@@ -4,7 +4,8 @@ import { rangeQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryBoolean, QueryUuid } from '../../http/validation/fields.js';
-import { adjustmentView } from './adjustments.view.js';
+import { cents, day, flag, instant, like, nullable, text, uuid } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
 
 const Between = rangeQuery({
   from: 'The period starts on or after this ISO 8601 date.',
@@ -23,7 +24,16 @@ export const ADJUSTMENTS: List<ListAdjustments> = {
   id: 'list_adjustments',
   summary: 'Lists payroll adjustments, newest first',
   description: 'Manual credits and debits that are folded into payroll; a negative amount is a deduction.',
-  view: adjustmentView,
+  view: new View('Adjustment', {
+    id: uuid('a.id'),
+    tutor_id: nullable(uuid('a.tutor_id')),
+    period_start: like(nullable(day('a.period_start')), '2026-04-13'),
+    period_end: like(nullable(day('a.period_end')), '2026-04-26'),
+    amount_cents: nullable(cents('a.amount_cents')),
+    note: nullable(text('a.note', 'Holiday loading')),
+    voided: like(flag('a.voided'), false),
+    created_at: nullable(instant('a.created_at')),
+  }),
   source: new Source('adjustments', 'a'),
   select: ({ tutor_id, from, to, include_voided }) => ({
     filters: [

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@ne
 import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
-import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
 import { JsonUpTo } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { type Expected, IfMatch } from '../../http/writes/etag.js';
@@ -22,9 +22,7 @@ export class BlogPostsController {
     private readonly blog: BlogPostsService,
   ) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(POSTS)
+  @ListRoute(POSTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListPosts) {
     return this.lists.page(caller, POSTS, query);
   }

@@ -1,17 +1,15 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import { Controller, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
-import { DocumentedList } from '../../http/openapi/operation.decorator.js';
+import { ListRoute } from '../../http/openapi/operation.decorator.js';
 import { CONVERSATIONS, ListConversations } from './conversations.queries.js';
 
 @Controller('v1/conversations')
 export class ConversationsController {
   constructor(private readonly lists: Lists) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(CONVERSATIONS)
+  @ListRoute(CONVERSATIONS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListConversations) {
     return this.lists.page(caller, CONVERSATIONS, query);
   }

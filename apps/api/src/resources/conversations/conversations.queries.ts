@@ -4,7 +4,14 @@ import { OffsetQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryEnum } from '../../http/validation/fields.js';
-import { CONVERSATION_TYPES, conversationView } from './conversations.view.js';
+import { instant, json, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
+import { UUID } from '../../http/views/schemas.js';
+import { View } from '../../http/views/view.js';
+
+const CONVERSATION_TYPES = ['direct', 'triad', 'group', 'classroom_feed'] as const;
+
+/** PostgreSQL puts a line break between participants; ids and roles contain no whitespace. */
+const PARTICIPANTS = `replace(o.participants::text, E', \\n ', ',')::json`;
 
 export class ListConversations extends OffsetQuery {
   @QueryEnum(CONVERSATION_TYPES, { description: 'Only threads of this type.' })
@@ -21,7 +28,27 @@ export const CONVERSATIONS: List<ListConversations> = {
   description:
     'A thread is listed if one of its active participants is an accepted member of the organization. ' +
     '`last_message_at` considers only messages with visibility `everyone`.',
-  view: conversationView,
+  view: new View('Conversation', {
+    id: uuid('o.conversation_id'),
+    type: like(nullable(oneOf('o.type', CONVERSATION_TYPES)), 'classroom_feed'),
+    classroom_id: nullable(uuid('o.classroom_id')),
+    title: nullable(text('o.title', 'Year 11 Methods')),
+    last_message_at: nullable(instant('o.last_message_at')),
+    participants: json(PARTICIPANTS, {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          user_id: UUID,
+          role: nullable(oneOf('', ['tutor', 'student', 'parent', 'admin'])).schema,
+        },
+        required: ['user_id', 'role'],
+        additionalProperties: false,
+      },
+    }),
+    created_at: nullable(instant('o.created_at')),
+    updated_at: nullable(instant('o.updated_at')),
+  }),
   source: new Source('organization_conversations', 'o', { id: 'conversation_id' }),
   order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,
   select: ({ type }) => ({

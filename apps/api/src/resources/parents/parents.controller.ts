@@ -3,7 +3,7 @@ import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.
 import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
-import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -19,9 +19,7 @@ export class ParentsController {
     private readonly parents: ParentsService,
   ) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(PARENTS)
+  @ListRoute(PARENTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
     return this.lists.page(caller, PARENTS, query);
   }

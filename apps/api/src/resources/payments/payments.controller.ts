@@ -1,17 +1,15 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import { Controller, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
-import { DocumentedList } from '../../http/openapi/operation.decorator.js';
+import { ListRoute } from '../../http/openapi/operation.decorator.js';
 import { ListPayments, PAYMENTS } from './payments.queries.js';
 
 @Controller('v1/payments')
 export class PaymentsController {
   constructor(private readonly lists: Lists) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(PAYMENTS)
+  @ListRoute(PAYMENTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListPayments) {
     return this.lists.page(caller, PAYMENTS, query);
   }

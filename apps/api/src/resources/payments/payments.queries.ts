@@ -3,7 +3,10 @@ import { rangeQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryEnum, QueryUuid } from '../../http/validation/fields.js';
-import { PAYMENT_STATUSES, paymentView } from './payments.view.js';
+import { cents, instant, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
+
+const PAYMENT_STATUSES = ['pending', 'succeeded', 'refunded', 'failed', 'disputed', 'canceled'] as const;
 
 const Between = rangeQuery({
   from: 'Created at or after this ISO 8601 date or date-time.',
@@ -24,7 +27,19 @@ export class ListPayments extends Between {
 export const PAYMENTS: List<ListPayments> = {
   id: 'list_payments',
   summary: 'Lists payments, newest first',
-  view: paymentView,
+  view: new View('Payment', {
+    id: uuid('p.id'),
+    session_id: nullable(uuid('p.session_id')),
+    student_id: nullable(uuid('p.student_id')),
+    tutor_id: nullable(uuid('p.tutor_id')),
+    amount_cents: nullable(cents('p.amount_cents')),
+    refund_amount_cents: like(nullable(cents('p.refund_amount_cents')), null),
+    currency: nullable(text('p.currency', 'AUD')),
+    payment_type: nullable(oneOf('p.payment_type', ['card', 'bank_transfer', 'cash', 'external'])),
+    status: like(nullable(oneOf('p.status', PAYMENT_STATUSES)), 'succeeded'),
+    stripe_payment_intent_id: nullable(text('p.stripe_payment_intent_id', 'pi_3NqLx2Eo')),
+    created_at: nullable(instant('p.created_at')),
+  }),
   source: new Source('payments', 'p'),
   select: ({ student_id, tutor_id, status, from, to }) => ({
     filters: [

@@ -4,7 +4,8 @@ import { rangeQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryEnum, QueryToken, QueryUuid } from '../../http/validation/fields.js';
-import { loggedRequestView } from './request-log.view.js';
+import { instant, integer, like, nullable, number, text, uuid } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
 
 const Between = rangeQuery({
   from: 'Received at or after this ISO 8601 date or date-time.',
@@ -40,7 +41,16 @@ export const REQUEST_LOG: List<ListRequestLog> = {
     'ids of records are kept. `route` is null for a path that does not exist. ' +
     'A `status` of 499 means that the client closed the connection before the answer was complete. Requests ' +
     'answered with 401 are not recorded.',
-  view: loggedRequestView,
+  view: new View('LoggedRequest', {
+    id: uuid('r.id'),
+    api_key_id: uuid('r.api_key_id'),
+    method: text('r.method', 'GET'),
+    route: nullable(text('r.route', '/v1/students/{student_id}')),
+    status: like(integer('r.status', { minimum: 100, maximum: 599 }), 200),
+    duration_ms: like(number('r.duration_ms'), 4.2),
+    request_id: text('r.request_id', '7b0f6f0e-2f6c-4c57-9d0c-4f7f0c1f2a55'),
+    created_at: instant('r.created_at'),
+  }),
   source: new Source('request_log', 'r'),
   select: ({ api_key_id, route, method, status, from, to }) => ({
     filters: [

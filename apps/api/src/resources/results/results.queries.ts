@@ -3,7 +3,11 @@ import { rangeQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryEnum, QueryUuid } from '../../http/validation/fields.js';
-import { RESULT_MODES, RESULT_STATUSES, resultView } from './results.view.js';
+import { instant, integer, like, nullable, oneOf, uuid } from '../../http/views/columns.js';
+import { View } from '../../http/views/view.js';
+
+const RESULT_STATUSES = ['not_started', 'in_progress', 'submitted', 'completed'] as const;
+const RESULT_MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'] as const;
 
 const Between = rangeQuery({
   from: 'Completed at or after this ISO 8601 date or date-time.',
@@ -29,7 +33,18 @@ export const RESULTS: List<ListResults> = {
   id: 'list_results',
   summary: 'Lists assessment results, newest first',
   description: 'Results of the organization’s students: those with a session in the organization.',
-  view: resultView,
+  view: new View('AssessmentResult', {
+    id: uuid('o.result_id'),
+    student_id: nullable(uuid('o.student_id')),
+    status: like(nullable(oneOf('o.status', RESULT_STATUSES)), 'completed'),
+    grade: like(nullable(integer('o.grade', { minimum: 0, maximum: 100 })), 81),
+    mode: nullable(oneOf('o.mode', RESULT_MODES)),
+    vce_exam_id: nullable(uuid('o.vce_exam_id')),
+    curriculum_level_id: like(nullable(uuid('o.curriculum_level_id')), null),
+    homework_assignment_id: like(nullable(uuid('o.homework_assignment_id')), null),
+    started_at: nullable(instant('o.started_at')),
+    completed_at: like(nullable(instant('o.completed_at')), '2026-05-01T11:05:00.000Z'),
+  }),
   source: new Source('organization_results', 'o', { id: 'result_id' }),
   select: ({ student_id, status, mode, from, to }) => ({
     filters: [

@@ -1,8 +1,8 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
+import { Controller, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
-import { DocumentedList } from '../../http/openapi/operation.decorator.js';
+import { ListRoute } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { FEEDBACK, ListFeedback, ListReviews, REVIEWS } from './session-feedback.queries.js';
 
@@ -10,16 +10,12 @@ import { FEEDBACK, ListFeedback, ListReviews, REVIEWS } from './session-feedback
 export class SessionFeedbackController {
   constructor(private readonly lists: Lists) {}
 
-  @Get('session-feedback')
-  @RequireScopes('read')
-  @DocumentedList(FEEDBACK)
+  @ListRoute(FEEDBACK, 'session-feedback')
   list(@CurrentCaller() caller: Caller, @Query() query: ListFeedback) {
     return this.lists.page(caller, FEEDBACK, query);
   }
 
-  @Get('tutors/:tutor_id/reviews')
-  @RequireScopes('read')
-  @DocumentedList(REVIEWS)
+  @ListRoute(REVIEWS, 'tutors/:tutor_id/reviews')
   listReviews(@CurrentCaller() caller: Caller, @PathId('tutor_id') tutorId: string, @Query() query: ListReviews) {
     return this.lists.page(caller, REVIEWS, query, { tutor_id: tutorId });
   }

@@ -1,9 +1,9 @@
-import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { ListQuery } from '../../http/lists/list-query.dto.js';
 import { Lists } from '../../http/lists/lists.js';
-import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -19,9 +19,7 @@ export class StudentsController {
     private readonly students: StudentsService,
   ) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(STUDENTS)
+  @ListRoute(STUDENTS)
   list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
     return this.lists.page(caller, STUDENTS, query);
   }

@@ -1,8 +1,8 @@
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { Body, Controller, Post, Query } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Lists } from '../../http/lists/lists.js';
-import { Documented, DocumentedList, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateTutor, ListTutors } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
@@ -16,9 +16,7 @@ export class TutorsController {
     private readonly tutors: TutorsService,
   ) {}
 
-  @Get()
-  @RequireScopes('read')
-  @DocumentedList(STAFF)
+  @ListRoute(STAFF)
   list(@CurrentCaller() caller: Caller, @Query() query: ListTutors) {
     return this.lists.page(caller, STAFF, query);
   }
