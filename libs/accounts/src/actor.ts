@@ -1,12 +1,12 @@
-/** Who changes something, and in which request: a person in the portal, an API key, or neither (the worker, the operator). */
+/** Who makes a change, in which request: a person in the portal, an API key, or neither (worker and operator). */
 export interface Actor {
   userId: string | null;
   apiKeyId?: string | null;
   requestId: string;
 }
 
-/** A person who changes something. */
+/** A person who makes a change. */
 export type ActingPerson = Actor & { userId: string };
 
-/** The command line's, which has no request to name. */
+/** The actor of the command line, which has no request id. */
 export const OPERATOR: Actor = { userId: null, requestId: 'cli' };

@@ -4,16 +4,16 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Actor } from './actor.js';
 
-/** Ids and codes of what was touched. Never names, addresses or texts. */
+/** Ids and codes of the records concerned. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
-/** How it ended, where it did not simply happen. */
+/** How the operation ended, unless it just succeeded. */
 export interface AuditOutcome {
   status?: number;
   result?: string;
 }
 
-/** The one writer of the audit log: append-only, one row for each change. */
+/** The only writer of the audit log: append-only, one row for each change. */
 @Injectable()
 export class AuditLog {
   constructor(private readonly db: Database) {}

@@ -8,9 +8,9 @@ const ADDRESS =
   /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 /** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;
-/** The Kelvin sign: its lower case is the letter k, which would be another address. */
+/** The Kelvin sign. Its lower case is the letter k, which would make it another address. */
 const KELVIN = '\u212a';
-/** Addresses that can never receive mail end like this (RFC 2606). */
+/** The reserved domain of addresses that can never receive mail (RFC 2606). */
 const NOWHERE = '.invalid';
 
 /** Whether the text, once trimmed, is an address that an account or an invite can have. */

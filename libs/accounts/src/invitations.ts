@@ -13,24 +13,24 @@ const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
   tutor_student: 'tutor_invite',
 };
 
-/** What an invite is for. Whether it has a token or a code, and is mailed, follows from that. */
+/** What an invite is for. This decides whether it has a token or a code, and whether it is mailed. */
 export type WantedInvite = Required<
   Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>
 >;
 
-/** An invite that was made, with how to hand it over. */
+/** A new invite, with its link or code to hand over. */
 export interface SentInvite {
   invite: MintedInvite;
-  /** null where only the code is handed over. */
+  /** null when only the code is handed over. */
   joinUrl: string | null;
   /** Whether a mail was queued. */
   emailed: boolean;
 }
 
-/** What became of the wish to send an invite again. */
+/** The result of a request to send an invite again. */
 export type ResentInvite =
   | { status: 'absent' }
-  /** The address was mailed a moment ago, refuses mail, or the day's mails are used up. */
+  /** The address was mailed a moment ago or refuses mail, or the day's allowance is used up. */
   | { status: 'not_now'; email: string }
   | ({ status: 'done' } & SentInvite);
 
@@ -41,7 +41,7 @@ class NotNow extends Error {
   }
 }
 
-/** Invites as an organization makes, sends again and revokes them: through the API and on the portal's pages. */
+/** Creates, resends and revokes an organization's invites, for the API and the portal. */
 @Injectable()
 export class Invitations {
   constructor(
@@ -51,7 +51,7 @@ export class Invitations {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Makes an invite inside the ambient transaction, and queues its mail where it has one. */
+  /** Creates an invite inside the ambient transaction, and queues its mail if it has one. */
   async send(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
     const { scope, email } = wanted;
     const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
@@ -62,9 +62,9 @@ export class Invitations {
   }
 
   /**
-   * Replaces an invite to one person, expired or not, by a new one. The former link ends.
+   * Replaces an invite to one person, expired or not, with a new one. The old link stops working.
    *
-   * @param id of an invite that nobody has accepted and that was not revoked
+   * @param id of an invite that was neither accepted nor revoked
    */
   async resend(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
     const { organizationId } = provisioner;
@@ -76,7 +76,7 @@ export class Invitations {
     }
   }
 
-  /** Ends an invite: its link or code opens nothing any more. @returns false when no such invite is open */
+  /** Revokes an invite: its link or code stops working. @returns false when there is no such open invite */
   revoke(organizationId: string, by: Actor, id: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.close(organizationId, id);
@@ -92,14 +92,14 @@ export class Invitations {
     if (!old?.email) return { status: 'absent' };
     const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
     const sent = await this.send(provisioner, { scope, role, targetId, subjectId, email, apiKeyId: null });
-    // The former mail stays good: its link may be on its way.
+    // Keep the old invite valid: its mail may still be on its way.
     if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) throw new NotNow(email);
     const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed };
     await this.audit.add(organizationId, by, 'resend_invite', details);
     return { status: 'done', ...sent };
   }
 
-  /** Revokes inside the ambient transaction. Standing codes stay, and account links belong to their person. */
+  /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to their person. */
   private async close(organizationId: string, id: string) {
     const [row] = await this.db.query<
       Pick<Tables['invites'], 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }

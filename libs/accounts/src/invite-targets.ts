@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 
-/** What invites lead to. */
+/** The records that invites lead to. */
 @Injectable()
 export class InviteTargets {
   constructor(private readonly db: Database) {}
 
-  /** Whether the target of such an invite is there, inside the ambient transaction. */
+  /** Whether the target of such an invite exists, inside the ambient transaction. */
   async has(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<boolean> {
     const targets: Record<Tables['invites']['scope'], Sql | null> = {
       organization: null,
@@ -25,8 +25,8 @@ export class InviteTargets {
   }
 
   /**
-   * What the page of an invite calls its target, inside the ambient transaction: a classroom, a group, a tutor, or a child
-   * by its first name. null where there is nothing to tell.
+   * The name of an invite's target for its page, inside the ambient transaction: a classroom, a group, a tutor, or a
+   * child's first name. null when there is nothing to show.
    */
   async nameOf(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<string | null> {
     const names: Record<Tables['invites']['scope'], Sql | null> = {
@@ -36,7 +36,7 @@ export class InviteTargets {
       group: sql`SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id}`,
       tutor_student: sql`SELECT u.first_name || ' ' || u.last_name AS name FROM members m JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.status = 'accepted'`,
-      // Whoever has the code knows the child; nobody else is to learn who it is.
+      // Whoever has the code knows the child; nobody else may learn who it is.
       parent: sql`SELECT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS name
         FROM members m LEFT JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${id}`,

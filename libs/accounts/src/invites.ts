@@ -12,7 +12,7 @@ export interface NewInvite {
   role: Tables['invites']['role'];
   targetId: string;
   subjectId?: string | null;
-  /** The only recipient; shareable without one. */
+  /** The only recipient. Without one, the invite can be shared. */
   email?: string | null;
   /** A short code to type instead of a token in a link. */
   code?: boolean;
@@ -21,12 +21,12 @@ export interface NewInvite {
   apiKeyId?: string | null;
 }
 
-/** An invite with its secret, which is shown this once. */
+/** An invite with its secret, which is shown only once. */
 export interface MintedInvite extends NewInvite {
   id: string;
   /** Token or code. */
   secret: string;
-  /** Only for the mail. */
+  /** Goes only into the mail. */
   proof: string | null;
   expiresAt: Date;
   createdAt: Date;
@@ -38,7 +38,7 @@ export type StandingRole = (typeof STANDING_ROLES)[number];
 
 const DAY_MS = 86_400_000;
 
-/** Tokens, codes and the rows behind them. Only hashes are stored. */
+/** Creates and stores invites. Only hashes of tokens and codes are stored. */
 @Injectable()
 export class Invites {
   constructor(
@@ -89,7 +89,7 @@ export class Invites {
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
-  /** {@link addStandingCodes} in a transaction of its own. Returns whether there was anything to make. */
+  /** Runs {@link addStandingCodes} in its own transaction. Returns whether a code was created. */
   ensureStandingCodes(organizationId: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
   }
@@ -98,7 +98,7 @@ export class Invites {
    * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY
    * nothing is created: the worker, which has the key, does it later.
    *
-   * @returns whether one was made
+   * @returns whether one was created
    */
   async addStandingCodes(organizationId: string): Promise<boolean> {
     if (!this.env.get('ENCRYPTION_KEY')) return false;

@@ -20,7 +20,7 @@ export interface Organization extends Required<NewOrganization> {
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/** A request that the rules of accounts refuse. The message is for whoever made it. */
+/** A request that violates the rules of accounts. The message is for whoever made it. */
 export class AccountError extends Error {}
 
 /** Organizations and their owners, managed by the operator. */
@@ -32,9 +32,9 @@ export class Organizations {
   ) {}
 
   /**
-   * Makes an organization and its standing join codes.
+   * Creates an organization and its standing join codes.
    *
-   * @throws AccountError when the slug is taken or a value does not fit
+   * @throws AccountError when the slug is taken or a value is invalid
    */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { name, slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
@@ -54,7 +54,7 @@ export class Organizations {
     return { id };
   }
 
-  /** All organizations, by their slugs: for the owner of the database alone, who may ask to see past row-level security. */
+  /** All organizations, by slug. Only for the owner of the database, who may bypass row-level security. */
   async list(): Promise<Organization[]> {
     return this.db.transaction({ organizationId: NO_ORGANIZATION }, async () => {
       await this.db.query(sql`SELECT set_config('app.maintenance', 'on', true)`);
@@ -85,7 +85,7 @@ export class Organizations {
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
         ON CONFLICT DO NOTHING`);
-      // The login may be invisible as another organization's, but its id can be looked up.
+      // A login of another organization is invisible here, but its id can be looked up.
       const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
       const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`

@@ -11,7 +11,7 @@ import { hashPassword, isPassword } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
 
 const HOUR = 3_600_000;
-/** Of a link that somebody has asked for, of one that confirms an address, and of one that the operator hands out (ms). */
+/** Lifetimes of a link that somebody requested, one that confirms an address, and one from the operator (ms). */
 const ASKED_FOR = HOUR;
 const CONFIRMATION = 24 * HOUR;
 const HANDED_OUT = 7 * 24 * HOUR;
@@ -19,15 +19,15 @@ const HANDED_OUT = 7 * 24 * HOUR;
 /** The login whose password a link sets. */
 export interface LinkedLogin {
   email: string;
-  /** Somebody uses the login, and nobody has proven the address: whoever shows what opens it already keeps everything. */
+  /** The login is in use but its address is not proven: whoever has its current credential keeps everything. */
   unproven: boolean;
   passkeys: boolean;
 }
 
-/** What comes with a link: a password, the current one or a new one; or a passkey of the login that was just used. */
+/** What comes with a link: the current or a new password, or a passkey of the login that was just used. */
 export type LinkCredential = { password: string; replacesPasskeys?: boolean } | UsedPasskey;
 
-/** Links with which people set their password. They prove the address: whoever has one reads its mail. */
+/** Links for setting a password. They prove the address, because whoever has one reads its mail. */
 @Injectable()
 export class PasswordLinks {
   constructor(
@@ -51,24 +51,24 @@ export class PasswordLinks {
         ${uuidv7()}, ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
   }
 
-  /** A link for somebody whom the operator vouches for. As the owner of the database. */
+  /** A link for somebody whom the operator vouches for. Runs as the owner of the database. */
   async handOut(userId: string): Promise<{ url: string; expiresAt: Date }> {
     const { secret, url, expiresAt } = this.make(HANDED_OUT);
     await this.db.lookUp(sql`SELECT add_password_link(${hashOf(secret)}, ${userId}, ${`${HANDED_OUT} ms`}::interval)`);
     return { url, expiresAt };
   }
 
-  /** Whose password the link sets; null when it is used, expired or unknown. Looking changes nothing. */
+  /** The login of a link; null when it is used, expired or unknown. Changes nothing. */
   async look(secret: string): Promise<LinkedLogin | null> {
     const link = await this.find(secret);
     return link && { email: link.email, unproven: link.unproven, passkeys: link.passkeys };
   }
 
   /**
-   * Proves the address, and sets a password that is new, once. Every session of the login ends then.
+   * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
    *
-   * @returns the login, or null when the link opens nothing any more. `passkeys`: a new password would take them away from
-   *   a login that is not proven, and nobody has agreed to that; nothing was done.
+   * @returns the login, or null when the link no longer works. `passkeys`: nothing was done, because a new password
+   *   would remove the passkeys of a login that is not proven, which nobody has agreed to.
    */
   async use(secret: string, credential: LinkCredential): Promise<{ userId: string; shown: Shown } | 'passkeys' | null> {
     const link = await this.find(secret);

@@ -8,10 +8,10 @@ import { AccountMails } from '../provisioning/account-mails.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { Identities } from './identities.js';
 
-/** `decided`: nobody waits under this id any more, or never did. `absent`: nobody here has it. */
+/** `decided`: the person is not, or no longer, waiting. `absent`: nobody in this organization has this id. */
 export type Decided = 'done' | 'decided' | 'absent';
 
-/** Lets tutors in who have joined by a reusable code, or does not. Whoever waits sees nothing of the organization. */
+/** Approves or declines tutors who joined with a reusable code. Until then they see nothing of the organization. */
 @Injectable()
 export class Approvals {
   constructor(
@@ -21,7 +21,7 @@ export class Approvals {
     private readonly mails: AccountMails,
   ) {}
 
-  /** The tutor is told by mail. */
+  /** Notifies the tutor by mail. */
   approve(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
     return this.decide(provisioner.organizationId, by, 'approve_member', userId, async () => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
@@ -30,7 +30,7 @@ export class Approvals {
     });
   }
 
-  /** They are archived, and told by mail: a code does not let them back in, only an invite to their address. */
+  /** Archives the tutor and notifies them by mail. Only an invite to their address, not a code, lets them back in. */
   decline(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
     const { organizationId } = provisioner;
     return this.decide(organizationId, by, 'decline_member', userId, async () => {
@@ -45,7 +45,7 @@ export class Approvals {
     });
   }
 
-  /** Past row-level security, which hides the login of whom the organization has not let in. */
+  /** Bypasses row-level security, which hides the logins of people whom the organization has not let in. */
   private async tell(provisioner: Provisioner, kind: EmailKind, userId: string, path?: string): Promise<void> {
     const login = await this.identities.hold(userId);
     if (login)

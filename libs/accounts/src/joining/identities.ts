@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 
-/** A login, as far as joining and signing in need it. Never shown to an organization. */
+/** What joining and signing in need to know of a login. Never shown to an organization. */
 export interface Identity {
   id: string;
   email: string;
@@ -16,13 +16,13 @@ export interface Identity {
   passwordHash: string | null;
   /** Whether a password or a passkey opens it. */
   used: boolean;
-  /** Whether organizations other than that of the transaction have a tie to it, of whatever status. */
+  /** Whether other organizations than the transaction's have a membership of it, whatever its status. */
   elsewhere: boolean;
 }
 
 /** A passkey whose registration has been verified. */
 export interface NewPasskey {
-  /** The login that the device keeps it for; one that is made with the passkey gets this id. */
+  /** The login that the device stores it for. A login created with the passkey gets this id. */
   loginId: string;
   credentialId: Buffer;
   publicKey: Buffer;
@@ -31,17 +31,17 @@ export interface NewPasskey {
   name: string;
 }
 
-/** A passkey that was used just now: more than being signed in, it says that the person is the same. */
+/** A passkey that was just used. Unlike a session, it proves that this is the same person. */
 export interface UsedPasskey {
   userId: string;
   passkeyId: string;
   credentialId: Buffer;
 }
 
-/** What opens a login from now on. */
+/** The new credential of a login. */
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
-/** What somebody has shown to be let in: a session begins only while it still opens the login. */
+/** The credential that somebody signed in with. A session starts only while it is still valid. */
 export type Shown = { passwordHash: string } | { credentialId: Buffer };
 
 interface Row {
@@ -56,17 +56,17 @@ interface Row {
   elsewhere: boolean;
 }
 
-/** The doors to logins that go past row-level security. Each keeps its rule in the database. */
+/** Access to logins that bypasses row-level security. The database enforces the rule of each function. */
 @Injectable()
 export class Identities {
   constructor(private readonly db: Database) {}
 
-  /** The login with this (normalized) address; it stays so until the ambient transaction ends. */
+  /** The login with this (normalized) address, locked until the ambient transaction ends. */
   async holdByAddress(address: string): Promise<Identity | null> {
     return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(${address}, NULL, true)`));
   }
 
-  /** The login with this id, held likewise. */
+  /** The login with this id, locked likewise. */
   async hold(id: string): Promise<Identity | null> {
     return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(NULL, ${id}, true)`));
   }
@@ -81,7 +81,7 @@ export class Identities {
     return toIdentity(await this.db.lookUp<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
   }
 
-  /** Gives a login its first credential. False when it was used or proven before, or others are tied to it. */
+  /** Sets a login's first credential. False if it is in use or proven, or has memberships elsewhere. */
   setFirst(id: string, credential: Credential): Promise<boolean> {
     return this.ask(
       'hash' in credential
@@ -91,9 +91,9 @@ export class Identities {
   }
 
   /**
-   * The address is proven, inside the ambient transaction.
+   * Marks the address as proven, inside the ambient transaction.
    *
-   * @param credential replaces all others; null for somebody who has shown the current password
+   * @param credential replaces all others; null for somebody who has given the current password
    * @returns false when somebody else has this passkey
    */
   prove({ id, address }: Identity, credential: Credential | null): Promise<boolean> {
@@ -103,21 +103,21 @@ export class Identities {
     return this.ask(sql`SELECT take_login(${id}, ${address}, ${credential?.hash ?? null}, ${!credential}) AS done`);
   }
 
-  /** Whether a passkey opens this login. */
+  /** Whether this login has a passkey. */
   hasPasskeys(id: string): Promise<boolean> {
     return this.ask(sql`SELECT has_passkeys(${id}) AS done`);
   }
 
   /**
-   * The person does not want to belong to the organization of the ambient transaction, which waits for an answer.
+   * Declines a pending membership of the organization of the ambient transaction.
    *
-   * @returns false when nothing waits
+   * @returns false when nothing is pending
    */
   decline(id: string, as: 'member' | 'parent'): Promise<boolean> {
     return this.ask(sql`SELECT decline_ties(${id}, ${as === 'parent'}) AS done`);
   }
 
-  /** The operator's word that whoever uses the login with this (normalized) address owns it. False when there is none. */
+  /** The operator confirms that the login's user owns its (normalized) address. False if there is no such login. */
   async vouchFor(address: string): Promise<boolean> {
     const login = await this.find(address);
     if (!login) return false;
@@ -128,9 +128,9 @@ export class Identities {
   }
 
   /**
-   * The person accepts the organization of the ambient transaction, where a tie waits for that.
+   * Accepts a pending membership of the organization of the ambient transaction.
    *
-   * @param trusted without a proof of the address, although others are tied to the login
+   * @param trusted accept without a proven address, even if the login has memberships elsewhere
    * @returns false when only a login with a proven address may accept
    */
   accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {

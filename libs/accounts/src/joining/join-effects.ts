@@ -7,7 +7,7 @@ import { Families } from '../provisioning/families.js';
 import type { Identity } from './identities.js';
 import type { OpenedInvite } from './opened-invites.js';
 
-/** What joining writes, inside the ambient transaction. */
+/** The writes of joining, inside the ambient transaction. */
 @Injectable()
 export class JoinEffects {
   constructor(
@@ -16,7 +16,7 @@ export class JoinEffects {
     private readonly families: Families,
   ) {}
 
-  /** Since when somebody is archived here (null: they are not), and whether they wait for approval. */
+  /** When somebody was archived here (null if they are not), and whether they wait for approval. */
   async standing(
     organizationId: string,
     userId: string,
@@ -40,10 +40,10 @@ export class JoinEffects {
   }
 
   /**
-   * A tutor with a profile, as provisioning makes one.
+   * Adds the member, for a tutor with a profile as in provisioning.
    *
-   * @param newcomer whether the organization has nothing to do with the person so far
-   * @returns whether somebody has to approve: of a tutor who came by a code; and whether they have been asked before
+   * @param newcomer whether the organization does not know the person yet
+   * @returns whether a tutor who came by a code needs approval, and whether it has been requested before
    */
   async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email: named } = invite;
@@ -66,14 +66,14 @@ export class JoinEffects {
         WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
       return waiting ? 'asked' : false;
     }
-    // Who invites an address has approved of it.
+    // An invite to an address implies approval.
     await this.db.query(sql`
       UPDATE members SET approval_requested_at = NULL
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
     return false;
   }
 
-  /** What the invite gives besides: a place, a tutor, a child. */
+  /** Adds what else the invite grants: a place, a tutor or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: OpenedInvite, userId: string): Promise<void> {
     if (scope === 'classroom') await this.places.inClassroom(organizationId, targetId, userId, 'student');
     if (scope === 'group') await this.places.inGroup(organizationId, targetId, userId, 'student');
@@ -81,7 +81,7 @@ export class JoinEffects {
     if (scope === 'parent') await this.families.link(organizationId, userId, targetId);
   }
 
-  /** An invite to one person serves once, and its proof with it. */
+  /** Closes an invite to one person, which works once, as does its proof. */
   async close({ id, organizationId, email }: OpenedInvite): Promise<void> {
     if (email === null) return;
     await this.db.query(sql`

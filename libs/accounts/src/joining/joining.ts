@@ -22,11 +22,11 @@ import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { hashPassword, isPassword, refusedPassword } from './passwords.js';
 
-/** Who accepts with a password, or with a passkey made for this: of a login that may not be there yet. */
+/** Somebody who accepts with a password, or with a passkey made for this; their login may not exist yet. */
 export type Newcomer = {
-  /** Where the invite names none. */
+  /** Used when the invite names none. */
   email?: string | null;
-  /** Of a new login. */
+  /** For a new login. */
   firstName?: string;
   lastName?: string;
 } & ({ password: string; replacesPasskeys?: boolean } | { passkey: NewPasskey });
@@ -38,27 +38,27 @@ export interface Joined {
   status: 'joined';
   userId: string;
   organizationId: string;
-  /** Whether a login was made. */
+  /** Whether a login was created. */
   created: boolean;
   /** Whether the address is proven. */
   verified: boolean;
-  /** Whether a confirmation was mailed; not so when the address was mailed a moment ago. */
+  /** Whether a confirmation was mailed; false if the address was mailed a moment ago. */
   confirmationMailed: boolean;
   /** Whether an owner or admin has to approve first. */
   waits: boolean;
-  /** What the person has shown, or made; null for somebody who was signed in. */
+  /** The credential that the person used or created; null for somebody who was signed in. */
   shown: Shown | null;
 }
 
 /**
  * Why somebody cannot join:
- * - `unknown` secret, or an invite that is not valid any more
- * - `sign_in`: to the login of this address; `other_account`: who is signed in is somebody else
- * - `unconfirmed`: what another organization offers takes a login whose address is proven
- * - `role`: the person is something else in the organization; `archived`: only an invite to the address lets them back in
- * - `address`, `name`, `password`: missing, or nobody can have it
- * - `passkey`: it is somebody's already
- * - `passkeys`: a new password would take away the passkeys of a login that is not proven, and nobody has agreed to that
+ * - `unknown`: unknown secret, or an invite that is no longer valid
+ * - `sign_in`: they must sign in to the login of this address; `other_account`: somebody else is signed in
+ * - `unconfirmed`: an invite from another organization requires a proven address
+ * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
+ * - `address`, `name`, `password`: missing or not allowed
+ * - `passkey`: it already belongs to somebody
+ * - `passkeys`: a new password would remove the passkeys of a login that is not proven, which nobody has agreed to
  */
 export type JoinProblem =
   | Exclude<InviteState, 'valid'>
@@ -86,7 +86,7 @@ class Refused extends Error {
   }
 }
 
-/** What a person is known to be, once their login is found or made. */
+/** What is known of a person once their login is found or created. */
 interface Arrived {
   identity: Identity;
   created: boolean;
@@ -94,9 +94,9 @@ interface Arrived {
 }
 
 /**
- * Accepts invites: the one way in which people become accepted by their own will, for pages and programs alike. An
- * invite's own secret opens it, and proves nothing: the organization has it too. The second secret of a mail proves the
- * address; who has it takes over a login that nobody has proven before.
+ * Accepts invites, for pages and programs alike. An invite's own secret opens it but proves nothing, because the
+ * organization has it too. The second secret, which only the mail contains, proves the address: whoever has it takes
+ * over a login that nobody has proven before.
  */
 @Injectable()
 export class Joining {
@@ -121,7 +121,7 @@ export class Joining {
     const found = await this.opened.find(text);
     if (!found) return { status: 'refused', problem: 'unknown' };
     if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
-    // Slow by design, so before anything is locked.
+    // Slow by design, so done before anything is locked.
     const credential = await credentialOf(who);
     try {
       return await this.db.transaction(found, async () => {
@@ -142,7 +142,7 @@ export class Joining {
     return 'passkeyId' in who ? this.withPasskey(invite, who) : this.arrive(invite, who, credential!);
   }
 
-  /** Somebody who has used a passkey of the login that the invite is for is the one who has used the login so far. */
+  /** A passkey of the invited login shows that this is the person who has used the login so far. */
   private async withPasskey(invite: OpenedInvite, { userId, credentialId }: UsedPasskey): Promise<Arrived> {
     const identity = await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
     if (identity?.id !== userId) throw new Refused('passkey');
@@ -157,7 +157,7 @@ export class Joining {
       ? await this.identities.holdByAddress(normalizeEmail(invite.email))
       : await this.identities.hold(signedInAs);
     if (identity?.id !== signedInAs) throw new Refused('other_account');
-    // Being signed in to a login that nobody has proven says nothing of who is: the proof comes with a credential.
+    // A session of an unproven login does not show who it belongs to, so the proof requires a credential.
     if (invite.proven && !identity.verified) throw new Refused('password');
     return { identity, created: false, shown: null };
   }
@@ -178,14 +178,14 @@ export class Joining {
       return { ...arrived, identity: { ...identity, verified: true } };
     }
     if (known) return arrived;
-    // An invite to this very address gives a login that its organization has made its first credential.
+    // An invite to this address may set the first credential of a login that the organization created.
     const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
     if (!first) throw new Refused('sign_in');
     await this.tellOf(identity.id, credential);
     return arrived;
   }
 
-  /** Somebody has given a login that was there already what opens it: its address is told. */
+  /** Notifies the address of an existing login that it has a new credential. */
   private async tellOf(loginId: string, credential: Credential): Promise<void> {
     const kind = 'passkey' in credential ? 'passkey_added' : 'password_changed';
     await this.db.query(sql`SELECT ${this.notices.mail(kind, loginId)}`);
@@ -199,7 +199,7 @@ export class Joining {
     const names = { firstName: firstName.trim(), lastName: lastName.trim() };
     if (!Object.values(names).every((name) => name !== '' && Array.from(name).length <= 200)) throw new Refused('name');
     const known = 'passkey' in credential ? credential.passkey.loginId : null;
-    // Somebody's id: of the login that had this address when the passkey was made, and has another one by now.
+    // The id may be taken by the login that had this address when the passkey was created and has since changed it.
     const id = known === null || (await this.identities.hold(known)) ? uuidv7() : known;
     if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw new RetryTransaction();
     const login = { id, ...names, email, address: normalizeEmail(email), passwordHash: null, used: false };
@@ -215,7 +215,7 @@ export class Joining {
     const { organizationId } = invite;
     const as = invite.role === 'parent' ? 'parent' : 'member';
     const by: Provisioner = { organizationId, organization: invite.organization, keyId: null };
-    // Without mail nothing can be proven: being signed in has to do.
+    // Without mail no address can be proven, so being signed in must suffice.
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
@@ -242,7 +242,8 @@ export class Joining {
   }
 
   /**
-   * Ties the person to the organization as what the invite says, waiting to be accepted. Who has an account is tied already.
+   * Adds the person to the organization in the invite's role, pending acceptance. For an account invite, they are a
+   * member already.
    *
    * @returns whether an owner or admin has to approve, and whether they have been asked before
    */
@@ -253,12 +254,12 @@ export class Joining {
       if (archivedAt) throw new Refused('archived');
       return waits && 'asked';
     }
-    // An invite from before says nothing of who was sent away since.
+    // The person was archived after the invite was created.
     if (archivedAt && archivedAt > invite.createdAt) throw new Refused('archived');
     const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
     const standing = role === 'parent' ? stateAsParent(login) : stateAsMember(role, login);
     if (standing.as === 'refused') throw new Refused('role');
-    // A code may have gone round: who was sent away does not come back with it.
+    // A code may have been passed on: it does not let archived people back in.
     if (standing.as === 'returning' && email === null) throw new Refused('archived');
     if (role === 'parent') {
       await this.effects.tieParent(organizationId, identity);

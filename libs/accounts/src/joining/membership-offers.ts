@@ -6,7 +6,7 @@ import { AuditLog } from '../audit-log.js';
 import { Logins } from '../provisioning/logins.js';
 import { Identities } from './identities.js';
 
-/** What an organization wants somebody to be, and they have not answered. */
+/** A membership that an organization offers and that the person has not answered yet. */
 export interface MembershipOffer {
   organizationId: string;
   organization: string;
@@ -14,7 +14,7 @@ export interface MembershipOffer {
   as: 'member' | 'parent';
 }
 
-/** Memberships that wait for a person who has proven the address: what an invite by mail offers, without the mail. */
+/** Pending memberships of people with a proven address: what an invite by mail offers, without the mail. */
 @Injectable()
 export class MembershipOffers {
   constructor(
@@ -24,7 +24,7 @@ export class MembershipOffers {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @param session what the database knows a session by; nothing is said of an address that is not proven */
+  /** @param session the session's stored hash; the list is empty unless the address is proven */
   async list(session: Buffer | null): Promise<MembershipOffer[]> {
     const rows = await this.db.lookUp<{
       organization_id: string;
@@ -37,12 +37,12 @@ export class MembershipOffers {
     });
   }
 
-  /** @returns false when nothing waits there */
+  /** @returns false when nothing is pending */
   accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
     return this.answer(organizationId, by, as, 'join', () => this.identities.accept(by.userId, as, false));
   }
 
-  /** @returns false when nothing waits there */
+  /** @returns false when nothing is pending */
   decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
     return this.answer(organizationId, by, as, 'decline_membership', () => this.identities.decline(by.userId, as));
   }
@@ -59,7 +59,7 @@ export class MembershipOffers {
       const { userId } = by;
       const identity = await this.identities.hold(userId);
       if (!identity?.verified || !(await this.waits(organizationId, userId, as)) || !(await work())) return false;
-      // The links to the account that were mailed are answered too.
+      // This also closes the account links that were mailed.
       await this.db.query(sql`
         UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId}
           AND scope = 'account' AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL`);

@@ -8,12 +8,12 @@ import { Invites } from '../invites.js';
 import { Identities, type Identity } from './identities.js';
 
 /**
- * Where an invite stands. `moved`: the login that it was for has another address by now. `gone`: what it leads to is
- * there no more. Whoever opens one of those asks for a new invite.
+ * The state of an invite. `moved`: its login has changed its address since. `gone`: its target no longer exists. In
+ * both cases the person has to ask for a new invite.
  */
 export type InviteState = 'valid' | 'accepted' | 'revoked' | 'expired' | 'moved' | 'gone';
 
-/** An invite that somebody has the secret of. */
+/** An invite that somebody opened with its secret. */
 export interface OpenedInvite {
   id: string;
   organizationId: string;
@@ -23,29 +23,29 @@ export interface OpenedInvite {
   targetId: string;
   subjectId: string | null;
   email: string | null;
-  /** The login that had the address when it was made. */
+  /** The login that had the address when the invite was created. */
   loginId: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   state: InviteState;
-  /** Whether whoever opened it has the mail's own secret too, and so reads the mail of its address. */
+  /** Whether it was opened with the mail's second secret too, by somebody who reads the mail of its address. */
   proven: boolean;
 }
 
-/** An invite as its page shows it, and what the person has to do to accept. */
+/** An invite as shown on its page, and what the person has to do to accept it. */
 export interface InvitePage extends OpenedInvite {
   /** The name of the classroom, group or tutor, or the first name of the child. */
   target: string | null;
-  /** Whose address it is, when it is to an address that has a login by now. */
+  /** The login that has the invite's address now, if any. */
   holderId: string | null;
   /**
    * - `either`: register, or sign in
-   * - `registration`: nobody has this address yet; names and a password or passkey make the login
-   * - `password`: the login is there, and the password or passkey given now becomes its own
-   * - `sign_in`: only who signs in to the login of this address may accept
+   * - `registration`: nobody has this address yet; names and a password or passkey create the login
+   * - `password`: the login exists, and the password or passkey given now becomes its credential
+   * - `sign_in`: the person must sign in to the login of this address
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
-  /** Of a login whose password may be given now: whether a passkey opens it, which a new password would take away. */
+  /** Where a password may be set now: whether the login has a passkey, which a new password would remove. */
   hasPasskeys: boolean;
 }
 
@@ -76,8 +76,9 @@ export class OpenedInvites {
   ) {}
 
   /**
-   * The page of an invite; null when there is none. Opening consumes nothing: mail scanners open links. A code that is used
-   * up, expired or revoked is answered like one that never was, in the same time: a guess learns nothing.
+   * The page of an invite; null when there is none. Opening consumes nothing, because mail scanners open links. A code
+   * that is used, expired or revoked gets the same answer in the same time as an unknown one, so a guess reveals
+   * nothing.
    *
    * @param text token or code, however it was typed
    * @param proof the second secret of a mail's link
@@ -97,7 +98,7 @@ export class OpenedInvites {
     });
   }
 
-  /** Where the invite with this secret belongs, before anything else is known; and whether it opens nothing any more. */
+  /** The organization of the invite with this secret, before anything else is known, and whether it is closed. */
   async find(text: string): Promise<{ id: string; organizationId: string; closed: boolean } | null> {
     const hash = this.invites.hashOf(readSecret(text));
     const [row] = await this.db.lookUp<{ id: string; organization_id: string; closed: boolean }>(

@@ -1,13 +1,13 @@
 import { hash, verify } from '@node-rs/argon2';
 
-/** What OWASP asks of argon2id (the library's default): 19 MiB, two passes, one lane. */
+/** OWASP's parameters for argon2id (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** In code points. The longest keeps a request from hashing a book. */
+/** In code points. The maximum bounds the cost of hashing. */
 const SHORTEST = 10;
 const LONGEST = 1_000;
 
-/** Why nobody can have this password; null when somebody can. */
+/** Why this password is not allowed; null when it is. */
 export function refusedPassword(password: string): string | null {
   const length = Array.from(password).length;
   if (length < SHORTEST) return `Take at least ${SHORTEST} characters.`;
@@ -21,7 +21,7 @@ export function hashPassword(password: string): Promise<string> {
 
 let nobodys: Promise<string> | undefined;
 
-/** Takes as long without a stored hash as with one. */
+/** Takes equally long with and without a stored hash. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   nobodys ??= hashPassword('nobody’s password');
   const right = await verify(stored ?? (await nobodys), password.normalize('NFKC'));

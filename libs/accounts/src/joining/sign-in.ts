@@ -8,7 +8,7 @@ import { isPassword } from './passwords.js';
 export class SignIn {
   constructor(private readonly identities: Identities) {}
 
-  /** The login with this address and password. A known and an unknown address take as long. */
+  /** The login with this address and password. Known and unknown addresses take equally long. */
   async withPassword(
     email: string,
     password: string,

@@ -23,7 +23,7 @@ import {
 } from './new-key.js';
 import type { Scope } from './scopes.js';
 
-/** A key as the guard sees it: enough to admit or refuse, and to know on whose behalf. */
+/** What the guard needs to know of a key, to admit or refuse a request and on whose behalf. */
 export interface KeyLookup {
   id: string;
   organizationId: string;
@@ -35,14 +35,14 @@ export interface KeyLookup {
   usedThisMinute: boolean;
 }
 
-/** A key that was just made. Its text is shown once: nothing that is stored leads back to it. */
+/** A new key. Its text is shown once and cannot be derived from what is stored. */
 export interface MadeKey {
   id: string;
   key: string;
   expiresAt: Date | null;
 }
 
-/** What else belongs into the transaction that makes a key. */
+/** Further work in the transaction that creates a key. */
 export type HandOver = (made: MadeKey) => Promise<void>;
 
 interface LookupRow {
@@ -74,12 +74,12 @@ export class ApiKeys {
     private readonly notices: KeyNotices,
   ) {}
 
-  /** For programs that are no Nest application. */
+  /** For programs that are not Nest applications. */
   static on(db: Database, env: Env): ApiKeys {
     return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(db, env, new Outbox(db, new Vault(env), env)));
   }
 
-  /** What is stored of a key; null for a text that cannot be one. */
+  /** The stored hash of a key; null for a malformed one. */
   hash(key: string): Buffer | null {
     return KEY.test(key) ? hashOfKey(key) : null;
   }
@@ -90,7 +90,7 @@ export class ApiKeys {
     return row ? toLookup(row) : null;
   }
 
-  /** The organization's keys: those that work first, newest first; then the others, likewise. */
+  /** The organization's keys: active ones first, then the others; each group newest first. */
   async list(organizationId: string, most = 10_000, offset = 0): Promise<ListedKey[]> {
     const limit = sql`LIMIT ${most} OFFSET ${offset}`;
     const [rows] = await this.db.read<[KeyRow]>({ organizationId }, selectKeys(organizationId, empty, limit));
@@ -107,9 +107,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key.
+   * Creates a key.
    *
-   * @throws KeyRefused for what no key can have; KeyMadeBefore when this form was sent before
+   * @throws KeyRefused for invalid values; KeyMadeBefore when this form was sent before
    */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
@@ -130,11 +130,11 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key of the same name and scopes, which lives as long as the old one was made to live. The old one goes on
-   * working for the overlap, and never longer than it would have.
+   * Creates a key with the same name, scopes and lifetime. The old key keeps working for the overlap, but never beyond
+   * its own expiry.
    *
    * @returns null when this organization has no such key
-   * @throws KeyRefused when it does not work any more; KeyMadeBefore when this form was sent before
+   * @throws KeyRefused when it no longer works; KeyMadeBefore when this form was sent before
    */
   replace(
     organizationId: string,
@@ -182,7 +182,7 @@ export class ApiKeys {
     });
   }
 
-  /** Revokes at once, everywhere. Returns the key, or null when this organization has none; a second time changes nothing. */
+  /** Revokes a key at once. Returns it, or null when this organization has no such key. Idempotent. */
   revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey | null> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.db.query(sql`
@@ -201,13 +201,13 @@ export class ApiKeys {
     });
   }
 
-  /** {@link revokeOf}, for the operator, who names no organization. Returns false when there is no such key. */
+  /** {@link revokeOf} for the operator, without an organization. Returns false when there is no such key. */
   async revoke(id: string): Promise<boolean> {
     const organizationId = await this.organizationOf(id);
     return organizationId !== null && (await this.revokeOf(organizationId, id)) !== null;
   }
 
-  /** Whose key it is: for the operator alone. */
+  /** The organization that a key belongs to. Only for the operator. */
   async organizationOf(id: string): Promise<string | null> {
     const [found] = await this.db.lookUp<{ organization_id: string | null }>(
       sql`SELECT organization_of_api_key(${id}) AS organization_id`,
@@ -215,7 +215,7 @@ export class ApiKeys {
     return found?.organization_id ?? null;
   }
 
-  /** Notes that the keys were used in this minute. */
+  /** Records that the keys were used in this minute. */
   async markUsed(organizationId: string, ids: string[]): Promise<void> {
     await this.db.transaction({ organizationId }, () =>
       this.db.query(sql`
@@ -232,7 +232,7 @@ export class ApiKeys {
     if (scopes.length === 0) throw new KeyRefused('scopes');
     const prefix = this.env.get('API_KEY_PREFIX');
     const { key, keyHash, ...ends } = mintKey(prefix);
-    // The capability is named only when it is given: people's processes have no right to the column.
+    // The column is named only when it is set: the roles that people reach have no right to it.
     const [capability, given] = platformBlog ? [sql`, platform_blog`, sql`, true`] : [empty, empty];
     const [row] = await this.db.query<{ id: string; expires_at: Date | null; over: boolean }>(sql`
       INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four, scopes, created_by, expires_at,
@@ -249,9 +249,9 @@ export class ApiKeys {
     return { id: row.id, key, expiresAt: row.expires_at, name, scopes, display: maskedKey(prefix, ends) };
   }
 
-  /** @throws KeyRefused when people have made too many; replaced keys are not counted among those that work */
+  /** @throws KeyRefused when people have created too many; replaced keys do not count as active */
   private async refuseTooMany(organizationId: string): Promise<void> {
-    // One after the other, so that what is counted stays right. Each statement sees what was committed before it.
+    // Serialized, so that the count stays correct. Each statement sees what was committed before it.
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${organizationId}`}, 0))`);
     const [made] = await this.db.query<{ active: number; today: number }>(sql`
       SELECT count(*) FILTER (WHERE revoked_at IS NULL AND replaced_by IS NULL

@@ -23,16 +23,16 @@ export class KeyNotices {
     private readonly outbox: Outbox,
   ) {}
 
-  /** A command on a machine that does not hold the encryption key cannot queue what the worker could open. */
+  /** False for a command on a machine without the encryption key: the worker could not decrypt its mails. */
   get able(): boolean {
     return this.outbox.sendsMail && this.env.get('ENCRYPTION_KEY') !== null;
   }
 
   /**
-   * Queues a mail to every owner and admin who has accepted, inside the ambient transaction. The limits for invites do not
-   * hold it back: they would let whoever has sent some make a key unnoticed.
+   * Queues a mail to every owner and admin who has accepted, inside the ambient transaction. The limits for invites do
+   * not apply: otherwise somebody could use them up and then create a key unnoticed.
    *
-   * @param by the person behind it; null for the operator or the calendar
+   * @param by the person who made the change; null for the operator or an expiry
    */
   async tell(organizationId: string, kind: KeyEmailKind, by: string | null, key: Omit<KeyInMail, 'by'>): Promise<void> {
     if (!this.able) return;

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 
-/** A key as people see it. Nothing in it opens anything. */
+/** A key as people see it. It contains nothing secret. */
 export interface ListedKey {
   id: string;
   name: string;
@@ -9,15 +9,15 @@ export interface ListedKey {
   scopes: string[];
   platformBlog: boolean;
   status: 'active' | 'expired' | 'revoked';
-  /** null: an operator made it. */
+  /** null when an operator created it. */
   createdBy: string | null;
-  /** The name of that person, while the organization sees it. */
+  /** That person's name, as long as the organization may see it. */
   creator: string | null;
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** The key that takes over. */
+  /** The key that replaces it. */
   replacedBy: string | null;
 }
 
@@ -26,7 +26,7 @@ export type KeyRow = Omit<ListedKey, 'display'> & { firstFour: string; lastFour:
 const STATUS = sql`CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= now() THEN 'expired'
   ELSE 'active' END`;
 
-/** The keys of an organization that work, newest first, then the others. */
+/** The organization's active keys, newest first, then the others. */
 export function selectKeys(organizationId: string, where: Sql, limit: Sql): Sql {
   return sql`
     SELECT k.id, k.name, k.first_four AS "firstFour", k.last_four AS "lastFour", k.scopes, ${STATUS} AS status,
@@ -38,7 +38,7 @@ export function selectKeys(organizationId: string, where: Sql, limit: Sql): Sql 
     ORDER BY ${STATUS} = 'active' DESC, k.created_at DESC, k.id DESC ${limit}`;
 }
 
-/** The text of a key without what opens anything. */
+/** The text of a key without its secret part. */
 export function maskedKey(prefix: string, { firstFour, lastFour }: Pick<KeyRow, 'firstFour' | 'lastFour'>): string {
   return `${prefix}_live_${firstFour}…${lastFour}`;
 }

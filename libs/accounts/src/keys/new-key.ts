@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { AccountError } from '../organizations.js';
 import type { Scope } from './scopes.js';
 
-/** When a key stops working: at an instant, after some days, or with the end of a day where the organization is; null never. */
+/** When a key expires: at an instant, after some days, at the end of a day in the organization's time zone, or never. */
 export type KeyExpiry = Date | { inDays: number } | { endOf: string } | null;
 
 export interface NewApiKey {
@@ -13,16 +13,16 @@ export interface NewApiKey {
   expiresAt?: KeyExpiry;
   /** Only an operator can give it: the portal's database role cannot write it. */
   platformBlog?: boolean;
-  /** Of the form that asks for it: sent twice, it makes one key. */
+  /** Identifies the form: sent twice, it creates one key. */
   formToken?: string;
 }
 
-/** How long a replaced key goes on working, in hours. */
+/** How long a replaced key keeps working, in hours. */
 export const OVERLAPS = { now: 0, '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
 
 export type Overlap = keyof typeof OVERLAPS;
 
-/** Keys that people may have at a time, and make in a day: each is mailed to everyone who administers the organization. */
+/** How many keys people may have at a time, and create in a day: all administrators get a mail about each. */
 export const MOST_ACTIVE_KEYS = 100;
 export const MOST_NEW_KEYS_A_DAY = 50;
 
@@ -35,7 +35,7 @@ const MESSAGES = {
   not_active: 'This key has expired or was revoked, so it cannot be replaced. Create a new one.',
 };
 
-/** Why a key was not made. */
+/** Why a key was not created. */
 export type KeyProblem = keyof typeof MESSAGES;
 
 export class KeyRefused extends AccountError {
@@ -44,28 +44,28 @@ export class KeyRefused extends AccountError {
   }
 }
 
-/** The form was sent before. Its key is there, and cannot be shown again. */
+/** The form was sent before. Its key exists and cannot be shown again. */
 export class KeyMadeBefore extends Error {
   constructor(readonly id: string) {
     super('This form was sent before, and made one key');
   }
 }
 
-/** The text of a new key, with 256 random bits, and what is stored of it. */
+/** The text of a new key, with 256 random bits, and the values to store. */
 export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFour: string; lastFour: string } {
   const secret = randomBytes(32).toString('hex');
   const key = `${prefix}_live_${secret}`;
   return { key, keyHash: hashOfKey(key), firstFour: secret.slice(0, 4), lastFour: secret.slice(-4) };
 }
 
-/** Of so much randomness a fast hash gives nothing away, and a slow one would block the process at every request. */
+/** With 256 random bits a fast hash is safe; a slow one would block the process at every request. */
 export function hashOfKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
 const LONGEST_NAME = 100;
 
-/** @throws KeyRefused for one that nobody could tell from others, or that the database would refuse */
+/** @throws KeyRefused for a name that is blank, or that the database would refuse */
 export function keyName(text: string): string {
   const name = text.trim();
   const fits = name !== '' && Array.from(name).length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);
@@ -76,7 +76,7 @@ export function keyName(text: string): string {
 /**
  * The instant of an expiry, as SQL. The end of a day is its last millisecond.
  *
- * @throws KeyRefused for a day that is in no calendar
+ * @throws KeyRefused for a day that does not exist
  */
 export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
   if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;

@@ -1,6 +1,6 @@
 /**
- * Every scope and what it opens, in the order of the reference: the one table behind the command line, the API's reference
- * and the portal. The database's check constraint holds the same set.
+ * Every scope and what it grants, in the order of the reference: the single source for the command line, the API's
+ * reference and the portal. The database's check constraint has the same set.
  */
 export const SCOPES = {
   read: 'Read-only access to all of the organization’s data',

@@ -4,7 +4,7 @@ import { Database, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import type { Provisioner, Refusal } from './people.js';
 
-/** The result of inviting somebody again: there is no such person, they cannot be mailed, or this. */
+/** The result of inviting somebody again. */
 export type AccountInvite =
   { status: 'absent' } | { status: 'refused'; refusal: Refusal } | { status: 'done'; sent: boolean; email: string };
 
@@ -21,7 +21,7 @@ const NO_ADDRESS = 'This account has no email address yet: give it one first.';
 const ARCHIVED = 'This person is archived: provision them again first.';
 const WAITS = 'This person waits for approval: approve or decline instead.';
 
-/** Mails existing people a link into their account, whenever the organization asks for it. */
+/** Mails existing people a link to their account, at the organization's request. */
 @Injectable()
 export class AccountInvites {
   constructor(
@@ -33,7 +33,7 @@ export class AccountInvites {
     return this.sendToMember(by, id, ['student']);
   }
 
-  /** @param roles members with another role are not there */
+  /** @param roles members with another role are treated as unknown */
   async sendToMember(by: Provisioner, id: string, roles: InvitedRole[]): Promise<AccountInvite> {
     const [member] = await this.db.query<Recipient & { role: InvitedRole; waits: boolean }>(sql`
       SELECT m.role, m.status, CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS first_name,

@@ -9,7 +9,7 @@ import type { Provisioner } from './people.js';
 export interface AccountMail {
   kind: EmailKind;
   role: MintedInvite['role'];
-  /** Of the login. */
+  /** The login's id. */
   id: string;
   to: string;
   firstName: string | null;
@@ -40,7 +40,7 @@ export class AccountMails {
   /** Queues mails that their {@link admission} let through. */
   async queueAdmitted(by: Provisioner, mails: AccountMail[]): Promise<void> {
     if (mails.length === 0) return;
-    // Lets earlier queries leave first, so that the database processes them while secrets are created and encrypted.
+    // Send earlier queries first, so that the database processes them while secrets are created and encrypted.
     await setImmediate();
     const minted = this.invites.prepare(
       mails.map(({ role, id, to }) => ({
@@ -57,7 +57,7 @@ export class AccountMails {
   }
 
   /**
-   * Queues notices, as far as their {@link admission} goes.
+   * Queues the notices that their {@link admission} allows.
    *
    * @param path the portal's page to continue on
    */

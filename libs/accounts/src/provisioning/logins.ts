@@ -10,7 +10,7 @@ export interface Login {
   member: {
     role: Tables['members']['role'];
     status: Tables['members']['status'];
-    /** Whether a mail went out within a day. */
+    /** Whether the person was mailed within the last day. */
     mailedLately: boolean;
     /** Whether the person has accepted here before, or was created here. */
     consented: boolean;
@@ -18,7 +18,7 @@ export interface Login {
   parent: { status: Tables['parents']['status']; consented: boolean } | null;
 }
 
-/** A login to be made. */
+/** A login to create. */
 export interface NewLogin extends Person {
   id: string;
 }
@@ -37,7 +37,7 @@ interface LoginRow {
 /** A pending person is not mailed again within this time. */
 const PAUSE_BETWEEN_MAILS = '24 hours';
 
-/** Logins of the platform, as far as an organization may know them. */
+/** What an organization may know of the platform's logins. */
 @Injectable()
 export class Logins {
   constructor(private readonly db: Database) {}
@@ -75,10 +75,10 @@ export class Logins {
   }
 
   /**
-   * Creates logins in the order of their addresses, in all organizations alike: of two transactions with common
-   * addresses the later waits at the first one, so they cannot deadlock.
+   * Creates logins in the order of their addresses. All organizations use the same order, so two transactions with
+   * common addresses cannot deadlock: the later one waits at the first of them.
    *
-   * @returns whether every one was made; an address that another transaction was faster to take has its login
+   * @returns false when another transaction has just created one of the logins
    */
   async add(logins: NewLogin[]): Promise<boolean> {
     const rows = logins.map(({ id, firstName, lastName, email, phone }) => ({

@@ -2,11 +2,11 @@ import type { Tables } from '@app/database';
 import type { Login } from './logins.js';
 
 /**
- * What a login is to the organization already, compared with what is asked for:
- * - `new`: is to be tied to the organization; `pending` until the person consents, when others know that login
- * - `returning`: was archived here, and is let in again
- * - `again`: asked already, and not answered yet
- * - `exists`: is that already
+ * How a login's current membership compares with the requested one:
+ * - `new`: to be added; `pending` until the person consents, if other organizations know the login
+ * - `returning`: was archived here and is let in again
+ * - `again`: was asked before and has not answered yet
+ * - `exists`: already has this membership
  */
 export type MembershipState =
   | { as: 'new' | 'returning'; status: 'accepted' | 'pending' }
@@ -28,7 +28,7 @@ export function stateAsMember(role: Tables['members']['role'], login: Login | un
   return { as: 'new', status: parent?.status === 'accepted' ? 'accepted' : 'pending' };
 }
 
-/** As a parent. Whoever works here may be one too. */
+/** As a parent. Staff may be parents too. */
 export function stateAsParent(login: Login | undefined): MembershipState {
   if (!login) return { as: 'new', status: 'accepted' };
   const { member, parent } = login;

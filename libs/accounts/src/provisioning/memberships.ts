@@ -10,11 +10,11 @@ export class Memberships {
   constructor(private readonly db: Database) {}
 
   /**
-   * Writes all of a plan except its logins, which exist by now, in one statement. Each table's rows are written in the
+   * Writes a plan in one statement, except for its logins, which exist by now. Each table's rows are written in the
    * order of the people, so that concurrent writers of the same rows cannot deadlock.
    *
-   * @param mailed ids of those to whom a mail was queued
-   * @returns whether all went as planned; not so when a writer that provisions nobody changed the same people meanwhile
+   * @param mailed ids of the people to whom a mail was queued
+   * @returns false when another writer changed the same people meanwhile
    */
   async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
     const members = plan.members.map(({ role, ...tie }) => ({
@@ -83,7 +83,7 @@ export class Memberships {
   }
 }
 
-/** What an organization says of a pending person is stored apart from the login, which it may not change. */
+/** What an organization supplies about a pending person is stored apart from the login, which it may not change. */
 function membershipRow({ id, status, person }: PlannedMembership, mailed: ReadonlySet<string>) {
   const supplied = status === 'pending';
   return {

@@ -2,11 +2,11 @@
 export interface Provisioner {
   organizationId: string;
   organization: { name: string; timeZone: string };
-  /** The API key that asked; null for anything else. */
+  /** The API key of the request; null without one. */
   keyId: string | null;
 }
 
-/** What an organization says of a person. */
+/** What an organization supplies about a person. */
 export interface Person {
   firstName: string;
   lastName: string;
@@ -18,7 +18,7 @@ export interface Person {
 export interface NewStudent extends Person {
   type: 'student';
   sendInvite: boolean;
-  /** Provisioned and linked with the student, or neither is. */
+  /** Provisioned together with the student and linked; if one is refused, so is the other. */
   parent: Person | null;
 }
 
@@ -53,7 +53,7 @@ export interface Refusal {
 export interface Provisioned {
   /** `exists`: existed before, nothing was done. */
   status: 'ok' | 'exists';
-  /** Of the login. */
+  /** The login's id. */
   id: string;
   created: boolean;
   invited: boolean;

@@ -36,12 +36,12 @@ export class Plan {
   readonly returning: PlannedMembership[] = [];
   /** Pending members who are mailed again. */
   readonly reminded: string[] = [];
-  /** Of all tutors; an existing profile stays as it is. */
+  /** For all tutors; an existing profile stays unchanged. */
   readonly profiles: { id: string; tutor: NewTutor }[] = [];
   readonly parents = new Map<string, PlannedMembership>();
   readonly links: { parentId: string; studentId: string }[] = [];
   readonly mails: PlannedMail[] = [];
-  /** Ids of new logins by address; those without one by their place. */
+  /** Ids of new logins by address, or by their place in the request if they have none. */
   private readonly newcomers = new Map<string, string>();
 
   constructor(
@@ -118,7 +118,7 @@ export class Plan {
     return email === null ? undefined : this.known.get(normalizeEmail(email));
   }
 
-  /** @param place tells people without an address apart */
+  /** @param place distinguishes people without an address */
   private newLogin(person: Person, place: string): string {
     const key = person.email === null ? place : normalizeEmail(person.email);
     const known = this.newcomers.get(key);

@@ -8,8 +8,8 @@ import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
 /**
- * Creates accounts for people, or invites those who have one elsewhere. Each person is independent: a refused one does
- * not affect the others. Every statement serves all people, so that a hundred take as many statements as one.
+ * Creates accounts for people, or invites those who have one elsewhere. Each person is independent: refusing one does
+ * not affect the others. Every statement handles all people, so a hundred people take no more statements than one.
  */
 @Injectable()
 export class Provisioning {
@@ -19,7 +19,7 @@ export class Provisioning {
     private readonly mails: AccountMails,
   ) {}
 
-  /** Provisions inside the ambient transaction. @returns what became of each, in the order of `people` */
+  /** Provisions inside the ambient transaction. @returns the results, in the order of `people` */
   async provision(by: Provisioner, people: (NewPerson | RefusedPerson)[]): Promise<ProvisioningResult[]> {
     const sound = people.filter((person): person is NewPerson => refusedByItself(person) === null);
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);

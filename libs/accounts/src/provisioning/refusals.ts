@@ -5,7 +5,7 @@ import { type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 const MALFORMED = 'This is not an address that can receive mail.';
 const OF_CHILD = 'A parent cannot have the address of their child.';
 
-/** Why no account can have this address; null when one can. */
+/** Why no account can have this address; null when it is valid. */
 export function refusedAddress(email: string): string | null {
   return isEmail(email) ? null : MALFORMED;
 }
@@ -29,7 +29,7 @@ export function refusedByItself(person: NewPerson | RefusedPerson): Refusal | nu
   return own !== null && own === parent ? { at: ['parent', 'email'], reason: OF_CHILD } : null;
 }
 
-/** Which addresses the people of one request have taken so far. */
+/** The addresses that earlier people in the request have taken. */
 export class TakenAddresses {
   private readonly taken = new Map<string, { place: number; as: 'own' | 'parent' }>();
 

@@ -30,7 +30,7 @@ const SHARED = 'This login is not this organization’s alone: only the person c
 const INVITED = 'This person is invited at their address and has not answered yet: it cannot be changed meanwhile.';
 const TAKEN = 'A student who is here already cannot get this address.';
 
-/** Changes students as far as the organization may: what it supplied, or a login without other memberships. */
+/** Changes what an organization may change of its students: what it supplied, or a login without other memberships. */
 @Injectable()
 export class StudentProfiles {
   constructor(
@@ -82,7 +82,7 @@ export class StudentProfiles {
   }
 
   /**
-   * The database ends what the former address could open with the change.
+   * A trigger ends everything that the former address could open.
    *
    * @returns why the database refuses it
    */
@@ -115,7 +115,7 @@ export class StudentProfiles {
   }
 }
 
-/** By SQLSTATE: the address belongs to another login; another organization has just added a membership. */
+/** By SQLSTATE: the address belongs to another login, or another organization has just added a membership. */
 const HINDRANCES: Record<string, Hindrance> = {
   [SQLSTATE.uniqueViolation]: 'taken',
   [SQLSTATE.insufficientPrivilege]: 'shared',
@@ -135,7 +135,7 @@ function differences(student: StudentRow, change: ProfileChange): Differences {
   return Object.fromEntries(entries.filter(([field, value]) => value !== undefined && value !== student[field]));
 }
 
-/** The membership belongs to the login with that address, whatever the change says. */
+/** A pending membership stays with the login of its address, so the address cannot be changed. */
 function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
   return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
 }
