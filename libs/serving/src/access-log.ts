@@ -18,7 +18,7 @@ export interface Outcome {
   seconds: number;
 }
 
-/** Probes and scrapes come every few seconds and say nothing. */
+/** Probes and scrapes come every few seconds and are of no interest. */
 const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
 
 export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds * 1e5) / 100;
@@ -29,15 +29,15 @@ export const isQuiet = ({ route }: Outcome): boolean => route !== null && QUIET.
 /**
  * One line for each request: the route's template, never the URL, which may hold personal data.
  *
- * @param finish hears how each ended, and tells whose it was
- * @param match the template of a request that ended before Express had found its route
+ * @param finish is told how each request ended, and returns whose it was
+ * @param match finds the template of a request that ended before Express had found its route
  */
 export function accessLog(
   log: Log,
   finish: (request: Request, outcome: Outcome) => Pick<AccessLine, 'key_id' | 'organization_id'>,
   match?: (request: Request) => string | undefined,
 ) {
-  // Express makes of each a Request later.
+  // Express turns each message into a Request later.
   return (message: IncomingMessage, response: ServerResponse): void => {
     const request = message as unknown as Request;
     const started = process.hrtime.bigint();
@@ -45,7 +45,7 @@ export function accessLog(
     onceClosed(response, () => {
       const seconds = Number(process.hrtime.bigint() - started) / 1e9;
       const { path } = (request.route ?? {}) as { path?: string };
-      // 499: the client left before the end of its answer. A large one may also fail on our side when half of it is out.
+      // 499: the client left before the end of its response. A large response may also fail halfway on our side.
       const status = response.writableFinished || response.statusCode >= 500 ? response.statusCode : 499;
       const outcome = { route: path ?? match?.(request) ?? null, status, seconds };
       const { key_id, organization_id } = finish(request, outcome);

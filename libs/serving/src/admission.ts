@@ -9,25 +9,25 @@ type Admitted = IncomingMessage & { slot?: Slot };
 const MOST_URGENT = 64;
 const MOST_URGENT_OF_OWNER = 16;
 
-/** A process whose event loop is this late on average (ms) admits a quarter of the usual until it has caught up. */
+/** While the event loop's average delay exceeds this (ms), a quarter of the usual number of requests is admitted. */
 const LATE = 100;
 const LATE_SHARE = 1 / 4;
-/** How often that is looked at, and the precision of the measurement (ms). A single pause to collect garbage is not enough. */
+/** How often the delay is checked (ms): long enough that a single garbage collection does not count. */
 const LOOK = 500;
 const RESOLUTION = 20;
 
 export interface AdmissionRules {
-  /** Requests that are answered at a time, … */
+  /** Concurrent requests in total. */
   most: number;
-  /** … and those of one owner. */
+  /** Concurrent requests of one owner. */
   share: number;
-  /** Whom a request counts for. Nobody has proven anything yet. */
+  /** The owner that a request counts for. It is not authenticated yet. */
   ownerOf: (request: IncomingMessage) => string;
-  /** By what others judge whether the service works: cheap, and admitted when nothing else is. */
+  /** Cheap requests by which others judge whether the service works: admitted when nothing else is. */
   isUrgent: (request: IncomingMessage) => boolean;
 }
 
-/** Places for requests, of which one owner has a share at most. */
+/** Places for requests; one owner holds at most its share. */
 class Places {
   private taken = 0;
   private readonly byOwner = new Map<string, number>();
@@ -37,7 +37,7 @@ class Places {
     private readonly share: number,
   ) {}
 
-  /** @param part of the places that are to be had */
+  /** @param part the fraction of all places that may be used */
   hasRoom(owner: string, part = 1): boolean {
     return this.taken < this.most * part && (this.byOwner.get(owner) ?? 0) < this.share * part;
   }
@@ -59,7 +59,7 @@ class Places {
   }
 }
 
-/** The place of one request. It is given up while the client is waited for: a slow one must not keep others out. */
+/** The place of one request. It is released while waiting for the client: a slow client must not keep others out. */
 class Slot {
   private held = true;
 
@@ -73,7 +73,7 @@ class Slot {
     this.held = false;
   }
 
-  /** Who was admitted once is not refused any more. */
+  /** Always succeeds: a request that was admitted is not refused later. */
   retake(): void {
     if (!this.held) this.places.add(this.owner);
     this.held = true;
@@ -81,8 +81,8 @@ class Slot {
 }
 
 /**
- * What is more than this process can answer in time is refused at once, before anything is looked up or read, so that those
- * who are admitted are answered as fast as ever.
+ * Refuses requests that this process could not answer in time, before anything is looked up or read, so that the
+ * admitted ones stay fast.
  */
 export class Admission implements OnApplicationShutdown {
   private readonly usual: Places;
@@ -105,7 +105,7 @@ export class Admission implements OnApplicationShutdown {
     this.delay.disable();
   }
 
-  /** Requests that are being answered. */
+  /** Requests in progress. */
   get inFlight(): number {
     return this.usual.inFlight + this.urgent.inFlight;
   }
@@ -129,12 +129,12 @@ export class Admission implements OnApplicationShutdown {
   }
 }
 
-/** An answer that begins is ready, or waits for its client between its parts: its place is free. */
+/** Releases the place when the response begins: it is ready, or waits for its client between its parts. */
 export function releasePlace({ slot }: Admitted): void {
   slot?.release();
 }
 
-/** Runs what waits for the client to send. Its time is not ours, so no place is used up meanwhile. */
+/** Runs work that waits for the client to send, without holding a place meanwhile. */
 export async function withoutPlace<T>(request: Admitted, work: () => Promise<T>): Promise<T> {
   releasePlace(request);
   try {

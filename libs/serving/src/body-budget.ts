@@ -2,15 +2,15 @@ import type { Response } from 'express';
 import { onceClosed } from './once-closed.js';
 
 export interface BodyBudgetRules {
-  /** Bytes of bodies that the process holds at a time, … */
+  /** Bytes of bodies that the process holds at a time. */
   most: number;
-  /** … and of those the bytes of one owner: who half-sends bodies leaves the rest to others. */
+  /** Bytes of one owner, so that a client that sends half of its bodies leaves room for others. */
   share: number;
-  /** What is thrown beyond that. */
+  /** The error thrown when a limit is exceeded. */
   refusal: () => Error;
 }
 
-/** Counts the bodies in flight. A request takes its bytes before its body is read, and has them until it is over. */
+/** Counts the bodies in flight. A request takes its bytes before its body is read, and holds them until it ends. */
 export class BodyBudget {
   private used = 0;
   private readonly byOwner = new Map<string, number>();
@@ -18,9 +18,9 @@ export class BodyBudget {
   constructor(private readonly rules: BodyBudgetRules) {}
 
   /**
-   * Given back when the answer is out or the connection closed, whichever way the request goes.
+   * Takes bytes until the response is sent or the connection closed.
    *
-   * @throws the refusal when there are too many bytes in flight; nothing of the body was read then
+   * @throws the refusal when too many bytes are in flight, before any of the body is read
    */
   take(response: Response, owner: string, bytes: number): void {
     const own = this.byOwner.get(owner) ?? 0;
@@ -32,7 +32,7 @@ export class BodyBudget {
     });
   }
 
-  /** Bytes in flight, and of how many owners. */
+  /** Bytes in flight, and the number of their owners. */
   get state(): { bytes: number; owners: number } {
     return { bytes: this.used, owners: this.byOwner.size };
   }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 
 /**
- * Bodies in small chunks, each of which costs Node and whoever reads it some microseconds and 300 bytes, however short it
- * is. What one read of a connection brings (64 KiB) is handed on as one piece, and others have their turn before the next
- * read; Node alone reads 2 MiB of a connection at once, 350,000 chunks of a byte.
+ * Joins small chunks of bodies, because each costs Node and the reader some microseconds and 300 bytes, however short.
+ * The chunks of one read of a connection (64 KiB) are passed on as one piece, and other connections are served before
+ * the next read. Node alone would read 2 MiB of a connection at once, 350,000 chunks of a byte.
  */
 export function joinChunks(server: Server): void {
   server.prependListener('request', (request: IncomingMessage) => {
@@ -25,7 +25,7 @@ export function joinChunks(server: Server): void {
       if (pieces.push(piece) === 1) {
         socket.pause();
         setImmediate(() => {
-          // Who is slow to read the body asks for more by himself; once it is there, the next request may come.
+          // A slow reader resumes the socket itself. After a complete body the next request may come.
           if (handOn() || request.complete) socket.resume();
         });
       }

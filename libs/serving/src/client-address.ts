@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Where a request comes from.
+ * The address that a request comes from.
  *
- * @param behindProxy whether our own proxy says so; addresses before the one that it has added are the client's to choose
+ * @param behindProxy whether to take the address that our own proxy added; a client can forge those before it
  */
 export function clientAddress({ headers, socket }: IncomingMessage, behindProxy: boolean): string {
   const addresses = behindProxy ? String(headers['x-forwarded-for'] ?? '').split(',') : [];

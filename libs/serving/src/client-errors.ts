@@ -5,7 +5,7 @@ import type { HttpSocket } from './connections.js';
 import { linger } from './lingering-close.js';
 import type { HttpFault, Refusal } from './refusal.js';
 
-/** What Node's parser refuses before there is a request. https://nodejs.org/api/http.html#event-clienterror */
+/** The fault of input that Node's parser rejects. https://nodejs.org/api/http.html#event-clienterror */
 function explain(code: string | undefined): HttpFault {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return { status: 431, message: 'The request line and headers are over 16 KiB.' };
@@ -14,13 +14,13 @@ function explain(code: string | undefined): HttpFault {
   return { status: 400, message: 'This is not a valid HTTP/1.1 request.' };
 }
 
-/** A client that was too slow, or whose bytes are no request, has no more time than this to read its answer (ms). */
+/** How long a client that was too slow, or sent no valid request, has to read its response (ms). */
 const LINGER = 1_000;
 
-/** Gives the answers that Node makes by itself the body, the request id and the line in the log that all others have. */
+/** Gives the responses of Node itself the body, request id and log line that all others have. */
 export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => Refusal): void {
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
-    // In the middle of an answer a second one would be read as part of it.
+    // Within a response, a second one would be read as part of it.
     if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy();
       return;

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A connection of a server, with what Node keeps to itself: the answer it is busy with, and what the kernel has taken. */
+/** A server's connection with Node's private fields: the current response, and how much the kernel has taken. */
 export type HttpSocket = Socket & {
   _httpMessage?: ServerResponse | null;
   _handle?: { bytesWritten: number; writeQueueSize: number } | null;
@@ -9,7 +9,7 @@ export type HttpSocket = Socket & {
 
 const known = new WeakMap<Server, Set<HttpSocket>>();
 
-/** The open connections of a server that does not listen yet. */
+/** The open connections of a server. Call it before the server listens. */
 export function connectionsOf(server: Server): ReadonlySet<HttpSocket> {
   const sockets = known.get(server) ?? new Set<HttpSocket>();
   if (!known.has(server)) {

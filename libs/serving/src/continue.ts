@@ -1,18 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** Requests whose clients wait for a word before they send the body: how to say it. */
+/** Sends `100 Continue`, for requests whose clients wait for it before they send the body. */
 const waiting = new WeakMap<IncomingMessage, () => void>();
 
 /**
- * `Expect: 100-continue`: a write's body is asked for only when it is going to be read, so a client without a key or scope
- * is refused before it sends anything. Node alone would ask at once.
+ * Handles `Expect: 100-continue`. A body is requested only when it is about to be read, so a client without a key or
+ * scope is refused before it sends anything. Node alone would request it at once.
  */
 export function holdContinue(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === 'GET' || request.method === 'HEAD') {
       response.writeContinue();
     } else {
-      // Refused before it was asked for the body, a client may send it or not: the connection cannot go on.
+      // A client that is refused first may send the body or not, so the connection cannot be reused.
       const { shouldKeepAlive } = response;
       response.shouldKeepAlive = false;
       waiting.set(request, () => {
@@ -24,7 +24,7 @@ export function holdContinue(server: Server): void {
   });
 }
 
-/** Asks for the body, if the client waits for that. Whoever reads a body calls this first. */
+/** Requests the body if the client waits for that. Call it before reading a body. */
 export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.();
   waiting.delete(request);

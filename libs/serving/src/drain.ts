@@ -2,16 +2,16 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { connectionsOf, type HttpSocket } from './connections.js';
 
-/** Once the server closes (ms): how often connections are looked at, … */
+/** How often connections are checked once the server closes (ms). */
 const SWEEP = 100;
-/** … how long one that is quiet, without a request, may still bring one, and the listener may find new ones waiting, … */
+/** How long an idle connection may still bring a request, and the listener accepts waiting connections (ms). */
 const QUIET = 1_000;
-/** … and when all that are left are cut: a little more than any answer takes. */
+/** When all remaining connections are cut (ms): a little more than any response takes. */
 export const GRACE = 6_500;
 
 const announced = new WeakSet<Server>();
 
-/** From now on each answer says that it is the last one of its connection, so that clients and proxies come back elsewhere. */
+/** From now on each response closes its connection, so that clients and proxies reconnect elsewhere. */
 export function announceClose(server: Server): void {
   if (announced.has(server)) return;
   announced.add(server);
@@ -22,9 +22,9 @@ export function announceClose(server: Server): void {
 }
 
 /**
- * A server that closes answers the requests in flight, and is gone soon after the last one is out. Node alone resets
- * connections that a client is just sending on, cuts answers that are not read yet, and waits a minute for those that come
- * to rest later, or that never sent anything.
+ * Lets a closing server finish the requests in flight, then end soon after the last one. Node alone would reset
+ * connections on which a client is sending, cut responses that are not read yet, and wait a minute for connections that
+ * become idle later or never sent anything.
  */
 export function drainOnClose(server: Server): void {
   const connections = connectionsOf(server);
@@ -43,7 +43,7 @@ export function drainOnClose(server: Server): void {
       const now = Date.now();
       for (const socket of connections) if (now - began > GRACE || isQuiet(socket, now)) socket.destroy();
     };
-    // Immediates come right after the loop has read what has arrived: a request that is already here is never cut.
+    // An immediate runs right after the loop has read what arrived, so a request that is already here is never cut.
     const timer = setInterval(() => setImmediate(sweep), SWEEP);
     server.once('close', () => {
       clearInterval(timer);
@@ -53,9 +53,9 @@ export function drainOnClose(server: Server): void {
       if (accepted !== before && Date.now() - began < QUIET) {
         setImmediate(closeListener, accepted);
       } else {
-        // Past http's own close, which would destroy every connection that is idle at this very moment.
+        // Not http's own close, which would destroy every connection that is idle at this moment.
         NetServer.prototype.close.call(server, done);
-        // Not before: who is told so comes back at once, and would find the listener just closing.
+        // Not earlier: clients reconnect at once, and would meet the listener while it closes.
         announceClose(server);
       }
     };

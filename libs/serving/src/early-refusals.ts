@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { closeUnread } from './lingering-close.js';
 import type { Refusal } from './refusal.js';
 
-/** Finds the template of the route of a request, if there is one. Most checks need not know. */
+/** Finds a request's route, if there is one. Most checks don't need it. */
 export type RouteOf<Route> = () => Route | undefined;
 
-/** Why a request is refused, if it is. A check may set headers of that refusal. */
+/** Returns why a request is refused, or null. A check may set headers of the refusal. */
 export type Check<Fault, Route> = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -19,13 +19,13 @@ export interface EarlyRefusalRules<Fault, Route> {
   checks: Check<Fault, Route>[];
   match: (method: string, path: string) => Route | undefined;
   render: (fault: Fault) => Refusal;
-  /** Of every answer. */
+  /** Headers of every response. */
   usualHeaders: Record<string, string>;
 }
 
 /**
- * Refuses requests before Express sees them, which would cost many times as much as the refusal: those that HTTP forbids,
- * those of a client that is known to be over its limit, and those that are too many for the process.
+ * Refuses requests before Express sees them, which would cost many times as much as the refusal: requests that violate
+ * HTTP, those of a client known to be over its limit, and those beyond the process's capacity.
  */
 export class EarlyRefusals<Fault, Route extends { path: string }> {
   constructor(private readonly rules: EarlyRefusalRules<Fault, Route>) {}
@@ -40,7 +40,7 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
     this.rules.begin(request, response);
   }
 
-  /** Whether all checks let a request in; refuses it otherwise. */
+  /** Whether a request passes all checks; refuses it otherwise. */
   passes(request: IncomingMessage, response: ServerResponse): boolean {
     const routeOf = () => this.routeOf(request);
     for (const check of this.rules.checks) {
@@ -53,7 +53,7 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
     return true;
   }
 
-  /** Refuses a request that was not even checked. */
+  /** Refuses a request without checking it. */
   refuseUnseen(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
     this.begin(request, response);
     this.refuse(request, response, fault);
@@ -62,7 +62,7 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
   /** Sends a refusal, as cheaply as possible. */
   private refuse(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
     const { status, headers, body } = this.rules.render(fault);
-    // For the log line, which is written after the answer.
+    // For the log line, which is written after the response.
     Object.assign(request, { route: this.routeOf(request) });
     closeUnread(request, response);
     response

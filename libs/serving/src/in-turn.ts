@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { lingerOnClose } from './lingering-close.js';
 import { onceClosed } from './once-closed.js';
 
-/** Requests that wait behind another one of their connection; with the next one the connection ends. */
+/** Requests that may wait behind another one on their connection; one more ends the connection. */
 const MOST_WAITING = 100;
 
 /**
  * How long a connection rests after a refusal (429, 503) before its next request is handled (ms). A client that ignores
- * Retry-After could keep a core busy with refusals alone; this limits each of its connections to some 30 a second, answered
- * within 50 ms. The rests differ: connections that were refused together would come back together, and hold up everybody
- * else for as long as all of their refusals take.
+ * Retry-After could keep a core busy with refusals alone; this limits each of its connections to about 30 a second,
+ * answered within 50 ms. The rests are random: connections that were refused together would otherwise return together
+ * and delay everybody else.
  */
 const SHORTEST_REST = 25;
 const LONGEST_REST = 45;
@@ -19,20 +19,21 @@ const rest = () => SHORTEST_REST + Math.random() * (LONGEST_REST - SHORTEST_REST
 
 interface Line {
   busy: boolean;
-  /** Its connection is not read until nothing waits. Others pause it too, for reasons of their own. */
+  /** The connection is not read while requests wait. Other code pauses it too, for its own reasons. */
   paused: boolean;
-  /** The connection ends with what waits. */
+  /** The connection ends after the waiting requests. */
   full: boolean;
   waiting: [IncomingMessage, ServerResponse][];
 }
 
 /**
- * Requests of one connection, one after the other. Node alone begins all that a client has pipelined at once, thousands of
- * them, and everybody else waits behind them; their answers go out in order anyway.
+ * Serves the requests of one connection one after the other. Node alone would start everything that a client has
+ * pipelined at once, possibly thousands of requests, and all others would wait behind them. Responses go out in order
+ * either way.
  *
- * @param admits whether a request is let in when its turn comes; answers it otherwise
- * @param refuse answers one that is too many for its connection, which ends with it
- * @param drop hears of one whose turn never comes, because its connection ends before
+ * @param admits whether to serve a request when its turn comes; answers it otherwise
+ * @param refuse answers a request beyond the connection's limit and ends the connection
+ * @param drop is told of a request whose connection ends before its turn
  */
 export function serveInTurn(
   server: Server,
@@ -44,10 +45,10 @@ export function serveInTurn(
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
 
-  // Knows nothing of the request before: an error that the next one meets holds the functions that it was thrown below,
-  // and would keep all requests of the connection in memory.
+  // Must not reference the previous request: an error holds the functions on its stack, and would keep all requests of
+  // the connection in memory.
   const proceed = (line: Line, socket: Socket) => {
-    // Nobody will read their answers.
+    // Nobody will read their responses.
     if (socket.writableEnded || socket.destroyed) for (const dropped of line.waiting.splice(0)) drop(...dropped);
     line.busy = false;
     const next = line.waiting.shift();
@@ -79,7 +80,7 @@ export function serveInTurn(
       serve(line, request, response);
     } else if (line.waiting.length < MOST_WAITING) {
       line.waiting.push([request, response]);
-      // What was read of the connection already comes all the same.
+      // Requests that were already read from the connection still arrive.
       line.paused = true;
       socket.pause();
     } else if (!line.full) {

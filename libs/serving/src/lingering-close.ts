@@ -5,43 +5,43 @@ import { Socket } from 'node:net';
 const SHORT_BODY = 65_536;
 
 /**
- * A connection is cut after this long, or after this many bytes. Both are enough for a client that reads its answer only
- * once it has sent the largest upload (10 MB) at 20 Mbit/s.
+ * A connection is cut after this long, or after this many bytes. Both are enough for a client that reads its response
+ * only after it has sent the largest upload (10 MB) at 20 Mbit/s.
  */
 const MOST_MS = 5_000;
 const MOST_BYTES = 32 * 1_048_576;
 
-/** Connections that linger in this process. One more cuts the oldest, which has had the most time to read its answer. */
+/** Lingering connections of this process. One more cuts the oldest, which has had the most time to read its response. */
 const MOST_CONNECTIONS = 1_000;
 
-/** What this process discards of all of them: 12.5 MiB/s. Each read is a buffer of its own, which V8 has to collect. */
+/** In total this process discards 12.5 MiB/s. Each read allocates a buffer, which V8 has to collect. */
 const TICK_MS = 20;
 const BYTES_PER_TICK = 262_144;
 /** Node reads this much of a connection at once. */
 const ONE_READ = 65_536;
 
-/** The open connections, and how many ticks each of them has left. */
+/** The lingering connections, and how many ticks each of them has left. */
 const lingering = new Map<Socket, number>();
-/** Those that wait for their turn to be read, the longest first. */
+/** Connections waiting for their turn to be read, the longest-waiting first. */
 const paused: Socket[] = [];
 let allowance = BYTES_PER_TICK;
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Called before the head of each answer is sent. If the request's body is still on its way, the connection ends with the
- * answer unless the rest is short; and then it lingers, so that the client reads the answer.
+ * Called before the head of each response is sent. If the request's body is still arriving, the connection ends with
+ * the response unless the rest is short. It then lingers, so that the client can read the response.
  */
 export function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || response.headersSent) return;
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && length === '0') return;
-  // What nobody has begun to read, Node discards by itself.
+  // Node itself discards a body that nobody has begun to read.
   const isShort = encoding === undefined && Number(length) <= SHORT_BODY && request.readableFlowing === null;
   if (!isShort) response.setHeader('Connection', 'close');
   lingerOnClose(request.socket, () => !request.complete);
 }
 
-/** Once the server closes this connection, it does so by lingering if that is needed then. */
+/** Makes the server linger when it closes this connection, if that is needed by then. */
 export function lingerOnClose(socket: Socket, isNeeded: () => boolean): void {
   socket.destroySoon = () => {
     if (isNeeded()) linger(socket);
@@ -50,11 +50,11 @@ export function lingerOnClose(socket: Socket, isNeeded: () => boolean): void {
 }
 
 /**
- * Lingering close (RFC 9112, 9.6): the answer is followed by the end of our side, and what the client still sends is read
- * and discarded, within limits. Closed at once, a connection with unread bytes is reset, and a client that is sending loses
- * the answer.
+ * Lingering close (RFC 9112, 9.6): after the response we end our side, then read and discard what the client still
+ * sends, within limits. Closing a connection with unread bytes at once would reset it, and a client that is sending
+ * would lose the response.
  *
- * @param ms after which the connection is cut
+ * @param ms when the connection is cut
  */
 export function linger(socket: Socket, ms = MOST_MS): void {
   if (socket.destroyed || lingering.has(socket)) return;
@@ -69,9 +69,9 @@ export function linger(socket: Socket, ms = MOST_MS): void {
     if (left < 0) socket.destroy();
     else if (allowance < 0) wait(socket);
   };
-  // A listener takes the connection away from Node's parser. Then only this one may be left.
+  // A listener detaches the connection from Node's parser. Afterwards only ours may be left.
   socket.on('data', discard).removeAllListeners('data').on('data', discard);
-  // The parser may have stopped a read that the stream believes to be under way; this ends it, so that another one begins.
+  // The parser may have stopped a read that the stream takes to be in progress. This ends it, so that the next starts.
   socket.push('');
   socket.once('end', () => socket.destroy());
   socket.once('close', () => {

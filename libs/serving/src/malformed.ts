@@ -2,23 +2,23 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { HttpFault } from './refusal.js';
 
 /**
- * Requests that Node or Express would answer by themselves, with an empty body or with a page, and without a line in the
- * log: they are let in as far as {@link httpFaultOf}, by which they are refused like everything else.
+ * Admits requests that Node or Express would answer by themselves, with an empty body or a page and without a log line.
+ * {@link httpFaultOf} then refuses them like all others.
  */
 export function admitMalformed(server: Server): void {
-  // Read by Node at each request.
+  // Node reads this property at each request.
   Object.assign(server, { requireHostHeader: false });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
-  // As a proxy is asked: with the whole address. Express cannot read each of those that Node lets through.
+  // A request as to a proxy, with a full URL. Express cannot read all of those that Node lets through.
   server.prependListener('request', (request: IncomingMessage) => {
     const target = request.url ?? '/';
     if (!target.startsWith('/') && target !== '*') request.url = withoutOrigin(target);
   });
 }
 
-/** What HTTP forbids about a request, if anything. The connection ends with the answer. */
+/** The way in which a request violates HTTP, if any. The connection ends with the response. */
 export function httpFaultOf(request: IncomingMessage, response: ServerResponse): HttpFault | null {
   const fault = faultOf(request);
   if (fault) response.shouldKeepAlive = false;

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The callbacks of an answer until it is out. */
+/** The callbacks of a response until it is sent. */
 const CALLBACKS = Symbol('callbacks');
 type Answer = ServerResponse & { [CALLBACKS]?: (() => void)[] };
 
-/** Answers that are not out yet. */
+/** Responses that are not sent yet. */
 const pending = new WeakMap<Socket, Set<Answer>>();
 
 /**
- * Calls back once, when the answer is out or can no longer be sent. An answer that waits behind another one of its
- * connection never hears that the connection ended, so the socket is listened to as well: once for each connection,
+ * Calls back once, when the response is sent or can no longer be sent. A response that waits behind another one on its
+ * connection is not told that the connection ended, so this also listens to the socket: once for each connection,
  * however many requests it carries.
  */
 export function onceClosed(response: Answer, done: () => void): void {

@@ -1,4 +1,4 @@
-/** A finished answer that is sent instead of the one that was asked for. */
+/** A complete response that refuses a request. */
 export interface Refusal {
   status: number;
   /** With the Content-Type of the body. */
@@ -6,7 +6,7 @@ export interface Refusal {
   body: string;
 }
 
-/** What HTTP itself forbids. Each app says it in its own words. */
+/** A violation of HTTP itself. Each app has its own words for it. */
 export interface HttpFault {
   status: number;
   message: string;

@@ -64,7 +64,7 @@ export class RouteMatcher<Route extends { method: string; path: string }> {
   }
 }
 
-/** Express finds no route for a path that does not decode. */
+/** Express finds no route for a path that cannot be decoded. */
 function isReadable(path: string): boolean {
   try {
     decodeURIComponent(path);

@@ -19,7 +19,7 @@ import { cutSlowClients, type SlowClientLimits } from './slow-clients.js';
  */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 
-/** Express without ETags of its own. The place of a request is free, and its connection cared for, once its answer begins. */
+/** Express without its own ETags. When a response begins, its place is released and its unread body is dealt with. */
 export function createExpress(): Express {
   const server = express();
   server.disable('x-powered-by');
@@ -33,22 +33,22 @@ export function createExpress(): Express {
   return server;
 }
 
-/** How a server keeps itself from its clients. */
+/** How a server protects itself from its clients. */
 export interface Protection<Fault, Route extends { path: string }> {
   log: Log;
   early: EarlyRefusals<Fault, Route>;
-  /** Whether a request is let in when its turn comes; answers it otherwise. */
+  /** Whether to serve a request when its turn comes; answers it otherwise. */
   admits: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Refuses a request that is too much. */
+  /** The fault of a request that exceeds the capacity. */
   overloaded: () => Fault;
-  /** The answer to what is no request. */
+  /** The response to input that is not a valid request. */
   render: (fault: HttpFault) => Refusal;
   slowClients: SlowClientLimits;
 }
 
 /**
- * What a server owes to its other clients when one is slow, floods it, or breaks the rules of HTTP; and how it ends. Called
- * once everything that answers requests listens to them.
+ * Protects a server's clients from one that is slow, floods it or violates HTTP, and lets the server end cleanly. Call
+ * it after everything that answers requests has registered its listeners.
  */
 export function protectServer<Fault, Route extends { path: string }>(
   server: Server,
@@ -70,7 +70,7 @@ export function protectServer<Fault, Route extends { path: string }>(
   drainOnClose(server);
 }
 
-/** The headers that a middleware sets on every answer. */
+/** The headers that a middleware sets on every response. */
 export function headersSetBy(
   ...middleware: ((request: Request, response: Response, next: NextFunction) => void)[]
 ): Record<string, string> {

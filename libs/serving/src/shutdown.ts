@@ -5,12 +5,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { Env } from '@app/config';
 import { announceClose, GRACE } from './drain.js';
 
-/** What closing takes beyond the requests in flight: pools, and what is noted in memory (ms). */
+/** Time to close pools and write what is buffered in memory, after the requests in flight (ms). */
 const CLEAN_UP = 500;
 
 /**
- * The first part of a shutdown: readiness fails and connections end with their next answer, while new ones are still
- * served, until whoever watches readiness sends nothing more. Then the application closes (drainOnClose).
+ * The first part of a shutdown: readiness fails and connections end with their next response, while new ones are still
+ * served until load balancers have noticed. Then the application closes (drainOnClose).
  */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
@@ -28,7 +28,7 @@ export class Shutdown implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.begun = true;
-    // Only SIGTERM comes from a supervisor; whoever presses Ctrl-C does not want to wait.
+    // SIGTERM comes from a supervisor. Whoever presses Ctrl-C does not want to wait.
     const delay = signal === 'SIGTERM' ? this.env.get('SHUTDOWN_DELAY_SECONDS') * 1_000 : 0;
     // A database that hangs must not keep the process: by then no client is connected.
     if (signal) setTimeout(() => process.exit(1), delay + GRACE + CLEAN_UP).unref();

@@ -1,19 +1,19 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { connectionsOf, type HttpSocket } from './connections.js';
 
-/** What a slow client may hold, in milliseconds. */
+/** Time limits for slow clients, in milliseconds. */
 export interface SlowClientLimits {
-  /** Its headers, … */
+  /** For the headers of a request. */
   headers: number;
-  /** … its whole request, … */
+  /** For a whole request. */
   body: number;
-  /** … and one that uploads a file. */
+  /** For a request that uploads a file. */
   upload: number;
-  /** How long it may take less than {@link ENOUGH} bytes of an answer that waits for it, … */
+  /** How long a client may take less than {@link ENOUGH} bytes of a waiting response. */
   stall: number;
-  /** … and the whole answer. 240 MB, the longest there can be, at 0.8 MB/s; a usual large page (4 MB) at 14 kB/s. */
+  /** For a whole response: 240 MB, the largest possible one, at 0.8 MB/s; a usual large page (4 MB) at 14 kB/s. */
   answer: number;
-  /** How often all this is looked at. */
+  /** How often all this is checked. */
   check: number;
 }
 
@@ -26,31 +26,31 @@ export const SLOW_CLIENT_LIMITS: SlowClientLimits = {
   check: 2_000,
 };
 
-/** The kernel takes what a client has made room for in strides of a third of its buffer: some 30 kB at the least. */
+/** As a client reads, the kernel takes more in steps of a third of its buffer: at least 30 kB or so. */
 const ENOUGH = 16_384;
 
-/** How much of its answer a connection has taken. */
+/** How much of its response a connection has taken. */
 interface Progress {
   answer: unknown;
   began: number;
-  /** When it had last taken enough, and how many bytes by then. */
+  /** When it last had taken enough, and how many bytes by then. */
   at: number;
   taken: number;
 }
 
 const uploads = new WeakSet<IncomingMessage>();
 
-/** The body of this request may take the time of an upload. */
+/** Allows this request's body the time of an upload. */
 export function expectUpload(request: IncomingMessage): void {
   uploads.add(request);
 }
 
-/** Cuts clients who hold a connection for longer than an honest one would: they cost memory, and places in queues. */
+/** Cuts clients that hold a connection for longer than an honest one would: they cost memory and places in queues. */
 export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
-  // Headers are Node's to look after. Of whole requests it knows one limit for all.
+  // Node itself enforces the limit for headers. For whole requests it has only one limit for all.
   server.headersTimeout = limits.headers;
   server.requestTimeout = limits.upload;
-  // Read by Node at listen.
+  // Node reads this property in listen().
   Object.assign(server, { connectionsCheckingInterval: limits.check });
 
   const connections = connectionsOf(server);
@@ -62,18 +62,18 @@ export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
   const readers = new WeakMap<HttpSocket, Progress>();
 
   const sweep = () => {
-    // A timer may come a moment too soon.
+    // A timer may fire a moment too soon.
     const now = performance.now() + limits.check / 2;
     for (const [socket, { request, began }] of bodies) {
       const over = request.complete || socket.destroyed;
       if (!over && now - began < (uploads.has(request) ? limits.upload : limits.body)) continue;
       bodies.delete(socket);
       if (over) continue;
-      // As Node does when its own limit is reached: answered with 408 where that is possible.
+      // As Node does at its own limit: the response is 408 where that is possible.
       server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     }
     for (const socket of connections) {
-      // Reset, not closed: the kernel would hold what is not taken for minutes more.
+      // Reset, not close: the kernel would hold the unread bytes for minutes more.
       if (!keepsUp(socket, readers, now, limits)) socket.resetAndDestroy();
     }
   };
@@ -85,7 +85,7 @@ export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
   });
 }
 
-/** Whether the client takes its answer fast enough. An answer that we are slow to give counts for its whole time only. */
+/** Whether the client takes its response fast enough. Our own delays count only towards the whole response's limit. */
 function keepsUp(
   socket: HttpSocket,
   readers: WeakMap<HttpSocket, Progress>,
