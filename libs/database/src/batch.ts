@@ -14,7 +14,7 @@ export interface BoundStatement extends Statement {
   values: unknown[];
 }
 
-/** What the driver's classes have and their types leave out: the messages of the protocol, and how rows are read. */
+/** Parts of the driver's classes that their types omit: protocol messages, and the reading of rows. */
 interface Wire {
   stream: Writable;
   parse(statement: Statement): void;
@@ -32,19 +32,19 @@ const newColumns = (): Columns => new pg.Result('', pg.types) as unknown as Colu
 /** The driver takes no other query on a pipelined connection. */
 const Query = pg.Query as unknown as new (text: string) => object;
 
-/** The texts that each connection has prepared, and the columns that it answers with. */
+/** The statements that each connection has prepared, and their result columns. */
 const prepared = new WeakMap<Wire, Map<string, Columns>>();
 
 /**
- * Statements that go out in one packet and are answered in one: one transaction, which PostgreSQL begins with the first of
- * them and ends after the last (one Sync of the protocol for all). One that fails undoes all of them.
+ * Statements that are sent in one packet and answered in one. With a single Sync message for all, PostgreSQL runs them
+ * as one transaction: if one fails, all are rolled back.
  *
- * The driver's own pipelining would send BEGIN, each statement and COMMIT as messages with a Sync of their own: 9 to 18 % more
+ * The driver's own pipelining would send BEGIN, each statement and COMMIT with separate Sync messages: 9 to 18 % more
  * CPU for a whole request (Node 24).
  */
 class Batch extends Query {
   readonly answers: QueryResultRow[][];
-  /** What the connection is preparing; if the batch fails, nobody knows how much of it is prepared. */
+  /** Statements that the connection is preparing. If the batch fails, it is unknown which of them are prepared. */
   readonly preparing = new Map<string, Columns>();
   private readonly columns: Columns[] = [];
   private connection: Wire;
@@ -111,20 +111,20 @@ class Batch extends Query {
   }
 }
 
-/** For statements that a connection prepared before the schema changed, or that were deallocated. */
+/** SQLSTATEs of statements that were prepared before the schema changed, or that were deallocated. */
 const STALE = new Set(['0A000', '26000']);
 
 /**
- * Converts values as the driver does. Called before there is a connection, so that a value that cannot be sent leaves no
- * connection with half of its statements.
+ * Converts values as the driver does. Called before a connection is taken, so that a value that cannot be sent never
+ * leaves a connection with half of its statements.
  */
 export function sendable(values: unknown[]): unknown[] {
   return values.map(prepareValue);
 }
 
 /**
- * Runs the statements as one transaction, in one round trip, on a connection of the pool; ends the connection where it is no
- * longer known what it has prepared, and the lease in any case.
+ * Runs the statements as one transaction, in one round trip, on a connection of the pool. Ends the lease, and also the
+ * connection if it is no longer known what it has prepared.
  *
  * @param statements with {@link sendable} values
  * @returns the rows of each statement, in order

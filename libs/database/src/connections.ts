@@ -3,11 +3,11 @@ import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
 import { Deadline, DeadlineExceeded } from './deadline.js';
 import { Lease } from './lease.js';
 
-/** Connections that organizations leave free in a pool of eight or more: one for look-ups of keys, one for urgent ones. */
+/** Connections reserved in a pool of eight or more: one for key look-ups, one for urgent ones. */
 const RESERVED = 2;
-/** Accesses of one organization that hold or wait for a connection: a second or two of its load while a deployment uses the CPU. */
+/** Accesses of one organization that hold or wait for a connection: a second or two of load during a deployment. */
 const MOST_OF_ORGANIZATION = 256;
-/** Accesses of all organizations that wait. */
+/** Waiting accesses of all organizations. */
 const MOST_WAITING = 600;
 /** Low-priority accesses of one organization. Each takes about a tenth of a second: more would wait too long. */
 const MOST_OF_LOW_PRIORITY = 8;
@@ -15,23 +15,23 @@ const MOST_OF_LOW_PRIORITY = 8;
 const LONGEST_PAUSE = 1_000;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
-/** And for a lock, while others wait for the connection (ms). */
+/** How long a statement waits for a lock while others wait for the connection (ms). */
 const CONTENDED_LOCK_TIMEOUT = 1_000;
-/** Of the time of a statement, the part that it may wait for locks. */
+/** The part of a statement's time that it may wait for locks. */
 const LOCK_SHARE = 0.8;
-/** Left for the answer (ms). */
+/** Time reserved for the response (ms). */
 const MARGIN = 250;
 
 /**
- * Look-ups that come before any organization is known. Those of keys have a connection kept for them, and the urgent ones
- * (ping, health) another one: they must not wait behind the keys of everybody else.
+ * Look-ups before an organization is known. Key look-ups have a reserved connection, and the urgent ones (ping, health)
+ * another, so that they don't wait behind everybody else's keys.
  */
 export type Lane = 'urgent' | 'keys' | 'rest';
 
 /**
- * Of an access of an organization. The urgent ones are cheap and tell whether the service works: nothing is kept free from
- * them. Those of low priority are expensive: one at a time and with a pause after each, while half of the connections are
- * free.
+ * The priority of an organization's access. Urgent accesses are cheap and show whether the service works: they may use
+ * the reserved connections. Low-priority ones are expensive: they run one at a time, with a pause after each, while half
+ * of the connections are free.
  */
 export type Priority = 'urgent' | 'low';
 
@@ -43,15 +43,15 @@ interface Access extends Claim {
 
 /** How a process shares its connections. */
 export interface Sharing {
-  /** Connections that are shared fairly; null where whoever comes first is served first. */
+  /** The number of connections to share fairly; null for first come, first served. */
   permits: number | null;
-  /** What an access may take when its caller sets no deadline (ms). */
+  /** How long an access may take when its caller sets no deadline (ms). */
   patience: number;
 }
 
 /**
- * The gate in front of the pool. No organization holds more than half of the connections, those who wait are served in
- * turns, and every access ends with its deadline.
+ * Controls access to the pool. No organization holds more than half of the connections, waiting organizations are
+ * served in turn, and every access ends at its deadline.
  */
 export class Connections {
   /** Connections in use, each until its deadline. */
@@ -66,7 +66,7 @@ export class Connections {
   constructor({ permits, patience }: Sharing) {
     this.patience = patience;
     this.half = Math.floor((permits ?? 0) / 2);
-    // A pool of three has none to spare.
+    // A small pool has none to spare.
     this.reserved = Math.min(RESERVED, Math.floor((permits ?? 0) / 4));
     this.semaphore = permits === null ? null : new FairSemaphore({
       permits,
@@ -77,7 +77,7 @@ export class Connections {
     }); // prettier-ignore
   }
 
-  /** Accesses that wait for a connection. */
+  /** Accesses waiting for a connection. */
   get waiting(): number {
     return this.semaphore?.waiting ?? 0;
   }
@@ -91,15 +91,15 @@ export class Connections {
   ofLane(lane: Lane): Claim {
     if (lane === 'urgent') return { owner: lane };
     if (lane === 'rest') return { owner: lane, reserve: this.reserved };
-    // Of all organizations: only the requests in flight bound them.
+    // These are for all organizations; only the number of requests in flight limits them.
     return { owner: lane, reserve: Math.min(1, this.reserved), share: Infinity, perOwner: Infinity };
   }
 
   /**
    * Waits for the owner's turn.
    *
-   * @returns the right to one connection, which its holder ends
-   * @throws QueueFull when too many wait, or it waited for too long; DeadlineExceeded
+   * @returns the right to use one connection, which the holder ends
+   * @throws QueueFull when too many wait or the wait was too long; DeadlineExceeded
    */
   async lease(claim: Access, deadline: Deadline | undefined): Promise<Lease> {
     const { semaphore } = this;
@@ -107,7 +107,7 @@ export class Connections {
     const { left } = until;
     if (left <= 0) throw new DeadlineExceeded();
     const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);
-    // Most need not wait, and save a turn of the event loop.
+    // Most don't have to wait, which saves a turn of the event loop.
     if (turn) await turn;
     const began = performance.now();
     const lease = new Lease(until, () => {
@@ -121,8 +121,8 @@ export class Connections {
   }
 
   /**
-   * What PostgreSQL may take for a statement, and of that for its locks, where it is less than the connection's settings
-   * say: what is left until the deadline, and little for locks while others wait for the connection.
+   * The timeouts for a statement and its locks, where they are shorter than the connection's settings: the time left
+   * until the deadline, and little for locks while others wait for the connection.
    */
   timeoutsOf({ owner }: Claim, deadline: Deadline): [statement: string, lock: string] | null {
     const contended = this.semaphore?.isContended(owner) ?? false;

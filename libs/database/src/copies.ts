@@ -1,19 +1,19 @@
 import type { DataSource } from 'typeorm';
 import { asOwner } from './migrate.js';
 
-/** A row of a read copy, or a column, that differs from what it is derived from. */
+/** A row or column of a read copy that differs from its source. */
 export interface WrongCopy {
   copy: 'users.seen_by' | 'organization_results' | 'organization_conversations';
-  /** Of the login, the result or the conversation. */
+  /** The id of the login, the result or the conversation. */
   id: string;
 }
 
-/** Compares what pages read with what it is derived from. @param most how many differences to tell */
+/** Compares the read copies with their sources. @param most how many differences to report */
 export function wrongCopies(owner: DataSource, most: number): Promise<WrongCopy[]> {
   return owner.query('SELECT * FROM wrong_copies($1)', [most]);
 }
 
-/** Copies anew what differs. @returns how many it was */
+/** Copies again what differs. @returns the number of corrections */
 export function correctCopies(ownerUrl: string): Promise<number> {
   return asOwner(ownerUrl, async (owner) => {
     const [row] = await owner.query<{ corrected: number }[]>('SELECT correct_copies()::int AS corrected');

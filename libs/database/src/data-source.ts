@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseFault } from './database-fault.js';
 import { migrations } from './migrations/index.js';
 
-/** The limit of a statement, and of its waits for locks (ms). A deadline shortens both. */
+/** The timeout of a statement, and of its waits for locks (ms). A deadline shortens both. */
 export const STATEMENT_TIMEOUT = 5_000;
 export const LOCK_TIMEOUT = 4_000;
 
@@ -24,8 +24,8 @@ const TIMEOUTS = {
 };
 
 /**
- * transaction_timeout is unknown before PostgreSQL 17, and the check of connections is not possible on every system: set
- * what this server can.
+ * PostgreSQL before 17 lacks transaction_timeout, and not every system can check connections: set what this server
+ * supports.
  */
 const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
   FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name
@@ -67,7 +67,7 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
         // process.
         client.on('error', () => undefined);
         if (!timeouts) return;
-        // A server that hangs would otherwise be waited for indefinitely.
+        // Without it, a server that hangs would block this for ever.
         const settings = { text: SET_TIMEOUTS, values: [JSON.stringify(TIMEOUTS)], query_timeout: CONNECT_TIMEOUT };
         await client.query(settings);
       },

@@ -20,7 +20,7 @@ export class DatabaseFault extends Error {
 
   /**
    * @param reason completes "the database … "
-   * @param passing whether it may pass by itself: a server that is just starting
+   * @param passing whether the fault is temporary, as for a server that is just starting
    */
   constructor(
     url: string,

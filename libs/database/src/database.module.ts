@@ -9,7 +9,7 @@ import { dataSourceOptions, initialize } from './data-source.js';
 import type { ProcessRole } from './grants.js';
 import { StartCheck } from './start-check.js';
 
-/** How long the worker waits for a database that may be gone (ms): longer than any of its transactions may take. */
+/** How long the worker waits for a database that may be down (ms): longer than any of its transactions may take. */
 const WORKER_PATIENCE = 30_000;
 
 /** API and portal serve many organizations at once; the worker processes one thing after another. */
@@ -22,7 +22,7 @@ function sharingOf(role: ProcessRole, env: Env): Sharing {
 /** PostgreSQL for one process, as its role. */
 @Module({})
 export class DatabaseModule {
-  /** @param connected false for a look at the application without its database */
+  /** @param connected false to inspect the application without its database */
   static forRoot(role: ProcessRole, connected = true): DynamicModule {
     return {
       module: DatabaseModule,

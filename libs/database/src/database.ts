@@ -15,9 +15,9 @@ export interface Tenant {
   organizationId: string;
   /** Whether the platform's own blog posts are visible too. */
   platformBlog?: boolean;
-  /** The request's; without one, each access has the default timeout. */
+  /** The request's deadline; without one, each access has the default timeout. */
   deadline?: Deadline;
-  /** If not the default. */
+  /** Unless it is the default. */
   priority?: Priority;
 }
 
@@ -43,9 +43,9 @@ const READ_IN_TIME = {
   text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
 };
 
-/** The transaction did nothing and may simply run again. */
+/** The transaction had no effect and can run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
-/** Each concurrent writer of the same rows can cause one retry: batches of ten organizations may overlap. */
+/** Each concurrent writer of the same rows can cause one retry; the batches of ten organizations may overlap. */
 const ATTEMPTS = 10;
 
 /**
@@ -54,7 +54,7 @@ const ATTEMPTS = 10;
  */
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
-  /** By their texts. */
+  /** By text. */
   private readonly statements = new Map<string, Statement>();
 
   private readonly connections: Connections;
@@ -67,7 +67,7 @@ export class Database {
   }
 
   /**
-   * Runs the statements in one READ ONLY transaction of the tenant, all of it sent at once: one round trip.
+   * Runs the statements in one READ ONLY transaction of the tenant, in one round trip.
    *
    * @returns the rows of each statement, in order
    * @throws the first statement's error; the others are rolled back with it

@@ -1,4 +1,4 @@
-/** Processes with a database role of their own. One more role is the owner's: it migrates, and runs the command line. */
+/** Processes with their own database role. Another role, the owner, runs migrations and the command line. */
 export type ProcessRole = 'api' | 'worker' | 'portal';
 
 /** The variable with each role's URL. */
@@ -12,13 +12,13 @@ const LOGIN_COLUMNS =
   'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
 
 /**
- * Rights on tables, as GRANT spells them: a privilege without columns is on the whole table. What is not listed is not
- * granted. `migrate` makes the database equal to this table, a process compares it with its own rights when it starts.
+ * Rights on tables, in the syntax of GRANT: a privilege without columns covers the whole table. What is not listed is
+ * not granted. `migrate` applies this table to the database, and each process compares its own rights with it at start.
  */
 export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> = {
   organizations: { api: 'SELECT', portal: 'SELECT' },
-  // What an organization says of a login. That an address is proven is nobody's to write, which organizations see a login is
-  // nobody's to read, and no login is ever deleted.
+  // What an organization supplies about a login. No process may write whether an address is proven, read which
+  // organizations see a login, or delete a login.
   users: {
     api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
     portal: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
@@ -89,7 +89,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
   // Append-only.
   audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'INSERT' },
-  // The worker makes missing join codes.
+  // The worker creates missing join codes.
   invites: {
     api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
     worker: 'SELECT (id), INSERT',
@@ -106,20 +106,20 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   },
   suppressions: {},
   suppression_senders: {},
-  // Whether a hook is trusted, and where one points that is there, is the operator's alone.
+  // Only the operator may trust a hook, or change the URL of an existing one.
   rebuild_hooks: {
     portal:
       'SELECT, INSERT (target, organization_id, url, secret), UPDATE (secret, previous_secret, previous_until), DELETE',
   },
-  // Written by record_requests alone.
+  // Written only by record_requests.
   request_log: { api: 'SELECT', portal: 'SELECT' },
   worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
 };
 
 /**
- * Who may run which function, besides the owner. Those that run with the owner's rights are the only way past the
- * organization of a transaction. Trigger functions are not listed: nobody calls them.
+ * The roles that may run each function, besides the owner. Functions with the owner's rights are the only way to bypass
+ * the organization of a transaction. Trigger functions are not listed, because nobody calls them.
  */
 export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   // Called by row-level security.
@@ -132,13 +132,13 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   only_organization_of: [],
   show_conversations: [],
 
-  // Before an organization is known, and what provisioning must know of logins elsewhere: ids, never who they are.
+  // Before an organization is known; and what provisioning must know of logins elsewhere: ids, never identities.
   api_key_by_hash: ['api'],
   logins_by_email: ['api', 'portal'],
   tied_elsewhere: ['api', 'portal'],
   hold_ties_elsewhere: ['api', 'portal'],
 
-  // Opening a link, accepting and signing in: each keeps its own rule.
+  // Opening a link, accepting and signing in: each enforces its own rule.
   invite_by_hash: ['portal'],
   identity_of: ['portal'],
   set_first_password: ['portal'],
@@ -154,7 +154,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   mail_credential_notice: ['portal'],
   approve_member: ['portal'],
 
-  // The portal's sessions: each opens what belongs to the secret that it is given.
+  // The portal's sessions: each opens only what belongs to the given secret.
   open_portal_session: ['portal'],
   renew_portal_session: ['portal'],
   portal_session: ['portal'],
@@ -176,21 +176,21 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   forgive_attempts: ['portal'],
   give_back_attempt: ['portal'],
 
-  // Of the organization of the transaction.
+  // For the organization of the transaction.
   organization_administrators: ['worker', 'portal'],
 
   // Only for given addresses; no process may read the list.
   suppressed_addresses: ['api', 'worker', 'portal'],
-  // Whose organization a row of the request log is, its key says.
+  // The key of a row of the request log determines its organization.
   record_requests: ['api'],
-  // Of the organization's own mails, each by a rule of its own.
+  // For the organization's own mails, each with its own rule.
   own_suppressions: ['portal'],
   allow_address: ['portal'],
   retry_own_outbox: ['portal'],
   // Six numbers, for /metrics.
   outbox_backlog: ['api'],
 
-  // For all organizations: the worker alone.
+  // For all organizations; only the worker.
   claim_outbox: ['worker'],
   renew_outbox: ['worker'],
   finish_outbox: ['worker'],
@@ -198,7 +198,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   suppress_address: ['worker'],
   trim_request_log: ['worker'],
   forget_previous_secrets: ['worker'],
-  // Called by claim_outbox, and by workers of the build before.
+  // Called by claim_outbox, and by workers of the previous build.
   closed_invites: ['worker'],
   due_posts: ['worker'],
   rebuild_hook: ['worker'],
@@ -208,7 +208,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   purge_api_key_handovers: ['worker'],
   expiring_api_keys: ['worker'],
 
-  // The operator's: the command line runs as the owner.
+  // For the operator: the command line runs as the owner.
   organization_by_slug: [],
   organization_of_api_key: [],
   list_outbox: [],
@@ -221,13 +221,13 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   recount_lists: [],
 };
 
-/** One right: on the whole table, or on some of its columns. */
+/** One right, on the whole table or on some of its columns. */
 export interface Right {
   privilege: string;
   columns: string[] | null;
 }
 
-/** Reads what {@link TABLE_GRANTS} spells. */
+/** Parses an entry of {@link TABLE_GRANTS}. */
 export function rightsOf(spelled = ''): Right[] {
   return [...spelled.matchAll(/([A-Z]+)(?: \(([^)]+)\))?/g)].map(([, privilege = '', columns]) => ({
     privilege,

@@ -4,7 +4,7 @@ import { type Deadline, DeadlineExceeded } from './deadline.js';
 /** Not in the driver's types. */
 type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
 
-/** The right to use a connection until a deadline. The holder calls {@link end} when its work has really ended. */
+/** The right to use a connection until a deadline. The holder calls {@link end} once its work has ended. */
 export class Lease {
   private client: Connected | undefined;
   private isOver = false;
@@ -20,7 +20,7 @@ export class Lease {
     return this.deadline.left;
   }
 
-  /** Sets the callback for the deadline. The caller gets its error then, even if the work ends later. */
+  /** Sets the callback for the deadline. The caller gets its error at once, even if the work ends later. */
   onExpiry(giveUp: (error: Error) => void): void {
     this.giveUp = giveUp;
   }
@@ -31,7 +31,7 @@ export class Lease {
     return !this.isOver;
   }
 
-  /** Cuts the connection: nothing else would end the wait for a server that hangs. */
+  /** Cuts the connection, because nothing else would end the wait for a server that hangs. */
   expire(): void {
     this.isOver = true;
     this.giveUp?.(new DeadlineExceeded());

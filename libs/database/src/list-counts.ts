@@ -15,7 +15,7 @@ export interface WrongCount {
   actual: string;
 }
 
-/** Compares the counters of all organizations with their rows. @param most how many differences to tell */
+/** Compares the counters of all organizations with their rows. @param most how many differences to report */
 export function wrongListCounts(owner: DataSource, most: number): Promise<WrongCount[]> {
   return owner.query('SELECT * FROM wrong_list_counts($1)', [most]);
 }

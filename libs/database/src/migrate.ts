@@ -8,10 +8,10 @@ import { grantRoles, type ProcessUrls } from './roles.js';
 const MIGRATION_LOCK = 7_260_511;
 
 /**
- * Brings the schema up to date, and the rights of the processes with it. Safe to run from several machines at once: the
- * later ones wait, then find nothing to do.
+ * Brings the schema and the rights of the processes up to date. Safe to run from several machines at once: the later
+ * ones wait, then find nothing to do.
  *
- * @returns the names of the migrations that ran now
+ * @returns the names of the migrations that were applied
  */
 export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<string[]> {
   return asOwner(ownerUrl, async (owner) => {
@@ -27,7 +27,7 @@ export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<s
     const [last] = await owner.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
     if (!last) return null;
     await owner.undoLastMigration();
-    // What it restored has PostgreSQL's default privileges.
+    // Restored objects have PostgreSQL's default privileges.
     await grantRoles(owner, urls);
     return last.name;
   });

@@ -59,7 +59,7 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
   });
 }
 
-/** As GRANT wants it. A schema of before, where a migration was reverted, lacks some of the columns. */
+/** In the syntax of GRANT. An earlier schema, after a reverted migration, lacks some of the columns. */
 function spell({ privilege, columns }: Right, known: string[]): string[] {
   if (!columns) return [privilege];
   const there = columns.filter((column) => known.includes(column));
@@ -123,7 +123,7 @@ export async function roleFaults(connection: DataSource, role: ProcessRole): Pro
   return faults.length > 0 ? faults : rightFaults(connection, role);
 }
 
-/** The same without table privileges: what can be said before there are any. */
+/** The same without table privileges, for a database without tables. */
 export async function rolePowers(connection: DataSource, role: ProcessRole): Promise<string[]> {
   const reached = await connection.query<(ReachedRole & { database: string })[]>(`${REACHED}
     SELECT path, rolsuper AS superuser, rolbypassrls AS bypasses, rolcreaterole AS makes_roles,
@@ -156,7 +156,7 @@ function powersOf(role: ReachedRole, setting: string, database: string): string[
 interface ActualRight {
   object: string;
   privilege: string;
-  /** Of a table, those that it holds for; null for a function. */
+  /** The columns of a table that it covers; null for a function. */
   columns: string[] | null;
 }
 
@@ -202,7 +202,7 @@ async function rightFaults(connection: DataSource, role: ProcessRole): Promise<s
     .map((fault) => `${fault} (run "npm run cli -- migrate", and see that each process has its own role)`);
 }
 
-/** During an upgrade, the schema and its rights may already be those of a newer build. */
+/** Whether the schema and its rights are those of a newer build, as during an upgrade. */
 async function isNewer(connection: DataSource): Promise<boolean> {
   const [table] = await connection.query<{ readable: boolean | null }[]>(
     `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,

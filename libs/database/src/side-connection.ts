@@ -2,10 +2,10 @@ import pg from 'pg';
 import type { Sql } from 'sql-template-tag';
 import { dataSourceOptions } from './data-source.js';
 
-/** What one statement may take from end to end (ms): a server that hangs is not waited for. */
+/** How long one statement may take from end to end (ms), so that nothing waits for a server that hangs. */
 const QUERY_TIMEOUT = 5_000;
 
-/** A connection of its own, beside the pool, for what nobody waits for: requests never wait behind it, nor it behind them. */
+/** A connection outside the pool for work that nobody waits for: it never delays requests, nor they it. */
 export class SideConnection {
   private readonly pool: pg.Pool;
 
@@ -23,7 +23,7 @@ export class SideConnection {
     this.pool.on('error', () => undefined);
   }
 
-  /** Runs the statement as a transaction of its own, for no organization. */
+  /** Runs the statement in its own transaction, without an organization. */
   async run({ text, values }: Sql): Promise<void> {
     await this.pool.query({ text, values });
   }

@@ -22,7 +22,7 @@ const CONNECTION_MESSAGES = [
   'Query runner already released',
 ];
 
-/** Whether the database is temporarily unavailable: the same may work later. */
+/** Whether the database is temporarily unavailable, so that a retry may succeed. */
 export function isUnavailable(error: unknown): boolean {
   if ([QueueFull, DeadlineExceeded, RetryTransaction].some((kind) => error instanceof kind)) return true;
   const cause = driverErrorOf(error);
