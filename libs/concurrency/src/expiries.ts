@@ -6,7 +6,7 @@ export class Expiries<T extends { readonly left: number }> {
   private readonly open = new Set<T>();
   private sweep: NodeJS.Timeout | undefined;
 
-  /** @param expire is called once for each item whose time is over, at most 100 ms late */
+  /** @param expire called once for each expired item, at most 100 ms late */
   constructor(private readonly expire: (item: T) => void) {}
 
   add(item: T): void {

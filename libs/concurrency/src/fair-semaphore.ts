@@ -5,13 +5,13 @@ export class QueueFull extends Error {}
 
 export interface SemaphoreLimits {
   permits: number;
-  /** The most permits of one owner, even while others are free, so that the next owner finds one. */
+  /** The most permits that one owner may hold, even while others are free, so that the next owner finds one. */
   share: number;
-  /** Permits held and waits of one owner. */
+  /** Permits held and claims waiting, for one owner. */
   perOwner: number;
-  /** Waits of all owners. */
+  /** Claims waiting, for all owners. */
   waiting: number;
-  /** How long anything waits (ms). */
+  /** The longest wait (ms). */
   wait: number;
 }
 
@@ -66,12 +66,12 @@ export class FairSemaphore {
     this.free = limits.permits;
   }
 
-  /** Tasks that wait. */
+  /** Waiting tasks. */
   get waiting(): number {
     return this.waits;
   }
 
-  /** @throws QueueFull when a claim of this owner would find no place */
+  /** @throws QueueFull when the queue has no room for another claim of this owner */
   check(owner: string, perOwner = this.limits.perOwner): void {
     const own = (this.held.get(owner) ?? 0) + (this.queues.get(owner)?.length ?? 0);
     if (own >= perOwner || this.waits >= this.limits.waiting) throw new QueueFull('The queue is full');
@@ -98,7 +98,7 @@ export class FairSemaphore {
     }
   }
 
-  /** @returns what to wait for; null when the permit is granted. Each grant is ended by {@link release}. */
+  /** @returns what to wait for; null when the permit is granted at once. Call {@link release} for each permit. */
   acquire({ owner, share = this.limits.share, perOwner, reserve = 0, wait, signal }: Claim): Promise<void> | null {
     signal?.throwIfAborted();
     // Waiting claims could not be served, so this one only overtakes its own owner's.
@@ -143,12 +143,12 @@ export class FairSemaphore {
 
   private leave(waiter: Waiter, reason: Error): void {
     this.remove(waiter);
-    // It may have blocked those behind it.
+    // This claim may have blocked those behind it.
     this.dispatch();
     waiter.refuse(reason);
   }
 
-  /** Grants what is free, a permit to each owner in turn. */
+  /** Grants free permits, one to each owner in turn. */
   private dispatch(): void {
     for (const [owner, [first]] of this.queues) {
       if (this.free === 0) return;

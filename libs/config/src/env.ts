@@ -87,7 +87,7 @@ export class Env {
   }
 
   /**
-   * What a program cannot start without, checked at once.
+   * Checks at once that everything is set that a program cannot start without.
    *
    * @throws EnvError with everything that is missing
    */
@@ -122,13 +122,13 @@ export class Env {
     return settingNames.find((name) => this.values[name] === address) ?? null;
   }
 
-  /** The connection of a process. A laptop may have one role for everything; in production each process has its own. */
+  /** The database URL of a process. On a laptop one role may serve all; in production each process has its own. */
   urlOf(process: 'api' | 'worker' | 'portal'): string {
     const { WORKER_DATABASE_URL: worker, PORTAL_DATABASE_URL: portal } = this.values;
     return { api: null, worker, portal }[process] ?? this.need('DATABASE_URL');
   }
 
-  /** The connections of the processes, which the owner grants their rights. */
+  /** The database URLs of the processes, whose roles the owner grants their rights. */
   get processUrls(): { api: string; worker: string; portal: string } {
     return { api: this.urlOf('api'), worker: this.urlOf('worker'), portal: this.urlOf('portal') };
   }
@@ -149,7 +149,7 @@ export class Env {
     return this.values.APP_URL ?? `http://${this.hostName}:${this.portalPort}`;
   }
 
-  /** The name of this machine in addresses: `localhost`, unless it listens on one address that localhost is not. */
+  /** The host name in URLs: `localhost`, unless the service listens on a single other address. */
   get hostName(): string {
     const { HOST: host } = this.values;
     if (!host || ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host)) return 'localhost';
@@ -188,7 +188,7 @@ export class EnvError extends Error {
  * Adds the variables of `.env` in the working directory to the environment; every program calls it first. Existing
  * variables win, under either name (`NAME`, `NAME_FILE`).
  *
- * @throws EnvError when the file is there and cannot be read
+ * @throws EnvError when the file exists but cannot be read
  */
 export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file = '.env'): void {
   let text: string;

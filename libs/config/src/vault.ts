@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { Injectable } from '@nestjs/common';
 import { Env } from './env.js';
 
-/** What is encrypted determines the key: a value encrypted for one purpose cannot be decrypted for another. */
+/** Each purpose has its own key: a value encrypted for one purpose cannot be decrypted for another. */
 export type Purpose =
   | 'idempotent answers'
   | 'outbox payloads'

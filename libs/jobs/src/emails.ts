@@ -28,23 +28,23 @@ export type EmailKind = (typeof EMAIL_KINDS)[number];
 /** The mails about an API key. */
 export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
 
-/** The mails about what opens somebody's account. */
+/** The mails about the credentials of an account. */
 export type CredentialEmailKind = 'password_changed' | 'passkey_added' | 'passkey_removed';
 
-/** What a mail says of an API key. Nothing in it opens anything. */
+/** What a mail says about an API key. It contains nothing secret. */
 export interface KeyInMail {
   name: string;
   /** `tk_live_5961…d7f5` */
   display: string;
   /** The name of the person behind the change; null for the operator. */
   by: string | null;
-  /** Of a new key. */
+  /** Set for a new key. */
   scopes?: string[];
   /** ISO 8601: when it stops working. */
   expiresAt?: string | null;
-  /** Of a replaced key: the display of the one that takes over. */
+  /** For a replaced key: the display of its replacement. */
   successor?: string;
-  /** ISO 8601, of a key that is about to expire. */
+  /** ISO 8601; set for a key that is about to expire. */
   lastUsedAt?: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface EmailPayload {
   /** Where to continue: an invite's link or a page of the portal. null in a notice without a link. */
   joinUrl: string | null;
   /**
-   * The link's second secret. It is only sent by mail and shown nowhere else, so whoever has it reads the mail of this
+   * The link's second secret. It is sent only by mail and shown nowhere else, so whoever has it reads the mail of this
    * address.
    */
   proof: string | null;
@@ -72,30 +72,30 @@ export interface EmailPayload {
 /** Where a mail leads. */
 export interface EmailLink {
   url: string;
-  /** The invite that it opens: once that is closed, the mail is no longer sent. */
+  /** The invite that it opens. Once the invite is closed, the mail is no longer sent. */
   inviteId?: string;
   /** See {@link EmailPayload}. */
   proof?: string | null;
-  /** Later the mail is no longer sent. */
+  /** After this, the mail is no longer sent. */
   expiresAt?: Date;
 }
 
 /** A mail to one person. */
 export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key'> {
   kind: EmailKind;
-  /** As it was given; compared in lower case. */
+  /** As given; compared in lower case. */
   to: string;
   /** null in a notice without one. */
   link: EmailLink | null;
 }
 
-/** In whose name a mail is written. */
+/** The sender that a mail names. */
 export interface EmailSender {
   name: string;
   timeZone: string;
 }
 
-/** What the outbox keeps of a mail, encrypted: it holds a link. */
+/** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
   const { firstName, role, link, key } = email;
   const payload: EmailPayload = {

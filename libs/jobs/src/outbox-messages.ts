@@ -6,7 +6,7 @@ export const OUTBOX_STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'
 
 export type OutboxStatus = (typeof OUTBOX_STATUSES)[number];
 
-/** A mail of the outbox, as the organization that it is from sees it: without its content, which holds links. */
+/** A mail of the outbox as its organization sees it: without the content, which contains links. */
 export interface OutboxMail {
   id: string;
   kind: string;
@@ -16,18 +16,18 @@ export interface OutboxMail {
   /** A code; {@link inWords} has its words. */
   problem: string | null;
   createdAt: Date;
-  /** When it is tried next. */
+  /** When it is sent or retried next. */
   dueAt: Date;
   finishedAt: Date | null;
 }
 
-/** Where a page begins: behind this mail. */
+/** The mail after which a page begins. */
 export interface Place {
   at: Date;
   id: string;
 }
 
-/** An address that nothing is sent to. */
+/** An address to which no mail is sent. */
 export interface SuppressedAddress {
   address: string;
   reason: string;
@@ -35,14 +35,14 @@ export interface SuppressedAddress {
 }
 
 /**
- * What became of an organization's mails, and what can be done about it. A suppression holds for all organizations; one is
- * seen, and lifted, only by those whose own mails it refused or held back.
+ * The state of an organization's mails, and the actions on them. A suppression applies to all organizations, but only
+ * those whose own mails it affected can see and lift it.
  */
 @Injectable()
 export class OutboxMessages {
   constructor(private readonly db: Database) {}
 
-  /** Mails of these kinds, newest first; one more than `most` when there are further ones. */
+  /** Mails of these kinds, newest first; one more than `most` if there are further ones. */
   async mails(
     organizationId: string,
     { kinds, status, after, most }: { kinds: string[]; status: OutboxStatus | null; after: Place | null; most: number },
@@ -61,13 +61,17 @@ export class OutboxMessages {
     return rows;
   }
 
-  /** Queues a failed or dead message again, inside the ambient transaction. @returns false for one that is not the organization's, or in another state */
+  /**
+   * Queues a failed or dead message again, inside the ambient transaction.
+   *
+   * @returns false for a message of another organization, or in another state
+   */
   async retry(id: string): Promise<boolean> {
     const [row] = await this.db.query<{ queued: boolean }>(sql`SELECT retry_own_outbox(${id}) AS queued`);
     return row!.queued;
   }
 
-  /** Whether there is such a message of the organization's. */
+  /** Whether the organization has such a message. */
   async exists(organizationId: string, id: string): Promise<boolean> {
     const [rows] = await this.db.read<[object]>(
       { organizationId },
@@ -84,7 +88,7 @@ export class OutboxMessages {
     return rows;
   }
 
-  /** Lifts a suppression inside the ambient transaction. @returns false for one that the organization does not see */
+  /** Lifts a suppression inside the ambient transaction. @returns false when the organization cannot see it */
   async allow(address: string): Promise<boolean> {
     const [row] = await this.db.query<{ allowed: boolean }>(sql`SELECT allow_address(${address}) AS allowed`);
     return row!.allowed;

@@ -8,7 +8,7 @@ import { type Email, type EmailSender, sealEmail } from './emails.js';
 /** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
 
-/** The organization that mails. */
+/** The organization that sends. */
 interface Organization {
   organizationId: string;
   organization: EmailSender;
@@ -21,7 +21,7 @@ export type RebuildTarget = `organization:${string}` | `brand:${string}`;
 const REBUILD_PAUSE_MS = 3_000;
 
 /**
- * The minimum interval between an organization's mails to an address: the response has the link, which can be shared
+ * The minimum interval between an organization's mails to an address. Meanwhile the link in the response can be shared
  * instead.
  */
 const PAUSE = '10 minutes';
@@ -79,9 +79,9 @@ export class Outbox {
   }
 
   /**
-   * Queues mails, as far as their {@link admission} goes.
+   * Queues the mails that their {@link admission} allows.
    *
-   * @returns the addresses (normalized) that were queued
+   * @returns their (normalized) addresses
    */
   async addEmails(from: Organization, emails: Email[], notices = false): Promise<Set<string>> {
     const admit = await this.admission(from.organizationId, emails.map(({ to }) => to), notices); // prettier-ignore

@@ -52,7 +52,7 @@ const CODES: [RegExp, Problem][] = [
   [/^(ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOENT|ENOTDIR|EMFILE|EIO)$/, 'file_not_written'],
 ];
 
-/** What errors of fetch and nodemailer carry. */
+/** The fields of errors of fetch and nodemailer. */
 interface Carried {
   code?: unknown;
   originalCode?: unknown;

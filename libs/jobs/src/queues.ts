@@ -8,7 +8,7 @@ export interface Recurring {
  * Every queue, by name, with its recurring job. The worker refuses to start when one of them has no processor, or two.
  */
 export const QUEUES = {
-  /** The worker is notified of new mails; this finds those that become due otherwise, such as a killed worker's. */
+  /** The worker is notified of new mails; this finds those that become due otherwise, such as a crashed worker's. */
   email: { job: 'drain', everyMs: 5_000 },
   /** Short, because a rebuild waits a few seconds for others to join it, without a notification when it is due. */
   rebuilds: { job: 'drain', everyMs: 2_000 },

@@ -3,8 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import type { Env } from '@app/config';
 
 /**
- * Keys that must never be logged, at any depth. Only whitelisted fields are logged to begin with; this is the second
- * lock.
+ * Keys that must never be logged, at any depth. A second safeguard: only allowed fields are logged to begin with.
  */
 const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email', 'phone', 'first_name', 'last_name'];
 
@@ -16,14 +15,14 @@ const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email'
 const BUFFER = 15_360;
 const FLUSH_EVERY = 100;
 
-/** A logged request: ids and our own words, nothing that a person wrote. */
+/** A logged request: ids and fixed words, never text that a person wrote. */
 export interface AccessLine {
-  /** A client may choose it, of letters, digits and a few signs. */
+  /** A client may choose it, from letters, digits and a few signs. */
   request_id: string;
   key_id?: string;
   organization_id?: string;
   method: string;
-  /** The template. */
+  /** The route's template. */
   route: string;
   status: number;
   ms: number;
@@ -47,7 +46,7 @@ export class Log implements LoggerService {
     this.accesses = pino(options, out);
   }
 
-  /** One line per request, with few and known fields: no redaction needed. */
+  /** One line per request. Its few known fields need no redaction. */
   access(line: AccessLine): void {
     this.accesses.info(line, 'request');
   }
@@ -78,7 +77,7 @@ export class Log implements LoggerService {
   }
 }
 
-/** The log buffer while it cannot be written (bytes); later lines are dropped. */
+/** How much is buffered while the log cannot be written (bytes); later lines are dropped. */
 const KEPT_WHILE_FULL = 1_048_576;
 
 /** A full disk must not affect requests: failed lines are retried with the next ones. */
@@ -88,7 +87,7 @@ function standardOutput(): DestinationStream {
   let failing = false;
   out.on('error', () => (failing = true));
   out.on('write', () => (failing = false));
-  // At exit pino flushes, and would retry for ever on a full disk.
+  // Pino flushes at exit, and would retry for ever on a full disk.
   const flushSync = out.flushSync.bind(out);
   out.flushSync = () => {
     if (!failing) flushSync();

@@ -7,13 +7,13 @@ import { Database, type Tenant } from '@app/database';
 import type { RebuildTarget } from '@app/jobs';
 import { Publishing } from './publishing.js';
 
-/** How long calls carry the signatures of both secrets. */
+/** How long calls are signed with both secrets. */
 const OVERLAP = '24 hours';
 
-/** Sealed with a nonce of its own, no secret has the same twice. */
+/** The stored secret is encrypted with a fresh nonce, so its hash differs for each secret. */
 const VERSION = raw(`left(encode(sha256(secret), 'hex'), 16)`);
 
-/** One test may be sent within this time: the address need not be the organization's own. */
+/** The minimum interval between tests, because the address need not be the organization's own. */
 const TEST_PAUSE = '10 seconds';
 
 /** The site that a hook belongs to. */
@@ -40,13 +40,13 @@ export const siteOfBrand = (brand: string): HookSite => ({
 export interface BuildHook {
   url: string;
   createdAt: Date;
-  /** Until when the former secret signs too. */
+  /** Until when calls are signed with the previous secret too. */
   previousUntil: Date | null;
-  /** Changes with the secret, and tells nothing of it. */
+  /** Changes with the secret, and reveals nothing about it. */
   version: string;
 }
 
-/** A call of a hook, as it went. */
+/** A call of a hook and its result. */
 export interface Delivery {
   id: string;
   kind: 'rebuild' | 'test';
@@ -57,7 +57,7 @@ export interface Delivery {
   finishedAt: Date | null;
 }
 
-/** @throws RangeError in words for whoever gave it; they leave the address out, which may hold a password */
+/** @throws RangeError with a message for whoever entered it, without the address, which may contain a password */
 export function hookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Give an http(s) address.');
@@ -69,13 +69,13 @@ export function hookUrl(text: string): string {
   return url.href;
 }
 
-/** Of hosting services the path itself is the secret: whoever knows it can start builds. */
+/** Hides the path, which is the secret at hosting services: whoever knows it can start builds. */
 export function withoutPath(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** The build hooks of sites, for the pages of organizations and the operator's commands alike. Changes run inside the ambient transaction. */
+/** The build hooks of sites, for the portal and the operator's commands. Changes run inside the ambient transaction. */
 @Injectable()
 export class BuildHooks {
   constructor(
@@ -97,7 +97,7 @@ export class BuildHooks {
   /**
    * Adds a hook where there is none.
    *
-   * @returns the secret, which is shown once; null when there is a hook already
+   * @returns the secret, which is shown once; null if the site already has a hook
    */
   async add({ target, organizationId }: HookSite, url: string): Promise<string | null> {
     const secret = newSecret();
@@ -108,7 +108,7 @@ export class BuildHooks {
   }
 
   /**
-   * Sets a hook at the operator's word, whatever was there: it may point into the operator's own network.
+   * Sets or replaces a hook for the operator: it may point into the operator's own network.
    *
    * @returns the secret
    */
@@ -122,9 +122,9 @@ export class BuildHooks {
   }
 
   /**
-   * Gives the hook another secret. The one before signs too for a day; one before that ends.
+   * Gives the hook a new secret. The previous one is used too for a day; an older one ends at once.
    *
-   * @param version of the hook that the caller saw: a form that is sent twice changes nothing the second time
+   * @param version the one that the caller saw, so that a form that is sent twice changes nothing the second time
    * @returns the new secret, which is shown once; null without such a hook
    */
   async rotate({ target }: HookSite, version: string | null = null): Promise<string | null> {
@@ -144,7 +144,7 @@ export class BuildHooks {
     return length > 0;
   }
 
-  /** Queues a call that starts no build. @returns false when the last one was moments ago, or there is no hook */
+  /** Queues a call that starts no build. @returns false when the last test was moments ago, or there is no hook */
   async test({ target, organizationId }: HookSite): Promise<boolean> {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`test of ${target}`}, 0))`);
     const { length } = await this.db.query(sql`

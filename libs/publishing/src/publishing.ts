@@ -8,7 +8,7 @@ export type PostStatus = 'draft' | 'published';
 /** The state of a locked post. */
 export interface PostState {
   id: string;
-  /** Null: the platform's own. */
+  /** null for the platform's own posts. */
   organizationId: string | null;
   brand: string;
   status: PostStatus;
@@ -44,7 +44,7 @@ export class Publishing {
     if (post.status === 'published' || status === 'published') await this.rebuild(post);
   }
 
-  /** Publishes a scheduled post. @returns false when it is gone, not due any more, or in another's hands */
+  /** Publishes a scheduled post. @returns false when it is deleted, no longer due, or locked by another worker */
   async publishDue({ id, organizationId }: Pick<PostState, 'id' | 'organizationId'>): Promise<boolean> {
     const [post] = await this.db.query<{ brand: string }>(sql`
       SELECT brand FROM blog_posts

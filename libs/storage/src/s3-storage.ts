@@ -5,7 +5,7 @@ import { Storage, type StoredObject } from './storage.js';
 /** Objects are immutable. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
 
-/** Longer than any request to a healthy service takes (ms), so that ours don't hang on a sick one. */
+/** Longer than any request to a healthy service takes (ms), so that requests don't hang on an unhealthy one. */
 const PATIENCE = 20_000;
 
 /** Objects in a publicly readable S3 bucket. */

@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { AccountError } from '../organizations.js';
 import type { Scope } from './scopes.js';
 
-/** When a key expires: at an instant, after some days, at the end of a day in the organization's time zone, or never. */
+/** When a key expires: at an instant, after some days, at the end of a day in the organization's zone, or never. */
 export type KeyExpiry = Date | { inDays: number } | { endOf: string } | null;
 
 export interface NewApiKey {
