@@ -1,8 +1,9 @@
 import { DAY } from './clock.js';
+import { tasksIn } from './homework-tasks.js';
 import type { Rows, TableRows } from './people-rows.js';
+import { PEER_REMARKS, POSITIVE_TAGS, remarksOn } from './remarks.js';
 import { iso, type School } from './school.js';
 import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
-import { COMMENTS, HOMEWORK_NOTES, HOMEWORK_TITLES, IMPROVE_TAGS, PEER_COMMENTS, POSITIVE_TAGS } from './vocabulary.js';
 
 const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];
 const STATUSES = ['not_started', 'in_progress', 'submitted', 'completed'];
@@ -23,13 +24,15 @@ function* homework(school: School): Rows {
     const place = index === 15 ? STRAY_GROUP : 2 + (((index - 5) / 10) % (groups - 2));
     const team = scope === 'group' ? group(school, place) : null;
     const student = room || team ? null : school.someStudent(index);
-    const title = random.pick(HOMEWORK_TITLES);
+    const subject = room?.subject ?? team?.subject ?? school.subject(student!);
+    const kind = index % 6 === 1 ? 'exam' : 'text';
+    const task = random.pick(tasksIn(subject.name, kind));
     yield {
       id: school.id('homework', index),
-      assigned_by: (room?.teacher ?? team?.tutor ?? school.teacherOf(student ?? 0)).id,
-      title: `${school.subject(student ?? index).name}: ${title}`,
-      description: index % 7 === 3 ? null : random.pick(HOMEWORK_NOTES),
-      homework_type: index % 6 === 1 ? 'exam' : 'text',
+      assigned_by: (room?.teacher ?? team?.tutor ?? school.teacherOf(student!)).id,
+      title: `${subject.name}: ${task.title}`,
+      description: index % 7 === 3 ? null : task.note,
+      homework_type: kind,
       scope,
       classroom_id: room?.id ?? null,
       group_id: team?.id ?? null,
@@ -63,7 +66,8 @@ function* sessionFeedback(school: School): Rows {
     const byTutor = index % 11 === 9;
     const reviewer = byTutor ? school.colleagueOf(lesson.tutor) : (parent ?? school.student(student));
     const rating = byTutor || index % 10 < 5 ? 5 : (index % 5) + 1;
-    const words = byTutor ? PEER_COMMENTS : COMMENTS[rating]!;
+    const subject = school.subject(student).name;
+    const remark = random.pick(byTutor ? PEER_REMARKS : remarksOn(subject, rating, parent ? 'parent' : 'student'));
     const createdAt = Math.min(lesson.startsAt + lesson.minutes * 60_000 + random.int(1, 200) * 60_000, school.now);
     yield {
       id: school.id('feedback', index),
@@ -74,10 +78,10 @@ function* sessionFeedback(school: School): Rows {
       reviewer_role: byTutor ? 'tutor' : parent ? 'parent' : 'student',
       rating,
       recommend: index % 9 === 8 ? null : rating > 2,
-      prepared: index % 9 === 7 ? null : rating > 1,
+      prepared: index % 9 === 7 ? null : rating > 2,
       positive_tags: rating > 2 ? [random.pick(POSITIVE_TAGS)] : [],
-      improve_tags: rating < 5 ? [random.pick(IMPROVE_TAGS)] : [],
-      comment: index % 6 === 1 ? null : random.pick(words),
+      improve_tags: remark.improve ? [remark.improve] : [],
+      comment: index % 6 === 1 ? null : remark.text,
       is_public: index % 2 === 0,
       created_at: iso(createdAt),
     };

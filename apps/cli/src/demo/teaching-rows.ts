@@ -1,6 +1,6 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
-import { iso, type School, type StaffMember } from './school.js';
+import { iso, type School, type StaffMember, type Subject } from './school.js';
 
 const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];
 const COLOURS = ['#2563eb', '#16a34a', '#db2777', '#ea580c'];
@@ -8,6 +8,7 @@ const COLOURS = ['#2563eb', '#16a34a', '#db2777', '#ea580c'];
 export interface Classroom {
   id: string;
   teacher: StaffMember;
+  subject: Subject;
   /** Indexes of students. */
   students: number[];
   createdAt: number;
@@ -22,6 +23,7 @@ export function classroom(school: School, index: number): Classroom {
   return {
     id: school.id('classroom', index),
     teacher: school.teachers[(index * 3) % school.teachers.length]!,
+    subject: school.subject(index),
     students: school.someStudents(index * 7, 8),
     createdAt,
   };
@@ -29,13 +31,13 @@ export function classroom(school: School, index: number): Classroom {
 
 function* classrooms(school: School): Rows {
   for (let index = 0; index < classroomCount(school); index++) {
-    const { id, teacher, createdAt } = classroom(school, index);
+    const { id, teacher, subject, createdAt } = classroom(school, index);
     const interval = INTERVALS[index % INTERVALS.length] ?? null;
     yield {
       id,
-      name: `Year ${11 + (index % 2)} ${school.subject(index).name}, Term ${1 + (index % 4)}`,
+      name: `Year ${11 + (index % 2)} ${subject.name}, Term ${1 + (index % 4)}`,
       tutor_id: teacher.id,
-      subject_id: school.subject(index).id,
+      subject_id: subject.id,
       price_cents: interval === null ? null : school.random('price', index).int(30, 300) * 100,
       billing_interval: interval,
       created_at: iso(createdAt),
@@ -65,6 +67,7 @@ export interface Group {
   /** The first two are nobody's: of a tutor who works here only, and of one who has left. */
   owned: boolean;
   tutor: StaffMember;
+  subject: Subject;
   students: number[];
   createdAt: number;
 }
@@ -82,6 +85,7 @@ export function group(school: School, index: number): Group {
     id: school.id('group', index),
     owned: index > STRAY_GROUP,
     tutor: index === 0 ? school.teachers[2]! : index === STRAY_GROUP ? school.former : school.teacherOf(index * 5),
+    subject: school.subject(index),
     students: school.someStudents(index * 11, 4),
     createdAt,
   };
@@ -89,14 +93,14 @@ export function group(school: School, index: number): Group {
 
 function* studentGroups(school: School): Rows {
   for (let index = 0; index < groupCount(school); index++) {
-    const { id, owned, tutor, createdAt } = group(school, index);
+    const { id, owned, tutor, subject, createdAt } = group(school, index);
     yield {
       id,
-      name: `${school.subject(index).name} study group ${index + 1}`,
+      name: `${subject.name} study group ${index + 1}`,
       owned,
       tutor_id: tutor.id,
-      classroom_id: owned && index % 2 === 0 ? classroom(school, index % classroomCount(school)).id : null,
-      subject_id: owned ? school.subject(index).id : null,
+      classroom_id: owned && index % 2 === 0 && index < classroomCount(school) ? classroom(school, index).id : null,
+      subject_id: owned ? subject.id : null,
       rate_per_student_cents: index % 3 === 0 ? null : 3_500 + (index % 4) * 500,
       color: COLOURS[index % COLOURS.length],
       avatar_url: null,
@@ -176,8 +180,11 @@ export function session(school: School, index: number): Session {
 
 function* sessions(school: School): Rows {
   for (let index = 0; index < sessionCount(school); index++) {
-    const { id, status, tutor, student, startsAt, minutes, rate, owed, createdAt } = session(school, index);
-    const subject = school.subject(student ?? index);
+    const { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt } = session(
+      school,
+      index,
+    );
+    const subject = school.subject(student ?? participants[0]!);
     yield {
       id,
       status,
