@@ -65,16 +65,23 @@ function isAlive(pid) {
   }
 }
 
+/** Ctrl-C is no fault of the checkout. */
+class Stopped extends Error {}
+
 /** Ctrl-C ends the build, and then us. */
 async function run(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  const stop = () => child.kill();
+  let stopped = false;
+  const stop = () => {
+    stopped = true;
+    child.kill();
+  };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const [code, signal] = await new Promise((resolve, reject) => {
     child.once('exit', (...ended) => resolve(ended)).once('error', reject);
   });
   process.off('SIGINT', stop).off('SIGTERM', stop);
-  if (signal) throw new Error('it was stopped');
+  if (stopped || signal) throw new Stopped('The build was stopped');
   if (code !== 0) throw new Error('the compiler says why above');
 }
 
@@ -102,7 +109,8 @@ export async function buildIfStale() {
       writeFileSync(stamp, wanted);
     });
   } catch (error) {
-    process.stderr.write(`This checkout cannot be built: ${error.message}\n`);
+    const said = error instanceof Stopped ? error.message : `This checkout cannot be built: ${error.message}`;
+    process.stderr.write(`${said}\n`);
     process.exit(1);
   }
 }

@@ -135,6 +135,16 @@ describe('a database that cannot be used', () => {
     expect(stderr).toMatch(/^DATABASE_URL: /);
   });
 
+  it('says that an address cannot be reached before anything about the roles that share it', async () => {
+    const { code, stderr } = await runHere(['migrate'], {
+      DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
+      DATA_DIR: folder,
+      NODE_ENV: 'production',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing listens there\)[^\n]*\n$/);
+  });
+
   it('a role without the rights of the owner is sent to MIGRATION_DATABASE_URL', async () => {
     const settings = { DATABASE_URL: database.applicationUrl, DATA_DIR: folder };
     const { code, stderr } = await runHere(['org', 'create', '--name', 'x', '--slug', 'x'], settings);

@@ -126,6 +126,19 @@ describe('the commands for what waits', () => {
     expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 1 });
   });
 
+  it('hook test says whether there is no hook, or the last test was a moment ago', async () => {
+    const test = () => cli('hook', 'test', '--org', slug);
+    expect(await test()).toMatchObject({ code: 1, stderr: 'There is no such hook\n' });
+    await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
+    expect(await test()).toMatchObject({ code: 0, stdout: expect.stringContaining('Queued a test') as string });
+    // The clock of the database decides: both within its ten seconds, on a slow machine too.
+    await room.make.query(`UPDATE outbox SET created_at = now() + interval '1 hour' WHERE kind = 'test'`);
+    expect(await test()).toMatchObject({
+      code: 1,
+      stderr: 'The last test was within ten seconds. Wait before you send another one\n',
+    });
+  });
+
   it.each([
     [['--url', 'https://x.example'], 'Give either --org or --brand'],
     [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Give either --org or --brand'],

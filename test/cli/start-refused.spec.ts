@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -224,7 +225,8 @@ describe('a checkout that cannot be built', () => {
     expect(build()).toEqual([1, 'This checkout cannot be built: the compiler is not installed, run "npm ci" first\n']);
   });
 
-  it('shows the faults of the compiler, then one line, and leaves no half of a build', () => {
+  /** The scripts and settings of this checkout, with its packages; returns the path of a program to be. */
+  function checkOut(): string {
     for (const name of [
       'scripts',
       'package.json',
@@ -240,7 +242,11 @@ describe('a checkout that cannot be built', () => {
       if (!name.startsWith('.')) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
     }
     mkdirSync(join(folder, 'apps', 'api', 'src'), { recursive: true });
-    writeFileSync(join(folder, 'apps', 'api', 'src', 'main.ts'), 'export const port: number = "none";\n');
+    return join(folder, 'apps', 'api', 'src', 'main.ts');
+  }
+
+  it('shows the faults of the compiler, then one line, and leaves no half of a build', () => {
+    writeFileSync(checkOut(), 'export const port: number = "none";\n');
     const [status, said] = build();
     expect(status).toBe(1);
     expect(said).toMatch(/main\.ts[^]*TS2322[^]*\nThis checkout cannot be built: the compiler says why above\n$/);
@@ -248,7 +254,31 @@ describe('a checkout that cannot be built', () => {
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
-  it.each(['start:prod', 'start:worker'])('%s without a build says so', (script) => {
+  it('says only that the build was stopped when it was', async () => {
+    writeFileSync(checkOut(), 'export const port = 3000;\n');
+    // A compiler that is at work when the signal comes.
+    rmSync(join(folder, 'node_modules', '@nestjs'));
+    mkdirSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin'), { recursive: true });
+    writeFileSync(
+      join(folder, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'),
+      `console.error('at work'); setInterval(() => {}, 1000);`,
+    );
+    const child = spawn(process.execPath, ['scripts/run.js', 'start'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(child, 'close');
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.endsWith('at work\n')) child.kill('SIGINT');
+    });
+    expect(await ended).toEqual([1, null]);
+    expect(said).toBe('Building …\nat work\nThe build was stopped\n');
+    expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
+  });
+
+  it.each(['start:prod', 'start:worker', 'start:portal'])('%s without a build says so', (script) => {
     for (const name of ['scripts', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     const { status, stderr } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, 'Nothing is built here: run "npm ci && npm run build" first.\n']);

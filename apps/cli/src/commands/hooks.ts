@@ -114,11 +114,13 @@ export function addHookCommands(program: Command): void {
   withTarget(hook.command('test'))
     .description('call the hook once, with the event "test"; "outbox list" shows how it went')
     .action(async (options: TargetOptions, command: Command) => {
-      const { target, queued } = await withHook(options, async (hooks, site) => ({
+      const { target, found, queued } = await withHook(options, async (hooks, site) => ({
         target: site.target,
+        found: (await hooks.find(site)) !== null,
         queued: await hooks.test(site),
       }));
-      if (!queued) throw new Failure(`${NO_HOOK}, or it was tested within the last ten seconds`);
+      if (!found) throw new Failure(NO_HOOK);
+      if (!queued) throw new Failure('The last test was within ten seconds. Wait before you send another one');
       print(command, { target, queued }, `Queued a test of the build hook of ${nameOf(options)}`);
     });
 

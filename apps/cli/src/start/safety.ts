@@ -15,7 +15,11 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   const urls = { owner: env.migrationUrl, ...env.processUrls };
   const users = Object.values(urls).map((url) => decodeURIComponent(new URL(url).username));
   const database = decodeURIComponent(new URL(urls.owner).pathname.slice(1)) || users[0]!;
-  if (new Set(users).size < users.length) throw new Failure(...ownRoles(database));
+  if (new Set(users).size < users.length) {
+    // The first thing to say of an address that does not work is that it does not work.
+    await (await connect({ url: urls.owner, poolSize: 1, applicationName: 'tutoring cli' })).destroy();
+    throw new Failure(...ownRoles(database));
+  }
   const faults: string[] = [];
   for (const role of ROLES) {
     const connection = await connect({ url: urls[role], poolSize: 1, applicationName: 'tutoring cli' });
