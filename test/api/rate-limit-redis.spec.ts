@@ -290,9 +290,10 @@ describe('Redis away', () => {
     });
     expect(said(first).slice(-2)).toEqual(['away', 'back']);
     expect((await first.get('/health/ready')).body).toMatchObject({ checks: { redis: 'up' } });
-    await until('both have reported', async () => {
+    // Both have reported.
+    await vi.waitFor(async () => {
       const counts = Object.values(await inside.hgetall(unspent.window)).map(Number);
-      return counts.reduce((sum, hits) => sum + hits, 0) === 10 + 5 + 6;
+      expect(counts.reduce((sum, hits) => sum + hits, 0)).toBe(10 + 5 + 6);
     });
     expect([await allowed(first, unspent.key), await allowed(second, unspent.key)]).toEqual([0, 0]);
   });
