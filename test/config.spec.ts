@@ -91,6 +91,18 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('docker-compose.yml and its variables', () => {
+  const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
+
+  it('passes on every setting that .env may hold', () => {
+    const [, environment] = /environment: &environment\n((?: {4}.+\n)+)/.exec(text)!;
+    const passed = [...environment!.matchAll(/^ {4}([A-Z0-9_]+):/gm)].map(([, name]) => name!);
+    // A container listens on all addresses, on ports that `ports` maps; DEMO belongs to `npm start`.
+    const own = settingNames.filter((name) => name.endsWith('DATABASE_URL'));
+    expect([...passed, ...own, 'HOST', 'PORT', 'PORTAL_PORT', 'DEMO'].sort()).toEqual([...settingNames].sort());
+  });
+});
+
 describe('loadEnv', () => {
   it('names every fault at once, and no value', () => {
     const source = { PORT: '99999', DATABASE_URL: 'mysql://secret@host', BLOG_BRANDS: 'one', TRUST_PROXY: 'maybe' };

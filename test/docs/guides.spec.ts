@@ -153,15 +153,25 @@ describe('the monitoring files', () => {
       await api.stop();
     }
   });
+});
 
-  it('the systemd units start what npm starts', () => {
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    for (const [unit, script] of [
-      ['tutoring-api', 'start:prod'],
-      ['tutoring-worker', 'start:worker'],
-    ] as const) {
-      const [, command] = /^ExecStart=\S+\/node (.*)$/m.exec(read(`docs/systemd/${unit}.service`))!;
-      expect(scripts[script]).toContain(`exec node ${command!}`);
+describe('deployment', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const programs = readdirSync(join(ROOT, 'apps')).filter((name) => name !== 'cli');
+
+  it.each(programs)('every way of it has the %s', (program) => {
+    const main = `dist/apps/${program}/src/main.js`;
+    const unit = `tutoring-${program}`;
+    const [, command] = /^ExecStart=\S+\/node (.*)$/m.exec(read(`docs/systemd/${unit}.service`))!;
+    expect(command).toContain(main);
+    expect(scripts[program === 'api' ? 'start:prod' : `start:${program}`]).toContain(`exec node ${command!}`);
+    expect(read(`docs/systemd/${unit}.service`)).toContain(`EnvironmentFile=/etc/tutoring/${program}.env\n`);
+    expect(read('docs/systemd.md')).toContain(`/etc/tutoring/${program}.env\n`.replace('api.env\n', 'api.env '));
+    for (const page of ['docs/systemd.md', 'docs/upgrade.md']) {
+      expect(read(page)).toMatch(new RegExp(`systemctl .*\\b${unit}\\b`));
     }
+    expect(read('docker-compose.yml')).toMatch(new RegExp(`^ {2}${program}:$`, 'm'));
+    // The image's own command is the API's.
+    expect(program === 'api' ? read('Dockerfile') : read('docker-compose.yml')).toContain(main);
   });
 });
