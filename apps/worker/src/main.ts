@@ -11,7 +11,7 @@ try {
   env.needFor('worker');
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(env), {
     bufferLogs: true,
-    // Until there is ours: what ends the start is told in one line below.
+    // Our logger does not exist yet; a failed start is reported in one line below.
     logger: false,
     abortOnError: false,
   });
@@ -19,7 +19,7 @@ try {
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   app.get(Log).log('Working', 'Worker');
-  // Nothing else would stop this process without its launcher.
+  // When the launcher is gone, nothing else would stop this process.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.send?.({ working: true });
 } catch (error) {

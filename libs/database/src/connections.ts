@@ -30,8 +30,8 @@ export type Lane = 'urgent' | 'keys' | 'rest';
 
 /**
  * The priority of an organization's access. Urgent accesses are cheap and show whether the service works: they may use
- * the reserved connections. Low-priority ones are expensive: they run one at a time, with a pause after each, while half
- * of the connections are free.
+ * the reserved connections. Low-priority ones are expensive: they run one at a time, with a pause after each, while
+ * half of the connections are free.
  */
 export type Priority = 'urgent' | 'low';
 

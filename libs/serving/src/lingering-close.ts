@@ -11,7 +11,7 @@ const SHORT_BODY = 65_536;
 const MOST_MS = 5_000;
 const MOST_BYTES = 32 * 1_048_576;
 
-/** Lingering connections of this process. One more cuts the oldest, which has had the most time to read its response. */
+/** Lingering connections of this process. One more cuts the oldest, which has had the most time to read. */
 const MOST_CONNECTIONS = 1_000;
 
 /** In total this process discards 12.5 MiB/s. Each read allocates a buffer, which V8 has to collect. */

@@ -9,13 +9,13 @@ import { Log } from '@app/logging';
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 10_000;
 
-/** An idle connection doesn't notice that its other end is gone: it is checked this often (ms). */
+/** How often the connection is checked (ms), because an idle one doesn't notice that its other end is gone. */
 const PULSE_MS = 15_000;
 const PULSE_PATIENCE_MS = 5_000;
 
 /**
- * Listens for committed work (NOTIFY) over a connection of its own. Notifications that are missed while it is down
- * aren't lost: the recurring jobs find the work, and every new connection begins with a look.
+ * Listens for committed work (NOTIFY) on its own connection. Missing notifications while it is down is harmless: the
+ * recurring jobs find the work, and every new connection starts by checking for it.
  */
 @Injectable()
 export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {

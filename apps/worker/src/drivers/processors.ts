@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
-/** Where @nestjs/bull's @Processor and @Process leave their names; the package does not export them. */
+/** The metadata keys of @nestjs/bull's @Processor and @Process, which the package does not export. */
 const PROCESSOR = 'bull:module_queue';
 const PROCESS = 'bull:module_queue_process';
 

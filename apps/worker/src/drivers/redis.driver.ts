@@ -7,7 +7,7 @@ import { type QueueName, queueNames, QUEUES } from '@app/jobs';
 import { Log } from '@app/logging';
 import { OutboxListener } from './outbox-listener.js';
 
-/** A wiped Redis has lost its recurring jobs: they are added again this often (ms), which is idempotent. */
+/** How often the recurring jobs are added again (ms), in case Redis lost its data. Adding is idempotent. */
 const READD_INTERVAL_MS = 30_000;
 
 /**
@@ -17,12 +17,12 @@ const READD_INTERVAL_MS = 30_000;
 @Injectable()
 export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdown {
   /**
-   * The id of this process's wake-up jobs: one that waits stands for all that follow. Not one id for all processes,
-   * because the job of a killed one is stuck for a while.
+   * The id of this process's wake-up jobs, so that a waiting job covers all later ones. Each process has its own id,
+   * because the job of a killed process is stuck for a while.
    */
   private readonly nudgeId = `nudge-${randomBytes(4).toString('hex')}`;
   private queues = new Map<QueueName, Queue>();
-  /** Queues with a running job in this process, and those notified meanwhile: the job may have looked already. */
+  /** Queues with a running job in this process, and those notified meanwhile, whose job may have looked already. */
   private readonly active = new Set<string>();
   private readonly again = new Set<string>();
   /** Jobs being added: while Redis is away, one attempt each is enough. */
@@ -61,7 +61,7 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
 
   private nudge(name: QueueName): void {
     if (this.active.has(name)) this.again.add(name);
-    // Removed however it ends, or its id would block later ones.
+    // Removed however it ends; otherwise its id would block later ones.
     this.add(name, { jobId: this.nudgeId, removeOnComplete: true, removeOnFail: true });
   }
 

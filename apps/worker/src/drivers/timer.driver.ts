@@ -9,7 +9,7 @@ import { Processors } from './processors.js';
 export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly timers = new Map<QueueName, NodeJS.Timeout>();
   private readonly running = new Map<QueueName, Promise<void>>();
-  /** Notified during their round, which may have looked already: another one follows at once. */
+  /** Queues notified during their round, which may have looked already: another round follows at once. */
   private readonly again = new Set<QueueName>();
   private stopped = false;
 

@@ -12,7 +12,7 @@ import { smtpFailureOf } from './smtp-failures.js';
 import { SmtpMailer } from './smtp.mailer.js';
 import { render } from './templates.js';
 
-/** The lease time required to start sending a mail's text (ms): it takes a moment to arrive. */
+/** The lease time that must be left to start sending a mail's text (ms), which takes a moment to arrive. */
 const LAST_MOMENT_MS = 1_000;
 
 /** Delivers mails: renders and sends them, and interprets the server's reply. */
@@ -34,7 +34,7 @@ export class EmailCourier implements Courier {
     this.sender = senderOf(env.get('MAIL_FROM'));
   }
 
-  /** Without SMTP_URL, messages stay queued: the setting may only have been forgotten. */
+  /** Without SMTP_URL, messages stay queued, because the setting may only have been forgotten. */
   get able(): boolean {
     return this.mailer !== null;
   }

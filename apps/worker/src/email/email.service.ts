@@ -8,9 +8,9 @@ import { EmailCourier } from './email.courier.js';
 import { CONNECTIONS } from './smtp.mailer.js';
 
 const OPTIONS: DrainOptions = {
-  // One attempt per connection: none waits inside nodemailer, where its time would run out.
+  // One attempt per connection, so that none waits inside nodemailer while its time runs out.
   concurrency: CONNECTIONS,
-  // Longer than a server may be silent, but a limit for one that trickles.
+  // Longer than a server may be silent; limits a server that responds in a trickle.
   deadlineMs: 60_000,
   // With the queue's interval of 5 s, a killed worker's mails are tried again after 25 s, so that a server may take
   // half a minute to accept them within a minute of the kill.

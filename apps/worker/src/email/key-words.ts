@@ -8,13 +8,13 @@ export interface KeyWords {
   by: string;
   scopes: string[];
   expires: string | null;
-  /** The day alone. */
+  /** The day without the time. */
   expiresOn: string | null;
   successor: string;
   lastUsed: string | null;
 }
 
-/** What the mails about API keys say; the frame escapes it. */
+/** The texts of mails about API keys, unescaped: the frame escapes them. */
 export const KEY_WORDS: Record<KeyEmailKind, (organization: string, key: KeyWords) => Words> = {
   key_created: (organization, { name, display, by, scopes, expires }) => ({
     subject: `New API key for ${organization}`,

@@ -20,8 +20,8 @@ export interface Mail {
 /** Sends mail. */
 export interface Mailer {
   /**
-   * @param ready asked right before the point of no return; when it throws, nothing is sent
-   * @throws what {@link ../email/smtp-failures.ts} can read
+   * @param ready called right before the point of no return; if it throws, nothing is sent
+   * @throws errors that smtp-failures.ts interprets
    */
   send(mail: Mail, ready: () => Promise<void>, signal: AbortSignal): Promise<void>;
   close(): void;
@@ -36,7 +36,7 @@ export function messageOf(mail: Mail) {
     subject,
     text,
     html,
-    // Quoted-printable would break the links for whoever looks at the text itself.
+    // Quoted-printable would break the links for readers of the raw text.
     textEncoding: 'base64' as const,
     date,
     messageId: `<${id}@${hostOf(from.address)}>`,

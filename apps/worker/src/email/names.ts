@@ -11,8 +11,8 @@ const JOINTS = /[.:\u3002]+/gu;
 
 /**
  * The name of a person or organization as our mails may show it: one line, without anything that a mail program turns
- * into a link. Links and addresses are removed, and what resembles one is pulled apart: `Tutor.com` becomes `Tutor
- * com`. Invisible characters are removed first, as they could hide a link or reverse its letters.
+ * into a link. Links and addresses are removed, and lookalikes are split: `Tutor.com` becomes `Tutor com`. Invisible
+ * characters are removed first, as they could hide a link or reverse its letters.
  */
 export function plainName(name: string): string {
   const visible = name

@@ -9,7 +9,7 @@ export interface SmtpFailure {
   problem: Problem;
 }
 
-/** What nodemailer's errors carry. */
+/** The fields of nodemailer's errors. */
 interface SmtpError extends Error {
   code?: string;
   originalCode?: string;

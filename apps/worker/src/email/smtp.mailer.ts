@@ -21,7 +21,7 @@ const SILENCE_MS = 45_000;
 export class SmtpMailer implements Mailer {
   private readonly transport: Transporter;
 
-  /** @param url smtp: or smtps:, with whatever options nodemailer reads from it */
+  /** @param url smtp: or smtps:, with any options that nodemailer supports in it */
   constructor(url: string) {
     this.transport = createTransport({
       url,
@@ -44,7 +44,7 @@ export class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail, ready: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    // `ready` is for the stage above.
+    // `ready` is for the stage in the constructor.
     const message = { ...messageOf(mail), ready, signal };
     await this.transport.sendMail(message);
   }

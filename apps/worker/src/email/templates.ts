@@ -14,14 +14,14 @@ export interface Rendered {
 
 const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
 
-/** What the owner of an account does about a change that is not theirs. */
+/** What the owner of an account should do about a change that they did not make. */
 const IF_NOT_YOU = {
   action: 'This was not me: set a new password',
   otherwise:
     'If it was you, there is nothing to do. If not, set a new password: everybody who is signed in to the account is signed out then. Afterwards remove the passkeys under Your account that are not yours.',
 };
 
-/** `organization` and `role` are filled in as text; escaping is the frame's. */
+/** `organization` and `role` are plain text; the frame escapes them. */
 const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, role: string) => Words> = {
   organization_invite: (organization, role) => ({
     subject: `Join ${organization}`,
@@ -169,7 +169,7 @@ const renderText = text.compile(TEXT);
 
 const LONGEST_SUBJECT = 200;
 
-/** An organization whose name was nothing but a link. */
+/** For an organization whose name was only a link. */
 const NAMELESS = 'A tutoring organization';
 
 /** A mail of this kind. */
@@ -200,7 +200,7 @@ function isAboutKey(kind: EmailKind): kind is KeyEmailKind {
 function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
   const { name, display, by, scopes = [], expiresAt, successor = '', lastUsedAt } = key;
   return {
-    // A quotation mark follows: a dot in front of it could be read as one inside a link.
+    // A quotation mark follows; a dot before it could be read as part of a link.
     name: plainName(name).replace(/[.:\u3002]+$/u, '') || 'unnamed',
     display,
     by: plainName(by ?? '') || 'An operator of this service',
@@ -214,7 +214,7 @@ function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
   };
 }
 
-/** With the proof that only this mail has. */
+/** The link with the proof, which only this mail contains. */
 function linkOf({ joinUrl, proof }: EmailPayload): string | null {
   return joinUrl && proof ? `${joinUrl}?proof=${proof}` : joinUrl;
 }

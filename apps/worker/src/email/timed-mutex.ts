@@ -11,7 +11,7 @@ export const HOLD_MS = 200;
 export class TimedMutex {
   private last = Promise.resolve();
 
-  /** Waits for its turn. @returns what ends it */
+  /** Waits for the mutex. @returns the function that releases it */
   async acquire(): Promise<() => void> {
     const before = this.last;
     let leave: () => void = () => undefined;

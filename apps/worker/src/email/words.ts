@@ -1,10 +1,10 @@
-/** What one kind of mail says; the frame around it is the same for all. */
+/** The texts of one kind of mail; the frame around them is the same for all. */
 export interface Words {
   subject: string;
   /** Why the person gets this. */
   reason: string;
-  /** On the link; some mails have none. */
+  /** The text of the link, if the mail has one. */
   action: string;
-  /** What happens to somebody who does nothing. */
+  /** What happens if the person does nothing. */
   otherwise: string;
 }

@@ -16,7 +16,7 @@ const PURGE_EVERY_MS = 10 * 60_000;
 /** Organizations per round. */
 const CODES_AT_ONCE = 200;
 
-/** What one call trimmed, and where the next one begins. */
+/** The result of one call: what it trimmed, and where the next one begins. */
 interface Trimmed {
   next: string | null;
   rows: string;
@@ -72,7 +72,7 @@ export class HousekeepingService {
     return purged;
   }
 
-  /** Keeps each organization's request log within its days and rows, a bounded number at a time. @returns rows deleted */
+  /** Trims request logs to their maximum age and size, a bounded number at a time. @returns the rows deleted */
   async trimRequestLog(): Promise<number> {
     let trimmed = 0;
     for (let from: string | null = NIL; from !== null;) {
@@ -84,7 +84,7 @@ export class HousekeepingService {
     return trimmed;
   }
 
-  /** Organizations created without access to the encryption key get their standing join codes here. */
+  /** Creates the standing join codes of organizations that were created without access to the encryption key. */
   private async makeCodes(): Promise<void> {
     const waiting = await this.db.lookUp<{ id: string }>(
       sql`SELECT organizations_without_codes AS id FROM organizations_without_codes(${CODES_AT_ONCE})`,

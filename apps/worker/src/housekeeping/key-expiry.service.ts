@@ -5,7 +5,7 @@ import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 
-/** Keys of one look; the next round takes the rest. */
+/** Keys per query; the next round takes the rest. */
 const MOST_KEYS = 200;
 
 interface Expiring {
@@ -34,9 +34,9 @@ export class KeyExpiryService {
     private readonly log: Log,
   ) {}
 
-  /** Each key in a transaction of its own, so that one that fails keeps none of the others from being told of. */
+  /** Each key has its own transaction, so that a failing one doesn't affect the others. */
   async runOnce(): Promise<void> {
-    // Without mail nothing is marked as told: whoever sets it up later is still warned.
+    // Without mail nothing is marked as sent, so the warnings go out once mail is set up.
     if (!this.notices.able) return;
     const due = await this.db.lookUp<Expiring>(sql`SELECT * FROM expiring_api_keys(${MOST_KEYS})`);
     for (const key of due) {
@@ -48,7 +48,7 @@ export class KeyExpiryService {
     }
   }
 
-  /** The mark and the mails commit together. Of several workers the first one marks; the others find it done. */
+  /** The mark and the mails commit together. Of several workers, only the first one marks a key. */
   private warn({ id, organization_id: organizationId, days }: Expiring): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       const [key] = await this.db.query<Warned>(sql`

@@ -11,13 +11,13 @@ export type Outcome = {
   | { status: 'suppressed'; problem: Problem }
   /** `unreachable`: nothing can be sent at the moment; the message is not at fault. */
   | { status: 'failed'; problem: Problem; unreachable?: boolean }
-  /** It was or will be claimed again: this attempt must not record an outcome. */
+  /** The message was or will be claimed again: this attempt must not record an outcome. */
   | { status: 'lost' }
 );
 
 /** Delivers the messages of one topic. */
 export interface Courier {
   readonly topic: Tables['outbox']['topic'];
-  /** @param signal aborts what takes too long; the try has failed then */
+  /** @param signal aborts an attempt that takes too long, which has failed then */
   deliver(message: Claimed, signal: AbortSignal): Promise<Outcome>;
 }

@@ -1,12 +1,12 @@
 /**
- * How long a claim is valid. Counted from before the database was asked, so that it ends here first. The more
- * pessimistic of two clocks counts: the wall clock may be set back, and the monotonic one may stand still while a
- * machine sleeps.
+ * How long a claim is valid. It starts before the query to the database, so that it ends here first. The more
+ * pessimistic of two clocks counts: the wall clock may be set back, and the monotonic clock may stop while the machine
+ * sleeps.
  */
 export class Lease {
   private start = now();
 
-  /** @param holder names this claim alone: the same process may claim the same message again */
+  /** @param holder identifies this claim only: the same process may claim the same message again */
   constructor(
     readonly holder: string,
     readonly ms: number,

@@ -13,7 +13,7 @@ export interface Claimed {
   kind: string;
   recipient: string;
   payload: Buffer | null;
-  /** What the claim settled itself: such a message is not delivered. */
+  /** Set when the claim itself settled the message, which is then not delivered. */
   settled: 'suppressed' | null;
   /** Including this one. */
   attempts: number;
@@ -28,7 +28,7 @@ export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 export interface Hook {
   url: string;
   secret: Buffer;
-  /** Signs too while there is one. */
+  /** Also signs, while there is one. */
   previousSecret: Buffer | null;
   /** Set by the operator: it may point into the operator's own network. */
   trusted: boolean;
@@ -45,10 +45,10 @@ interface Row {
   created_at: Date;
 }
 
-/** The worker's access to the outbox: every statement is a transaction of its own. */
+/** The worker's access to the outbox. Every statement is its own transaction. */
 @Injectable()
 export class OutboxStore {
-  /** A process id alone is reused, and always 1 in a container. */
+  /** Process ids are reused, and always 1 in a container. */
   private readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
 
@@ -85,9 +85,9 @@ export class OutboxStore {
   }
 
   /**
-   * @param note the last error, or what else is worth knowing
-   * @param againInMs when it is due again
-   * @returns false when it was claimed again by now, by whomever
+   * @param note the last error, or other information
+   * @param againInMs when the message is due again
+   * @returns false when the message has been claimed again
    */
   async finish(
     { id, lease }: Claimed,
@@ -106,7 +106,7 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
-  /** No mail goes to this (normalized) address any more. The organization whose mail was refused sees why. */
+  /** Stops all mail to this (normalized) address. The organization whose mail was refused sees why. */
   async suppress(address: string, why: Problem, organizationId: string | null): Promise<void> {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why}, ${organizationId}::uuid)`);
   }

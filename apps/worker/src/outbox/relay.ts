@@ -18,7 +18,7 @@ export interface DrainOptions {
   leaseMs: number;
 }
 
-/** What a drain did, by outcome. */
+/** The number of messages that a drain handled, by outcome. */
 export type Drained = Partial<Record<FinalStatus | 'lost', number>>;
 
 /** A lease is renewed this often while it holds: three renewals may fail before it is lost. */
@@ -65,7 +65,7 @@ export class Relay {
     if (this.draining) this.openLane();
   }
 
-  /** Starts nothing new, gives running attempts a moment to finish, and returns the rest to the outbox. */
+  /** Starts no more attempts, gives running ones a moment to finish, and returns the rest to the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
     const timer = setTimeout(() => {

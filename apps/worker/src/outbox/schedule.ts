@@ -1,7 +1,7 @@
-/** The maximum number of attempts. One that its process did not survive counts: the message may be what kills it. */
+/** The maximum number of attempts. An attempt that crashed its process counts, because the message may be the cause. */
 export const TRIES = 8;
 
-/** A test is tried once: whoever sends it looks at it now. */
+/** A test is tried once, because its sender is watching. */
 export const triesOf = (kind: string): number => (kind === 'test' ? 1 : TRIES);
 
 /**
@@ -18,8 +18,8 @@ const MINUTE_MS = 60_000;
 /**
  * The delay before the next attempt (ms).
  *
- * @param tries that failed so far
- * @param chance from 0 to 1
+ * @param tries the number of failed attempts so far
+ * @param chance a random number from 0 to 1
  */
 export function pauseAfter(tries: number, chance: number = Math.random()): number {
   const minutes = PAUSES_MINUTES[Math.min(tries, PAUSES_MINUTES.length) - 1] ?? PAUSES_MINUTES[0];

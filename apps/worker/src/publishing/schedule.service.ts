@@ -39,7 +39,7 @@ export class ScheduleService {
     return { published };
   }
 
-  /** @returns false when another worker has it in hand, or it is not due any more */
+  /** @returns false when another worker has locked it, or it is no longer due */
   private publish({ id, organization_id: organizationId }: DuePost): Promise<boolean> {
     return this.db.transaction(Publishing.tenantOf(organizationId), async () => {
       const published = await this.publishing.publishDue({ id, organizationId });

@@ -13,14 +13,14 @@ interface Post {
 }
 
 /**
- * Sends a POST. Redirects are not followed: it goes where the hook points, and nowhere else.
+ * Sends a POST, without following redirects.
  *
- * @returns the status of the answer, whose body is of no interest
+ * @returns the status of the response, whose body is ignored
  */
 export async function post(address: string, { headers, body, publicOnly, signal }: Post): Promise<number> {
   const url = new URL(address);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // An address is not looked up.
+  // The look-up function is not called for an IP address.
   if (publicOnly && isIP(host) && !isPublic(host)) throw new AddressNotPublic();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const length = String(Buffer.byteLength(body));

@@ -1,7 +1,7 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Networks of IPv4 that nobody on the internet has: private, shared, link-local, documentation, multicast, reserved. */
+/** IPv4 networks outside the public internet: private, shared, link-local, documentation, multicast, reserved. */
 const NOT_PUBLIC = new BlockList();
 for (const network of [
   '0.0.0.0/8',
@@ -27,21 +27,21 @@ for (const network of [
 for (const [address, prefix] of [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as const) {
   NOT_PUBLIC.addSubnet(address, prefix, 'ipv6');
 }
-/** All of the public addresses of IPv6; mapped and translated IPv4 addresses lie outside. */
+/** All public IPv6 addresses; excludes mapped and translated IPv4 addresses. */
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address is one of the public internet. */
+/** Whether an address belongs to the public internet. */
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !NOT_PUBLIC.check(address, 'ipv4');
   return family === 6 && GLOBAL.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6');
 }
 
-/** What a call to an address that is not public fails with. */
+/** The error of a call to an address that is not public. */
 export class AddressNotPublic extends Error {}
 
-/** Resolves names for a connection, which then goes to the very address that was looked at: a name cannot change meanwhile. */
+/** Resolves a name for a connection, which uses the address that was checked: the name cannot change in between. */
 export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
     const refusal = error ?? (found.every(({ address }) => isPublic(address)) ? null : new AddressNotPublic());

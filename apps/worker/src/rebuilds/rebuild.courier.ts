@@ -11,7 +11,7 @@ import { AddressNotPublic } from './public-address.js';
 @Injectable()
 export class RebuildCourier implements Courier {
   readonly topic = 'rebuild';
-  /** On a laptop sites are built where the worker runs. */
+  /** False in development, where sites are built on the worker's machine. */
   private readonly publicOnly: boolean;
 
   constructor(
@@ -42,7 +42,11 @@ export class RebuildCourier implements Courier {
     }
   }
 
-  /** While a secret is being replaced the former one signs as well, in a header of its own. @throws Error when one does not open */
+  /**
+   * While a secret is being replaced, the previous one signs too, in a separate header.
+   *
+   * @throws Error when a secret cannot be decrypted
+   */
   private sign({ secret, previousSecret }: Hook, body: string): Record<string, string> {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signature = (sealed: Buffer) =>

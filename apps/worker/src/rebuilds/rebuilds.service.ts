@@ -7,7 +7,7 @@ import { RebuildCourier } from './rebuild.courier.js';
 
 const OPTIONS: DrainOptions = {
   concurrency: 5,
-  // A hook only starts a build; one that takes longer does something else.
+  // A hook only starts a build, which takes no longer.
   deadlineMs: 10_000,
   leaseMs: 20_000,
 };
