@@ -1,4 +1,5 @@
-// Buttons that use a passkey: `data-passkey` is "create" or "get", or inside the form that the passkey is sent with "join" (a new one) or "use". They stay hidden where the browser knows no passkeys.
+// Buttons that use a passkey. `data-passkey` is "create" or "get"; in a form that sends the passkey it is "join" (a new
+// one) or "use". They stay hidden in browsers without passkeys.
 const supported = globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
 
 async function post(path, body) {
@@ -23,7 +24,7 @@ async function create() {
   return post('/account/passkeys', { credential });
 }
 
-/** Sends the form with what the passkey says, and without asking for the password. */
+/** Sends the form with the passkey's response and without a password. */
 function sendWith(form, name, credential) {
   const field = document.createElement('input');
   field.type = 'hidden';
@@ -31,7 +32,7 @@ function sendWith(form, name, credential) {
   field.value = JSON.stringify(credential);
   form.append(field);
   form.submit();
-  // Whoever comes back may choose a password.
+  // Somebody who comes back to the form may choose a password instead.
   field.remove();
   return {};
 }
@@ -70,7 +71,7 @@ for (const button of document.querySelectorAll('[data-passkey]')) {
       else button.disabled = false;
     } catch (error) {
       const known = error.name === 'InvalidStateError' ? 'This device has a passkey for you already.' : error.message;
-      // Whoever closes the window of the browser knows that they did.
+      // Somebody who closed the browser's dialog knows that they did.
       const text = error.name === 'NotAllowedError' ? 'No passkey was used. Try again when you are ready.' : known;
       problem.textContent = text || 'This passkey was not accepted.';
       problem.hidden = false;

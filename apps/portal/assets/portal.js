@@ -1,4 +1,4 @@
-// Pages work without this file: it only saves a step here and there.
+// Pages work without this file; it only saves a few steps.
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('button[data-copy]');
   if (!button) return;
@@ -16,7 +16,7 @@ document.addEventListener('click', async (event) => {
   button.textContent = 'Copied';
   setTimeout(() => (button.textContent = label), 2000);
 });
-// Buttons that need a script are hidden until there is one.
+// Buttons that need a script are hidden until it runs.
 for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;
-// What is there to be copied is selected already.
+// Select the text to copy in advance.
 document.querySelector('[data-select]')?.select();

@@ -22,7 +22,7 @@ import { RouteTable } from './web/route-table.js';
 import { pageHeaders, securityHeaders } from './web/security-headers.js';
 import { Templates } from './web/templates.js';
 
-/** A page brings its own status: Nest would answer every POST with 201. */
+/** Pages set their own status. Nest would answer every POST with 201. */
 class PageAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     return body instanceof Html ? body.sendTo(response) : (super.reply(response, body, status) as unknown);
@@ -36,7 +36,7 @@ export function createAdapter(): ExpressAdapter {
   return new PageAdapter(server);
 }
 
-/** Everything about the portal that is not in its modules. main.ts and the tests both call it. */
+/** Configures what the modules do not. Called by main.ts and by the tests. */
 export function configurePortal(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const [env, log] = [app.get(Env), app.get(Log)];
   app.useLogger(log);

@@ -15,13 +15,13 @@ try {
   const app = await NestFactory.create<NestExpressApplication>(PortalModule.forRoot(env), createAdapter(), {
     bodyParser: false,
     bufferLogs: true,
-    // Until there is ours: what ends the start is told in one line below.
+    // Our logger does not exist yet; a failed start is reported in one line below.
     logger: false,
     abortOnError: false,
   });
   configurePortal(app);
   await app.listen(app.get(Env).portalPort, env.get('HOST') ?? '0.0.0.0');
-  // Nothing else would stop this process without its launcher.
+  // When the launcher is gone, nothing else would stop this process.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { port } = app.getHttpServer().address() as AddressInfo;
   app.get(Log).log(`Listening on port ${port}`, 'Portal');

@@ -22,7 +22,7 @@ import { WebModule } from './web/web.module.js';
 export class PortalModule {
   /** @param logDestination instead of standard output */
   static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
-    // It seals what its cookies hold: better not to start than to find out at the first sign-in.
+    // Required to encrypt cookies: fail at start rather than at the first sign-in.
     env.need('ENCRYPTION_KEY');
     return {
       module: PortalModule,

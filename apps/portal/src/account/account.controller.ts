@@ -8,7 +8,7 @@ import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions } from '../web/sessions.js';
 
-/** What belongs to the person who is signed in, whatever organization they work in. */
+/** The account of the person who is signed in, independent of organizations. */
 @Controller('account')
 export class AccountController {
   constructor(

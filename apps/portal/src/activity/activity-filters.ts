@@ -2,7 +2,7 @@ import type { Place } from '@app/jobs';
 import { isStorable } from '@app/database';
 import { placeText, readPlace } from '../web/place.js';
 
-/** What one can choose from; the address takes any status. */
+/** The statuses offered in the form; the URL accepts any status. */
 export const STATUSES: [value: string, label: string][] = [
   ['2xx', '2xx – done'],
   ['4xx', '4xx – refused'],
@@ -18,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const STATUS = /^[1-5](xx|\d\d)$/;
 const LONGEST_ROUTE = 128;
 
-/** What the page is narrowed to; null for no filter. */
+/** The filters of the page; null for no filter. */
 export class ActivityFilters {
   constructor(
     readonly key: string | null,
@@ -31,7 +31,7 @@ export class ActivityFilters {
     return this.key !== null || this.route !== null || this.status !== null;
   }
 
-  /** The first and the last status, both included. */
+  /** The first and the last status, inclusive. */
   get statuses(): [first: number, last: number] | null {
     const { status } = this;
     if (status === null) return null;
@@ -39,7 +39,7 @@ export class ActivityFilters {
     return [first, status.endsWith('xx') ? first + 99 : first];
   }
 
-  /** The query of this page with other filters, from its beginning. */
+  /** The query string of the first page with these filters changed. */
   queryWith(other: { route?: string; before?: Place }): string {
     const { key, status } = this;
     const route = other.route ?? this.route;
@@ -53,7 +53,7 @@ export class ActivityFilters {
   }
 }
 
-/** A value that means nothing is no filter: the form shows what is applied. */
+/** Invalid values are ignored; the form shows the filters that apply. */
 export function readFilters({ key, route, status, before }: Record<string, unknown>): ActivityFilters {
   const matching = (value: unknown, pattern: RegExp) => {
     const text = typeof value === 'string' ? value.trim().toLowerCase() : '';

@@ -7,7 +7,7 @@ import { readFilters, STATUSES } from './activity-filters.js';
 import { ActivityService } from './activity.service.js';
 import { chartOf } from './chart.js';
 
-/** What the organization's API keys asked for lately. */
+/** Recent requests with the organization's API keys. */
 @Controller('o/:slug/activity')
 export class ActivityController {
   constructor(

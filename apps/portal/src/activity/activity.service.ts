@@ -52,7 +52,7 @@ export class ActivityService {
           r.request_id AS "requestId", r.created_at AS "createdAt"
         FROM request_log r LEFT JOIN api_keys k ON k.organization_id = r.organization_id AND k.id = r.api_key_id
         WHERE ${where} ${beyond} ORDER BY r.created_at DESC, r.id DESC LIMIT ${PAGE + 1}`,
-      // Hours of the time zone's clock, which may begin at half past those of UTC.
+      // Hours in the time zone, which may start at half past an hour of UTC.
       sql`SELECT date_bin('1 hour', r.created_at, date_trunc('hour', now(), ${timeZone})) AS start, count(*)::integer AS requests,
           (count(*) FILTER (WHERE r.status >= 400))::integer AS errors
         FROM request_log r WHERE ${where} GROUP BY 1 ORDER BY 1`,

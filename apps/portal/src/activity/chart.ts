@@ -8,7 +8,7 @@ export interface Hour {
 const HOUR_MS = 3_600_000;
 const HOURS = 7 * 24 + 1;
 
-/** Of the plot; the scale stands to its right, the days below it. */
+/** Of the plot, without the scale to its right and the days below it. */
 const HEIGHT = 120;
 const WIDTH_PERCENT = 100 / HOURS;
 
@@ -21,7 +21,7 @@ interface Bar {
   hour: Hour;
 }
 
-/** A chart of requests and errors an hour: positions that a template draws, and the same in numbers. */
+/** A chart of requests and errors per hour: positions for the template, and the same as numbers. */
 export interface Chart {
   height: number;
   /** Percent. */
@@ -29,7 +29,7 @@ export interface Chart {
   bars: Bar[];
   /** Midnights. */
   days: { x: string; weekday: string; day: string }[];
-  /** What the highest bar stands for. */
+  /** The value of the highest bar. */
   most: number;
   total: number;
   errors: number;
@@ -43,7 +43,7 @@ export function chartOf(hours: Hour[], timeZone: string, now = new Date()): Char
   const weekday = new Intl.DateTimeFormat('en-AU', { weekday: 'short', timeZone });
   const day = new Intl.DateTimeFormat('en-AU', { day: 'numeric', timeZone });
   const minutes = Number(clock.format(now).slice(-2));
-  // Hours begin where those of the time zone's clock do.
+  // Hours start on the hour in the time zone.
   const current = Math.floor(now.getTime() / 60_000) * 60_000 - minutes * 60_000;
   const first = current - (HOURS - 1) * HOUR_MS;
   const placeOf = (time: number) => (((time - first) / HOUR_MS) * WIDTH_PERCENT).toFixed(2);

@@ -14,7 +14,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Pages can be shown. 503 while they cannot. */
+  /** Readiness: 503 while pages cannot be served. */
   @Get('ready')
   @Probe()
   ready(): Promise<{ status: 'ok' }> {

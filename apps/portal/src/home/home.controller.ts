@@ -8,7 +8,7 @@ import { pathId } from '../web/path-id.js';
 import { manages } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
-/** Where people arrive: the organizations that they belong to or could, and the overview of each that they manage. */
+/** The home page: the organizations that people belong to or are invited to, and an overview of each they manage. */
 @Controller()
 export class HomeController {
   constructor(
@@ -16,7 +16,7 @@ export class HomeController {
     private readonly offers: MembershipOffers,
   ) {}
 
-  /** The organization stands in the path of its pages, so that two tabs can show two organizations. */
+  /** The path contains the organization, so that two tabs can show two organizations. */
   @Get()
   @ForSignedIn()
   async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
@@ -71,7 +71,7 @@ function asOf(form: Form): MembershipOffer['as'] {
   return form.text('as') === 'parent' ? 'parent' : 'member';
 }
 
-/** Somebody else's, or answered in another tab: both look the same. */
+/** An offer to somebody else looks the same as one answered in another tab. */
 function answered(done: boolean, text: string): SeeOther {
   return seeOther(
     '/organizations',

@@ -9,7 +9,7 @@ import { HooksService } from './hooks.service.js';
 
 const LONGEST_URL = 2_000;
 
-/** The organization's build hook: its site is told when a published post changes. */
+/** The organization's build hook, which notifies its site when a published post changes. */
 @Controller('o/:slug/build-hook')
 export class HooksController {
   constructor(private readonly hooks: HooksService) {}
@@ -57,7 +57,7 @@ export class HooksController {
     return page('hooks/rotate', { hook: await this.hooks.need(organizationId) });
   }
 
-  /** The form names the secret that it replaces: when a browser sends it again, nothing is replaced again. */
+  /** The form identifies the secret to replace, so that sending it again changes nothing. */
   @Post('rotate')
   @ForManagers()
   async rotate(

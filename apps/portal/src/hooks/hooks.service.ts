@@ -7,7 +7,7 @@ import { PageError } from '../web/page-error.js';
 
 const DELIVERIES = 20;
 
-/** The build hook of an organization's site. Each change has its audit row, in its transaction. */
+/** The build hook of an organization's site. Each change is audited in its own transaction. */
 @Injectable()
 export class HooksService {
   constructor(
@@ -32,7 +32,7 @@ export class HooksService {
     return rows.map((row) => ({ ...row, reason: row.problem && inWords(row.problem) }));
   }
 
-  /** @returns the secret; null when there is a hook already */
+  /** @returns the secret; null if there is already a hook */
   add(organizationId: string, by: Actor, url: string): Promise<string | null> {
     return this.change(organizationId, by, 'add_build_hook', () => this.hooks.add(siteOf(organizationId), url));
   }
@@ -53,7 +53,7 @@ export class HooksService {
     return this.change(organizationId, by, 'remove_build_hook', () => this.hooks.remove(siteOf(organizationId)));
   }
 
-  /** What was not done leaves no row. */
+  /** A change that was not made leaves no audit row. */
   private change<T>(organizationId: string, by: Actor, operation: string, work: () => Promise<T>): Promise<T> {
     return this.db.transaction({ organizationId }, async () => {
       const done = await work();

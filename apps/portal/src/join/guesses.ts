@@ -2,28 +2,28 @@ import { Injectable } from '@nestjs/common';
 import { isCode } from '@app/accounts';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 
-/** A class in one room shares a network, and mistypes. */
+/** A class in one room shares a network, and makes typing errors. */
 const FROM_NETWORK: AttemptLimit = { purpose: 'join code from', most: 20, minutes: 10 };
-/** From all networks: of 8 * 10^14 codes, so many an hour find one of a million in a few thousand years. */
+/** From all networks: at this rate, finding one of a million valid codes among 8 * 10^14 takes about 30 years. */
 const IN_ALL: AttemptLimit = { purpose: 'join codes', most: 3_000, minutes: 60 };
 const EVERYWHERE = 'everywhere';
 
 /**
- * Codes are short enough to be typed, so guesses at them are limited: once the limit is reached, the right code is refused
- * like a wrong one. A token has 256 bits and needs no limit.
+ * Codes are short enough to be typed, so guesses are limited: beyond the limit, the right code is refused like a wrong
+ * one. A token has 256 bits and needs no limit.
  */
 @Injectable()
 export class Guesses {
   constructor(private readonly limits: AttemptLimits) {}
 
   /**
-   * Looks up what a secret opens. An attempt that finds something is not counted.
+   * Looks up a secret. Only failed attempts are counted.
    *
    * @throws PageError 429 when too many codes were tried
    */
   async limit<T>(secret: string, network: string, look: () => Promise<T | null>): Promise<T | null> {
     if (!isCode(secret)) return look();
-    // A network that is refused does not use up what is left for all.
+    // A refused network must not use up the limit for all.
     await this.limits.take(FROM_NETWORK, network);
     await this.limits.take(IN_ALL, EVERYWHERE);
     const found = await look();

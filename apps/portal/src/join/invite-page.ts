@@ -4,7 +4,7 @@ import { type Page, page } from '../web/pages.js';
 import type { SignedIn } from '../web/sessions.js';
 import { maskAddress } from './mask-address.js';
 
-/** What was typed into the form of an invite's page, and what is wrong with it. */
+/** The values of the form on an invite's page, and their errors. */
 export interface InviteForm {
   first_name: string;
   last_name: string;
@@ -16,14 +16,14 @@ const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {}
 
 /**
  * What the person has to do:
- * - `accept`: one button, as who is signed in
- * - `register`, `password`: fill in the form, or make a passkey
+ * - `accept`: press one button, as the person who is signed in
+ * - `register`, `password`: fill in the form, or create a passkey
  * - `sign_in`: to the account that the invite is for
- * - `switch`: sign out first, of another account
+ * - `switch`: first sign out of another account
  */
 export type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
 
-/** The page of an invite that is valid. */
+/** The page of a valid invite. */
 export function invitePage(invite: InvitePage, secret: string, session: SignedIn | null, form = EMPTY): Page {
   const { organization, expiresAt } = invite;
   const data = {
@@ -37,7 +37,7 @@ export function invitePage(invite: InvitePage, secret: string, session: SignedIn
   return page('join/invite', data, Object.keys(form.errors).length > 0 ? 422 : 200);
 }
 
-/** What somebody has to do who opens this invite. */
+/** What somebody who opens this invite has to do. */
 export function taskOf({ email, needs, proven, holderId }: InvitePage, session: SignedIn | null): Task {
   if (session && email === null) return 'accept';
   if (session && holderId !== session.userId) return 'switch';

@@ -3,11 +3,11 @@ import type { Request, Response } from 'express';
 import { Vault } from '@app/config';
 import { Cookies } from '../web/cookies.js';
 
-/** What a browser keeps between the pages of joining. */
+/** The state that a browser keeps between the pages of joining. */
 export type JoinState =
-  /** The mail's link was opened: its second secret leaves the address bar, and survives signing in. */
+  /** The mail's link was opened. Its second secret leaves the address bar, and survives signing in. */
   | { step: 'opened'; secret: string; proof: string }
-  /** Accepted: what the last page says. */
+  /** The invite was accepted: the content of the last page. */
   | {
       step: 'joined';
       organizationId: string;
@@ -24,7 +24,7 @@ export type JoinState =
 /** Long enough to find a password. */
 const LIFETIME = 2 * 3_600_000;
 
-/** The state of joining, in a sealed cookie: there is no session before somebody signs in, and nothing to be stored or purged. */
+/** The state of joining, in an encrypted cookie: it works before sign-in, and nothing is stored or purged. */
 @Injectable()
 export class JoinCookie {
   constructor(
@@ -46,7 +46,7 @@ export class JoinCookie {
       const state = JSON.parse(text) as Extract<JoinState, { step: Step }> & { until: number };
       return state.step === step && state.until > Date.now() ? state : null;
     } catch {
-      // Changed, or sealed with a former key.
+      // Tampered with, or encrypted with an earlier key.
       return null;
     }
   }

@@ -9,7 +9,7 @@ import { readEntered, readProof } from './entered-secret.js';
 import { JoinCookie } from './join-cookie.js';
 import { JoinService } from './join.service.js';
 
-/** How people accept invites: by the link of a mail, by a link or code that they were given. */
+/** The pages on which people accept invites, with the link of a mail or with a link or code that they were given. */
 @Controller()
 export class JoinController {
   constructor(
@@ -37,7 +37,7 @@ export class JoinController {
     return seeOther(`/join/${secret}${proof ? `?${new URLSearchParams({ proof }).toString()}` : ''}`);
   }
 
-  /** What comes next, for who has just accepted. Before `join/:secret`, which would take it. */
+  /** The next steps after accepting. Declared before `join/:secret`, which would match it. */
   @Get('join/done')
   @Public()
   done(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
@@ -77,7 +77,7 @@ export class JoinController {
     return this.join.accept(secret, form, session, request, response);
   }
 
-  /** For the script of passkeys, in JSON. The passkey comes with the form itself. */
+  /** JSON for the passkey script. The passkey itself is sent with the form. */
   @Post('join/:secret/passkey/options')
   @Public()
   passkeyOptions(

@@ -28,13 +28,13 @@ import { Guesses } from './guesses.js';
 import { type InviteForm, invitePage, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
 
-/** A school's network has many new students on one morning; whoever makes accounts for nobody needs more. */
+/** Enough for a school's network with many new students on one morning, but not for creating accounts in bulk. */
 const FROM_NETWORK: AttemptLimit = { purpose: 'join from', most: 200, minutes: 60 };
-/** A password may be tried here as at the sign-in, and is counted together with it. */
+/** Passwords can be tried here as at the sign-in, so both are counted together. */
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
-/** What the form of an invite's page has to say at one of its fields. */
+/** Problems that the form shows at one of its fields. */
 const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
@@ -58,7 +58,7 @@ export class JoinService {
     private readonly passkeys: PasskeysService,
   ) {}
 
-  /** The page of an invite in whatever state. */
+  /** The page of an invite in any state. */
   async show(text: string, session: SignedIn | null, request: Request): Promise<Page> {
     const { secret, invite } = await this.open(text, request);
     return invite?.state === 'valid'
@@ -77,7 +77,7 @@ export class JoinService {
     if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
     const task = taskOf(invite, session);
-    // Somebody has signed in or out since the page was shown.
+    // The person has signed in or out since the page was shown.
     if (task === 'sign_in' || task === 'switch') return invitePage(invite, secret, session);
     const errors = task === 'accept' ? {} : errorsOf(invite, values);
     if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
@@ -96,7 +96,7 @@ export class JoinService {
     return closed(problem, secret, invite);
   }
 
-  /** What the browser needs to make a passkey for whoever fills in the form of this invite. The form comes with it. */
+  /** The browser's options for creating a passkey for whoever fills in this invite's form, which is sent along. */
   async passkeyOptions(
     text: string,
     form: Form,
@@ -108,7 +108,7 @@ export class JoinService {
     const task = invite?.state === 'valid' && taskOf(invite, session);
     if (!invite || (task !== 'register' && task !== 'password')) throw PageError.notFound();
     const values = fieldsOf(form);
-    // Before a passkey is made that opens nothing.
+    // Check first, so that no useless passkey is created.
     const [problem] = Object.values(errorsOf(invite, { ...values, credential: 'to come' }));
     if (problem) {
       response.status(422);
@@ -122,7 +122,7 @@ export class JoinService {
     return this.registration.options(who, [], `joining with ${secret}`, request, response);
   }
 
-  /** Whoever filled in the form: with their password, a passkey that was made instead, or one that they have already. */
+  /** Whoever filled in the form, with their password, a new passkey or an existing one. */
   private async joinerOf(
     invite: InvitePage,
     secret: string,
@@ -142,7 +142,7 @@ export class JoinService {
     };
   }
 
-  /** What a code or token opens, with the proof that this browser has for it. */
+  /** Looks up the invite of a code or token, with the proof that this browser has for it. */
   private async open(text: string, request: Request) {
     const entered = readEntered(text);
     if (!entered) return { secret: text, invite: null, proof: null };
@@ -150,7 +150,7 @@ export class JoinService {
     const proof = this.cookie.proofOf(request, secret);
     const invite = await this.guesses.limit(secret, networkOf(request.ip), async () => {
       const found = await this.opened.look(secret, proof);
-      // Of a code that is over, nothing is told: a guess must not learn that it was one.
+      // Reveal nothing about an expired code: a guess must not learn that it was one.
       return found && isCode(secret) && found.state !== 'valid' ? null : found;
     });
     return { secret, invite, proof };
@@ -192,12 +192,12 @@ export class JoinService {
   }
 }
 
-/** As it was typed. */
+/** The form as it was typed. */
 type Values = Omit<InviteForm, 'errors'> & {
   password: string;
-  /** The passkey that was made instead of a password, in JSON. */
+  /** The passkey that was created instead of a password, as JSON. */
   credential: string;
-  /** The use of a passkey that the account has, in JSON. */
+  /** The use of an existing passkey of the account, as JSON. */
   assertion: string;
 };
 
@@ -227,7 +227,7 @@ function nameIsWrong(name: string): boolean {
   return name === '' || Array.from(name).length > 200;
 }
 
-/** Why nobody gets in here, and what to do instead. */
+/** The page that says why an invite cannot be used, and what to do instead. */
 function closed(problem: JoinProblem, secret: string, invite: InvitePage | null): Page {
   if (problem === 'unknown' && isCode(secret)) {
     const text = 'This code does not work, or no longer works. Check every character, or ask for a new one.';

@@ -7,9 +7,9 @@ import { Database } from '@app/database';
 import { Cookies } from '../web/cookies.js';
 
 /**
- * Takes a new key from the form that makes it to the page that shows it, so that the form can be sent twice and the page
- * be reloaded: two requests make one key, and it is shown once. In between the key is encrypted with what only the
- * browser's session cookie and ENCRYPTION_KEY give together: the database holds neither, only the cookie's hash.
+ * Hands a new key over from the form that creates it to the page that shows it, so that sending the form twice creates
+ * one key, which is shown once. In between, the key is encrypted with a key derived from both the session cookie and
+ * ENCRYPTION_KEY. The database has neither, only the cookie's hash.
  */
 @Injectable()
 export class HandOvers {
@@ -19,14 +19,14 @@ export class HandOvers {
     private readonly cookies: Cookies,
   ) {}
 
-  /** Keeps the key for five minutes at most, inside the ambient transaction. */
+  /** Stores the key for at most five minutes, inside the ambient transaction. */
   async keep(request: Request, organizationId: string, { id, key }: { id: string; key: string }): Promise<void> {
     const sealed = encrypt(this.secretFor(request, id), key);
     await this.db.query(sql`
       INSERT INTO api_key_handovers (api_key_id, organization_id, sealed) VALUES (${id}, ${organizationId}, ${sealed})`);
   }
 
-  /** The key, for the first who asks with the session that made it; null for everybody else. */
+  /** The key, for the first request of the session that created it; null for all others. */
   async take(request: Request, organizationId: string, id: string): Promise<string | null> {
     try {
       return await this.db.transaction({ organizationId }, async () => {
@@ -35,7 +35,7 @@ export class HandOvers {
             DELETE FROM api_key_handovers
             WHERE organization_id = ${organizationId} AND api_key_id = ${id} AND expires_at > now() RETURNING sealed)
           SELECT sealed FROM taken`);
-        // What another session cannot open, it does not take away either: the transaction is undone.
+        // A session that cannot decrypt the key must not remove it either: roll the transaction back.
         return kept ? this.open(request, id, kept.sealed) : null;
       });
     } catch (error) {
@@ -58,5 +58,5 @@ export class HandOvers {
   }
 }
 
-/** A colleague has opened the page, or this browser has signed in again. */
+/** A colleague opened the page, or this browser has signed in again. */
 class NotTheirs extends Error {}

@@ -13,12 +13,12 @@ import { canonicalUuid } from '@app/database';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 
-/** How long a new key can live, beside until a day. */
+/** The lifetimes of a new key, besides a last day. */
 export const LIFETIMES = { never: null, '30d': 30, '90d': 90, '1y': 365 } as const;
 
-/** The form for a new key as it was typed, so that it can be shown again. */
+/** The form for a new key as it was typed, to show it again. */
 export interface KeyForm {
-  /** Sent twice, the form makes one key. */
+  /** Sending the form twice creates one key. */
   formToken: string;
   name: string;
   access: 'read' | 'scopes';
@@ -28,7 +28,7 @@ export interface KeyForm {
   date: string;
 }
 
-/** What is wrong with it, by field; `form` is about the whole. */
+/** Errors by field; `form` concerns the whole form. */
 export type KeyFormErrors = Partial<Record<'name' | 'scopes' | 'date' | 'form', string>>;
 
 const FIELDS: Partial<Record<KeyProblem, keyof KeyFormErrors>> = { name: 'name', scopes: 'scopes', expiry: 'date' };
@@ -42,7 +42,7 @@ export const emptyForm = (): KeyForm => ({
   date: '',
 });
 
-/** @throws PageError when it holds what the page does not offer */
+/** @throws PageError for values that the page does not offer */
 export function readForm(form: Form): KeyForm {
   const [access, expires, scopes] = [
     form.text('access') || 'read',
@@ -65,14 +65,14 @@ export function formTokenOf(form: Form): string {
   return canonicalUuid(form.text('form_token')) ?? randomUUID();
 }
 
-/** @throws PageError when it is none that the page offers */
+/** @throws PageError for an overlap that the page does not offer */
 export function overlapOf(form: Form): Overlap {
   const overlap = form.text('overlap');
   if (!Object.hasOwn(OVERLAPS, overlap)) throw PageError.badForm();
   return overlap as Overlap;
 }
 
-/** The key that the form asks for. */
+/** The key that the form requests. */
 export function wantedBy({ formToken, name, access, scopes, expires, date }: KeyForm): NewApiKey {
   return {
     formToken,
@@ -88,7 +88,7 @@ function expiryOf(expires: KeyForm['expires'], date: string): KeyExpiry {
   return days === null ? null : { inDays: days };
 }
 
-/** Where the form says what is wrong. */
+/** The field at which the form shows a problem. */
 export function errorsOf(problem: KeyProblem, message: string): KeyFormErrors {
   return { [FIELDS[problem] ?? 'form']: message };
 }

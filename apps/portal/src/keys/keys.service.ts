@@ -14,10 +14,10 @@ export interface KeyPage {
 
 const PAGE_SIZE = 25;
 
-/** The id of a key that was made, now or by the same form before; or what is wrong. */
+/** The id of the key that this form created, now or before; or the errors. */
 export type Made = { id: string } | { errors: KeyFormErrors };
 
-/** API keys, as the pages use them. */
+/** API keys for the pages. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -30,7 +30,7 @@ export class KeysService {
     return { keys: keys.slice(0, PAGE_SIZE), number, more: keys.length > PAGE_SIZE };
   }
 
-  /** @throws PageError 404: a key of others looks like none */
+  /** @throws PageError 404, also for keys of other organizations */
   async get(organizationId: string, id: string): Promise<ListedKey> {
     const key = await this.keys.get(organizationId, id);
     if (!key) throw PageError.notFound();
@@ -56,7 +56,7 @@ export class KeysService {
     return key;
   }
 
-  /** The text of a new key, once; null from then on. A look at the headers alone takes nothing. */
+  /** The text of a new key, once; null afterwards. A HEAD request does not use it up. */
   show(request: Request, id: string): Promise<string | null> {
     if (request.method === 'HEAD') return Promise.resolve(null);
     return this.handOvers.take(request, request.membership!.organizationId, id);

@@ -1,6 +1,6 @@
 /**
- * The mails that an organization sees in its outbox. Mails about somebody's own sign-in are that person's, and not listed:
- * neither here nor on the page.
+ * The kinds of mails that an organization sees in its outbox. Mails about a person's own sign-in belong to that person
+ * and are not listed.
  */
 export const MAIL_KINDS: Record<string, string> = {
   organization_invite: 'Invitation',

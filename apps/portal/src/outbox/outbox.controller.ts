@@ -9,7 +9,7 @@ import { placeText, readPlace } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { OutboxService } from './outbox.service.js';
 
-/** Mails of the organization: what became of them, and how to send one again. */
+/** The organization's mails: their state, and how to send one again. */
 @Controller('o/:slug/outbox')
 export class OutboxController {
   constructor(private readonly outbox: OutboxService) {}

@@ -7,15 +7,15 @@ import { MAIL_KINDS } from './mail-kinds.js';
 
 const PAGE = 25;
 
-/** A mail in words. */
+/** A mail as the page shows it. */
 interface ShownMail extends OutboxMail {
   label: string;
-  /** Why it did not go out. */
+  /** Why it was not sent. */
   reason: string | null;
   retryable: boolean;
 }
 
-/** The mails of an organization and what can be done about them. Each change has its audit row. */
+/** The mails of an organization and the actions on them. Each change is audited. */
 @Injectable()
 export class OutboxService {
   constructor(
@@ -56,7 +56,7 @@ export class OutboxService {
     });
   }
 
-  /** @throws PageError 404 for an address that holds back none of the organization's mails */
+  /** @throws PageError 404 for an address whose suppression affects none of the organization's mails */
   async allow(organizationId: string, by: Actor, address: string): Promise<void> {
     await this.db.transaction({ organizationId }, async () => {
       if (!(await this.messages.allow(address))) throw PageError.notFound();

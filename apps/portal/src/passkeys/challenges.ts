@@ -5,23 +5,23 @@ import { AttemptLimits } from '../web/attempt-limits.js';
 import { Cookies } from '../web/cookies.js';
 import { PageError } from '../web/page-error.js';
 
-/** What a passkey is made for: somebody who is signed in, by their session; or somebody who opened an invite, by its secret. */
+/** Who a passkey is created for: somebody signed in, by their session, or somebody with an invite, by its secret. */
 export type RegistrationPurpose = `registration of ${string}` | `joining with ${string}`;
-/** What a challenge is for, and whose: one for signing in registers nothing. */
+/** What a challenge is for, so that one for signing in cannot register a passkey. */
 export type Purpose = 'sign-in' | RegistrationPurpose;
 
 interface Note {
   purpose: Purpose;
   challenge: string;
-  /** Of a registration: the login that the device was told. */
+  /** For a registration: the login that was named to the device. */
   loginId?: string;
 }
 
 const LIFE = 5 * 60_000;
 
 /**
- * Challenges that an authenticator signs, kept by the browser itself in a sealed cookie. Each serves once: its use is
- * counted, and there is one.
+ * Challenges that an authenticator signs. The browser keeps them in an encrypted cookie. Each works once, because its
+ * uses are counted.
  */
 @Injectable()
 export class Challenges {
@@ -36,7 +36,7 @@ export class Challenges {
     this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', text).toString('base64url'));
   }
 
-  /** The challenge that this browser was given for the purpose. @throws PageError when it has none, or used it */
+  /** The challenge that this browser was given for the purpose. @throws PageError when it has none or has used it */
   async take(request: Request, response: Response, purpose: Purpose): Promise<Note> {
     const note = this.read(request);
     this.cookies.clear(response, 'passkey');

@@ -12,14 +12,14 @@ import { PageError } from '../web/page-error.js';
 import { credentialOf, siteOf, verified } from './ceremony.js';
 import { Challenges, type RegistrationPurpose } from './challenges.js';
 
-/** Whom a device makes a passkey for. */
+/** The person that a device creates a passkey for. */
 export interface Registrant {
   loginId: string;
   email: string;
   name: string;
 }
 
-/** Making a passkey: what the browser is asked for, and the check of what it answers. */
+/** Creating a passkey: the browser's options, and the check of its response. */
 @Injectable()
 export class PasskeyRegistration {
   constructor(
@@ -27,7 +27,7 @@ export class PasskeyRegistration {
     private readonly challenges: Challenges,
   ) {}
 
-  /** @param known credentials of the person; a device that has one of them is not asked for another */
+  /** @param known the person's credentials; a device that has one of them creates no other */
   async options(
     { loginId, email, name }: Registrant,
     known: string[],
@@ -42,14 +42,14 @@ export class PasskeyRegistration {
       userName: email,
       userDisplayName: name.trim(),
       excludeCredentials: known.map((id) => ({ id })),
-      // Found by the device itself, after it has checked who uses it: neither address nor password is typed.
+      // The device finds the passkey and verifies its user, so neither an address nor a password is typed.
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
     this.challenges.keep(response, { purpose, challenge: options.challenge, loginId });
     return options;
   }
 
-  /** @throws PageError when this is no answer to the challenge that this browser was given for the purpose */
+  /** @throws PageError unless this answers the challenge that this browser was given for the purpose */
   async verify(sent: unknown, purpose: RegistrationPurpose, request: Request, response: Response): Promise<NewPasskey> {
     const answer = credentialOf(sent) as RegistrationResponseJSON;
     const { challenge, loginId } = await this.challenges.take(request, response, purpose);

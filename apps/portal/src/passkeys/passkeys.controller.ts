@@ -6,7 +6,7 @@ import type { SeeOther } from '../web/pages.js';
 import type { SignedIn } from '../web/sessions.js';
 import { type Onward, PasskeysService } from './passkeys.service.js';
 
-/** What the script of passkeys asks for, in JSON, and the forms of the account page. */
+/** The JSON requests of the passkey script, and the passkey forms of the account page. */
 @Controller()
 export class PasskeysController {
   constructor(private readonly passkeys: PasskeysService) {}

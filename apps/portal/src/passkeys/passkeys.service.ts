@@ -24,12 +24,12 @@ import { type ListedPasskey, PasskeyStore } from './passkeys.store.js';
 const FROM_NETWORK: AttemptLimit = { purpose: 'passkey sign-in from', most: 120, minutes: 15 };
 const LONGEST_NAME = 100;
 
-/** Where the script goes next. */
+/** The page that the script opens next. */
 export interface Onward {
   location: string;
 }
 
-/** Registering passkeys, and signing in with them. The key stays with its device; we keep what checks its signatures. */
+/** Registers passkeys and signs people in with them. The private key stays on its device; we store the public key. */
 @Injectable()
 export class PasskeysService {
   constructor(
@@ -100,9 +100,9 @@ export class PasskeysService {
   }
 
   /**
-   * Whose passkey the browser has just used, with the challenge of {@link signInOptions}.
+   * The passkey that the browser has just used, with the challenge of {@link signInOptions}.
    *
-   * @throws PageError when it is nobody's
+   * @throws PageError for an unknown passkey
    */
   async use(sent: unknown, request: Request, response: Response): Promise<UsedPasskey> {
     await this.limits.take(FROM_NETWORK, networkOf(request.ip));

@@ -8,7 +8,7 @@ import { Database } from '@app/database';
 import type { CredentialEmailKind } from '@app/jobs';
 import { Sessions } from '../web/sessions.js';
 
-/** A passkey, as its person sees it. */
+/** A passkey as its owner sees it. */
 export interface ListedPasskey {
   id: string;
   /** base64url */
@@ -24,7 +24,7 @@ export interface FoundPasskey {
   credential: WebAuthnCredential;
 }
 
-/** Passkeys in the database: those of whoever is signed in, and the one that a browser signs in with. */
+/** Passkeys in the database: those of the person who is signed in, and the one that a browser signs in with. */
 @Injectable()
 export class PasskeyStore {
   constructor(
@@ -47,7 +47,7 @@ export class PasskeyStore {
     });
   }
 
-  /** False when somebody has it already, or the person has too many. */
+  /** False when somebody already has it, or the person has too many. */
   add(request: Request, { credentialId, publicKey, counter, transports, name }: NewPasskey): Promise<boolean> {
     const add = sql`add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${credentialId}, ${publicKey}, ${counter},
       ${transports}::text[], ${name})`;
@@ -78,12 +78,12 @@ export class PasskeyStore {
     return { id, userId, credential: credential };
   }
 
-  /** Notes a use. False when another one with this counter came first: the passkey was copied. */
+  /** Records a use. False when this counter was used before, because the passkey was copied. */
   use(id: string, counter: number): Promise<boolean> {
     return this.ask(sql`SELECT use_passkey(${id}, ${counter}) AS done`);
   }
 
-  /** With a mail to the person, when it was done. */
+  /** Makes a change and mails the person if it took effect. */
   private change(request: Request, kind: CredentialEmailKind, work: Sql): Promise<boolean> {
     const notice = this.notices.mail(kind, request.session!.userId);
     return this.ask(sql`SELECT d.done, CASE WHEN d.done THEN ${notice} END FROM (SELECT ${work} AS done) d`);

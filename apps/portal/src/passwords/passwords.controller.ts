@@ -6,7 +6,7 @@ import type { Page, SeeOther } from '../web/pages.js';
 import type { SignedIn } from '../web/sessions.js';
 import { PasswordsService } from './passwords.service.js';
 
-/** Passwords that are forgotten, set by a link, or changed. */
+/** Pages for forgotten passwords, for setting one with a link, and for changing it. */
 @Controller()
 export class PasswordsController {
   constructor(private readonly passwords: PasswordsService) {}

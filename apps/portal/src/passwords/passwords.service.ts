@@ -25,7 +25,7 @@ import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
 const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 20, minutes: 60 };
-/** More mails than that are a nuisance to whoever gets them. */
+/** More mails would be a nuisance to the recipient. */
 const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 60 };
 const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
 const OPENED_FROM_NETWORK: AttemptLimit = { purpose: 'password link opened from', most: 60, minutes: 15 };
@@ -50,7 +50,7 @@ export class PasswordsService {
     return page('passwords/forgotten', { email, problem, sendsMail: this.outbox.sendsMail }, problem ? 422 : 200);
   }
 
-  /** Says the same for every address; who has a login finds a mail. */
+  /** Answers the same for every address; those with a login get a mail. */
   async mailLink(form: Form, request: Request): Promise<Page> {
     const email = form.text('email');
     if (!isEmail(email)) return this.forgotten(email.slice(0, 254), 'Enter your email address.');
@@ -62,7 +62,7 @@ export class PasswordsService {
     return page('passwords/mailed', { email, sendsMail: this.outbox.sendsMail });
   }
 
-  /** Says the same whether a mail goes out or not: the address may be confirmed already, or was mailed a moment ago. */
+  /** Answers the same when no mail is sent, because the address is confirmed or was mailed a moment ago. */
   async mailConfirmation(form: Form, { userId, email }: SignedIn, { id }: Request): Promise<SeeOther> {
     const wait = await this.limits.count(CONFIRMATIONS, userId);
     if (wait === 0 && this.outbox.sendsMail) this.after.run(id, () => this.links.mail('address_confirmation', email));

@@ -12,7 +12,7 @@ import { PeopleService } from './people.service.js';
 
 type Query = Record<string, unknown>;
 
-/** Who belongs to an organization and who is invited, with what owners and admins can do about it. */
+/** An organization's people and invites, and the actions of owners and admins on them. */
 @Controller('o/:slug/people')
 export class PeopleController {
   constructor(private readonly people: PeopleService) {}
@@ -107,7 +107,7 @@ export class PeopleController {
     return back(organization, form, 'success', 'All links emailed so far have stopped working.');
   }
 
-  /** Shows the new link, which is not kept anywhere. */
+  /** Shows the new link, which is not stored. */
   @Post('invites/:invite_id/resend')
   @ForManagers()
   async resend(
@@ -153,7 +153,7 @@ function afterDecision(organization: Membership, form: Form, decided: Decided, t
   return back(organization, form, 'notice', 'This has already been decided.');
 }
 
-/** To the list as it was. */
+/** Back to the list with the same filter. */
 function back({ slug }: Membership, form: Form, kind: 'success' | 'notice' | 'problem', text: string): SeeOther {
   const query = Object.fromEntries(new URLSearchParams(form.text('from')));
   const to = queryOf(readFilter(query), readPlace(query.after));

@@ -1,19 +1,19 @@
 import { type Place, placeText } from '../web/place.js';
 
-/** Which people are listed. `waiting`: tutors who joined by a code, before an owner or admin has decided. */
+/** Which people are listed. `waiting`: tutors who joined with a code and wait for an owner or admin to decide. */
 export const STATUSES = ['accepted', 'pending', 'waiting', 'archived'] as const;
 export const ROLES = ['owner', 'admin', 'tutor', 'student', 'parent'] as const;
 
 export interface PeopleFilter {
   status: (typeof STATUSES)[number] | null;
   role: (typeof ROLES)[number] | null;
-  /** What names or addresses contain; empty for everybody. */
+  /** Text to find in names and addresses; empty for everybody. */
   search: string;
 }
 
 const LONGEST_SEARCH = 100;
 
-/** What is not one of the values is no filter. */
+/** Invalid values are ignored. */
 export function readFilter({ status, role, search }: Record<string, unknown>): PeopleFilter {
   const oneOf = <T extends string>(values: readonly T[], value: unknown) => values.find((one) => one === value) ?? null;
   return {
@@ -34,7 +34,7 @@ export function queryOf({ status, role, search }: PeopleFilter, after: Place | n
   return query.size > 0 ? `?${query.toString()}` : '';
 }
 
-/** Whether each word of the search is in one of the texts, whatever the case and the accents. */
+/** Whether each word of the search is in one of the texts, ignoring case and accents. */
 export function matches(search: string, texts: (string | null)[]): boolean {
   const found = plain(texts.filter(Boolean).join(' '));
   return plain(search)

@@ -32,7 +32,7 @@ export interface InviteRow {
   created_at: Date;
 }
 
-/** Of parents: whoever works here too is listed once. */
+/** Excludes parents who are also members, so that they are listed once. */
 const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = parents.organization_id
   AND m.user_id = parents.user_id)`;
 
@@ -46,10 +46,10 @@ const of = (column: 'first_name' | 'last_name') => {
 };
 
 /**
- * A page of people, newest first. Students, staff and parents are walked along an index each, and merged; a status has an
- * index of its own. Logins are joined to the rows of the page alone: row-level security makes each join dear.
+ * A page of people, newest first. Students, staff and parents are read from an index each and merged; filters by status
+ * have their own index. Logins are joined only to the rows of the page, because row-level security makes joins costly.
  *
- * @param rows one more than are shown tells whether there is another page
+ * @param rows one more than are shown, to know whether there is another page
  */
 export function peoplePage(organizationId: string, filter: PeopleFilter, after: Place | null, rows: number): Sql {
   const { status, role } = filter;
@@ -100,7 +100,7 @@ function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilt
   ];
 }
 
-/** How many wait for an answer, as far as it is worth counting. */
+/** How many people and invites wait for an answer, counted up to a maximum. */
 export function openCounts(organizationId: string, most: number): Sql {
   return sql`
     SELECT (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}

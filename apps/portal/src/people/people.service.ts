@@ -17,14 +17,14 @@ import type { Membership } from '../web/sessions.js';
 import { matches, type PeopleFilter } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
 
-/** Rows of a page: with their forms it stays below 60 kB. */
+/** Rows of a page, which stays below 60 kB with their forms. */
 const ROWS = 30;
 /**
- * A search looks through so many people at a time, and goes on with the next page: neither names nor parts of addresses have
- * an index that row-level security lets it use.
+ * How many people a search examines before it continues on the next page. Row-level security rules out an index for
+ * names and parts of addresses.
  */
 const SEARCHED = 2_000;
-/** Beyond, it says "1,000+". */
+/** Above this, the page says "1,000+". */
 const MOST_COUNTED = 1_000;
 
 export interface OpenCounts {
@@ -33,7 +33,7 @@ export interface OpenCounts {
   invites: number;
 }
 
-/** Rows of a page, and where the next one begins; null on the last. */
+/** Rows of a page, and where the next page begins; null on the last one. */
 export interface Listed<Row> {
   rows: Row[];
   next: Place | null;
@@ -82,7 +82,7 @@ export class PeopleService {
     return this.approvals.decline(provisionerOf(tenant), by, userId);
   }
 
-  /** Mails a member or parent the way into the account, as the API's `send-invite` does. */
+  /** Mails a member or parent a link to their account, as the API's `send-invite` does. */
   sendAccountInvite(tenant: Membership, by: Actor, as: PersonRow['kind'], userId: string): Promise<AccountInvite> {
     const provisioner = provisionerOf(tenant);
     const { organizationId } = tenant;
@@ -98,7 +98,7 @@ export class PeopleService {
     });
   }
 
-  /** Ends the links that were mailed to somebody for an account. @returns how many */
+  /** Revokes the account links that were mailed to somebody. @returns how many */
   revokeAccountInvites({ organizationId }: Membership, by: Actor, userId: string): Promise<number> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.db.query(sql`

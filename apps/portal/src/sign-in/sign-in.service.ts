@@ -11,9 +11,9 @@ import { PasswordWork } from '../web/password-work.js';
 import { Sessions } from '../web/sessions.js';
 
 const FROM_NETWORK: AttemptLimit = { purpose: 'sign-in from', most: 60, minutes: 15 };
-/** At one login from one network: whoever else guesses at it does not lock out its person. */
+/** At one login from one network, so that guesses from elsewhere don't lock its owner out. */
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
-/** At one login from everywhere: guessing from many networks at once is bounded too. */
+/** At one login from everywhere, which limits guessing from many networks at once. */
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
 @Injectable()
@@ -25,7 +25,7 @@ export class SignInService {
     private readonly work: PasswordWork,
   ) {}
 
-  /** Answers a known and an unknown address alike, and after the same work. */
+  /** Answers known and unknown addresses alike, and after the same work. */
   async withPassword(form: Form, request: Request, response: Response): Promise<Page | SeeOther> {
     const [email, password, next] = [form.text('email'), form.exact('password'), nextPath(form.text('next'))];
     const refused = (problem: string, status: number) =>

@@ -4,7 +4,7 @@ import type { ActingPerson } from '@app/accounts';
 import type { Membership, SignedIn } from './sessions.js';
 
 /**
- * - `probe`: nobody's; the session is not even looked up
+ * - `probe`: everybody; the session is not even looked up
  * - `public`: everybody
  * - `signed-in`: whoever is signed in
  * - `managers`: owners and admins of the organization in the path (`/o/:slug/…`)
@@ -19,7 +19,7 @@ export const Public = () => SetMetadata(ACCESS, 'public' satisfies Access);
 export const ForSignedIn = () => SetMetadata(ACCESS, 'signed-in' satisfies Access);
 export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access);
 
-/** What the handler declares; undefined when nothing: then nobody may. */
+/** The access that a handler declares; undefined when it declares none, which denies everybody. */
 export function accessOf(handler: object): Access | undefined {
   return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
 }
@@ -27,7 +27,7 @@ export function accessOf(handler: object): Access | undefined {
 /** The entry of an organization's area in its navigation. */
 export interface NavigationEntry {
   label: string;
-  /** What one finds there, for the overview. */
+  /** A description for the overview. */
   summary: string;
   order: number;
 }
@@ -46,12 +46,12 @@ export const Session = createParamDecorator((_: unknown, context: ExecutionConte
   return requestOf(context).session ?? null;
 });
 
-/** The organization of the path, in which whoever is signed in is owner or admin. */
+/** The organization of the path, whose owner or admin is signed in. */
 export const Organization = createParamDecorator((_: unknown, context: ExecutionContext): Membership => {
   return requestOf(context).membership!;
 });
 
-/** Who changes something: whoever is signed in, in this request. Not on a public page. */
+/** The actor of a change: the person who is signed in, in this request. Not on a public page. */
 export const By = createParamDecorator((_: unknown, context: ExecutionContext): ActingPerson => {
   const { session, id } = requestOf(context);
   return { userId: session!.userId, requestId: id };

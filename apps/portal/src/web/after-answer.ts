@@ -2,8 +2,8 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Log } from '@app/logging';
 
 /**
- * Work that an answer must not wait for: how long it takes would tell whether an address is known. The end of the process
- * waits for it; what fails is logged, and can be asked for again.
+ * Work that a response must not wait for, because its duration would reveal whether an address is known. A shutdown
+ * waits for it. Failures are logged; the user can try again.
  */
 @Injectable()
 export class AfterAnswer implements BeforeApplicationShutdown {
@@ -19,7 +19,7 @@ export class AfterAnswer implements BeforeApplicationShutdown {
     this.underWay.add(running);
   }
 
-  /** When nothing is under way any more. */
+  /** Resolves when no work is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.underWay);
   }

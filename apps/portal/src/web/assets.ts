@@ -8,7 +8,7 @@ const FOLDER = fileURLToPath(new URL('../../assets/', import.meta.url));
 
 const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
 
-/** Style, script and pictures, read at the start. Their addresses change with their content, so that they can be kept for ever. */
+/** Styles, scripts and pictures, read at start. Their URLs change with their content, so caches may keep them. */
 @Injectable()
 export class Assets {
   private readonly files = new Map<string, { type: string; content: Buffer }>();

@@ -7,13 +7,13 @@ import { PageError } from './page-error.js';
 
 /** How often something may be tried. */
 export interface AttemptLimit {
-  /** What is counted: `sign-in from`, `join code from`. */
+  /** The action that is counted: `sign-in from`, `join code from`. */
   purpose: string;
   most: number;
   minutes: number;
 }
 
-/** Sliding windows in PostgreSQL: they hold on every process, over restarts, and without Redis. Subjects are stored hashed. */
+/** Sliding windows in PostgreSQL: shared by all processes, kept over restarts, without Redis. Subjects are hashed. */
 @Injectable()
 export class AttemptLimits {
   constructor(
@@ -24,7 +24,7 @@ export class AttemptLimits {
   /**
    * Counts an attempt.
    *
-   * @param whose whom or what it is counted for: a network, an address
+   * @param whose the subject that it is counted for: a network or an address
    * @throws PageError 429 when there were too many
    */
   async take(limit: AttemptLimit, whose: string): Promise<void> {
@@ -32,7 +32,7 @@ export class AttemptLimits {
     if (wait > 0) throw PageError.tooMany(wait);
   }
 
-  /** The same, and tells the seconds to wait; 0 when the attempt may go on. */
+  /** The same, but returns the seconds to wait; 0 when the attempt is allowed. */
   async count(limit: AttemptLimit, whose: string): Promise<number> {
     const span = `${limit.minutes} minutes`;
     const [row] = await this.db.lookUp<{ wait: number }>(
@@ -41,12 +41,12 @@ export class AttemptLimits {
     return row!.wait;
   }
 
-  /** Forgets the attempts of somebody who was right. */
+  /** Forgets the attempts of somebody who succeeded. */
   async forgive(limit: AttemptLimit, whose: string): Promise<void> {
     await this.db.lookUp(sql`SELECT forgive_attempts(${this.subject(limit, whose)})`);
   }
 
-  /** Takes back one attempt that was none. The earlier ones stay, unlike with {@link forgive}. */
+  /** Takes back a single attempt. Earlier ones stay, unlike with {@link forgive}. */
   async giveBack(limit: AttemptLimit, whose: string): Promise<void> {
     await this.db.lookUp(sql`SELECT give_back_attempt(${this.subject(limit, whose)})`);
   }

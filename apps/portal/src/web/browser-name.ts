@@ -1,4 +1,4 @@
-/** The order matters: the later ones call themselves like the earlier ones too. */
+/** In order of precedence, because some browsers also use the names of others. */
 const BROWSERS: [pattern: RegExp, name: string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\b(OPR|Opera)\//, 'Opera'],
@@ -17,7 +17,7 @@ const SYSTEMS: [pattern: RegExp, name: string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** What people call the browser of a User-Agent: `Firefox on Windows`. */
+/** The common name of a User-Agent: `Firefox on Windows`. */
 export function browserOf(userAgent: string): string {
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser = 'Another browser', system] = [find(BROWSERS), find(SYSTEMS)];

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 
-/** The cookies of the portal. All are readable by the server alone, and of no use to other sites. */
+/** The cookies of the portal. Only the server can read them, and other sites cannot use them. */
 export type CookieName = 'session' | 'flash' | 'passkey' | 'join';
 
-/** Over https their names begin with `__Host-`, which binds them to this very host: no subdomain can plant one. */
+/** Over https their names begin with `__Host-`, which binds them to this host: no subdomain can set one. */
 @Injectable()
 export class Cookies {
   private readonly secure: boolean;
@@ -30,7 +30,7 @@ export class Cookies {
     response.clearCookie(this.nameOf(name), this.options);
   }
 
-  /** Lax: whoever follows a link from a mail is signed in; forms of other sites are refused anyway. */
+  /** Lax, so that people who follow a link in a mail are signed in. Forms of other sites are refused anyway. */
   private get options() {
     return { httpOnly: true, secure: this.secure, sameSite: 'lax', path: '/' } as const;
   }

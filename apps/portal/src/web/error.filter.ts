@@ -8,7 +8,7 @@ import { Busy, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
 
-/** Turns whatever was thrown into a page that says what to do next. Nothing internal leaves here but the request id. */
+/** Turns any exception into a page that says what to do next. Nothing internal is exposed but the request id. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -45,7 +45,7 @@ function toPageError(thrown: unknown, method: string): PageError {
   const status = statusOf(thrown);
   if (status === 403) return PageError.forbidden('You do not have access to this page.');
   if (status === 413) return new PageError(413, 'This form is too long', 'Go back, shorten it, and send it again.');
-  // A path that does not decode names nothing.
+  // Express answers a path that cannot be decoded with 400.
   if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
   return new PageError(500, 'Something went wrong', 'This is our fault, and it has been logged. Please try again.');

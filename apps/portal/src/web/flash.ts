@@ -3,13 +3,13 @@ import type { Request, Response } from 'express';
 import { Vault } from '@app/config';
 import { Cookies } from './cookies.js';
 
-/** What the next page says at its top: that something was done. Never a secret. */
+/** A message at the top of the next page, such as the result of an action. Never a secret. */
 export interface Flash {
   kind: 'success' | 'notice' | 'problem';
   text: string;
 }
 
-/** Messages for the page after a redirect, in a sealed cookie: nobody else can make one, and nothing is stored. */
+/** Messages for the page after a redirect, in an encrypted cookie: nobody can forge one, and nothing is stored. */
 @Injectable()
 export class Flashes {
   constructor(
@@ -29,7 +29,7 @@ export class Flashes {
     try {
       return JSON.parse(this.vault.open('flash messages', Buffer.from(sealed, 'base64url'))) as Flash;
     } catch {
-      // Somebody else's, or sealed with a former key.
+      // Forged, or encrypted with an earlier key.
       return null;
     }
   }

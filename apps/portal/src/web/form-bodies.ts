@@ -12,7 +12,7 @@ const PARSERS: RequestHandler[] = [
   express.json({ limit: LARGEST, inflate: false }),
 ];
 
-/** Reads forms, and the JSON of passkeys. While a form is on its way it holds memory, but no place among the requests. */
+/** Reads forms, and the JSON of passkeys. While a form arrives it holds memory, but no place among the requests. */
 @Injectable()
 export class FormBodies {
   constructor(private readonly budget: BodyBudget) {}

@@ -3,11 +3,11 @@ import type { Request } from 'express';
 import { isStorable } from '@app/database';
 import { PageError } from './page-error.js';
 
-/** The fields of a form that was sent. Whatever is missing is empty. */
+/** The fields of a submitted form. Missing fields are empty. */
 export class Form {
   constructor(private readonly body: unknown) {}
 
-  /** A field without its surrounding blanks. @throws PageError when it was sent twice or cannot be stored */
+  /** A field without surrounding whitespace. @throws PageError when it was sent twice or cannot be stored */
   text(name: string): string {
     return this.exact(name).trim();
   }
@@ -20,7 +20,7 @@ export class Form {
     throw PageError.badForm();
   }
 
-  /** All values of a field that may be sent several times: checkboxes of one name. */
+  /** All values of a field that may occur several times, such as checkboxes. */
   list(name: string): string[] {
     const value = this.valueOf(name) ?? [];
     const values: unknown[] = Array.isArray(value) ? value : [value];
@@ -30,7 +30,7 @@ export class Form {
     });
   }
 
-  /** What a script put into a field. @throws PageError when it is no JSON */
+  /** JSON that a script put into a field. @throws PageError when it is invalid */
   json(name: string): unknown {
     try {
       return JSON.parse(this.exact(name));

@@ -7,7 +7,7 @@ export interface NavigationLink {
   label: string;
   summary: string;
   href: string;
-  /** Whether the page that is shown belongs to it. */
+  /** Whether the current page belongs to it. */
   current: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network of a client's address: what limits count by, and what a list of sessions shows. Of IPv6 the first half, which
- * one subscriber has; of IPv4 the whole address.
+ * The network of a client's address, used by limits and shown in the list of sessions: the first half of an IPv6
+ * address, which belongs to one subscriber, or the whole IPv4 address.
  */
 export function networkOf(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -1,6 +1,6 @@
 import type { HttpFault } from '@app/serving';
 
-/** What ends a request with a page that says why, and what to do next. */
+/** Ends a request with a page that says why, and what to do next. */
 export class PageError extends Error {
   constructor(
     readonly status: number,
@@ -11,7 +11,7 @@ export class PageError extends Error {
     super(message);
   }
 
-  /** What is not there, and what is somebody else's. */
+  /** For records that do not exist, and for those of others. */
   static notFound(): PageError {
     return new PageError(404, 'Page not found', 'There is nothing at this address. It may have been moved or removed.');
   }
@@ -41,7 +41,7 @@ export class PageError extends Error {
     );
   }
 
-  /** What HTTP itself forbids: browsers do so by too many cookies, or too slow a network. */
+  /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */
   static fromHttp({ status }: HttpFault): PageError {
     if (status === 431) {
       return new PageError(
@@ -64,7 +64,7 @@ export class PageError extends Error {
     );
   }
 
-  /** For load balancers; pages are served to the end. */
+  /** For load balancers; pages are served until the end. */
   static restarting(): PageError {
     return new PageError(503, 'Restarting', 'This process is about to end.', { 'Retry-After': '5' });
   }
@@ -79,7 +79,7 @@ export class PageError extends Error {
   }
 }
 
-/** The process has too much to do. Refusing must cost next to nothing, so nothing is logged but the access line. */
+/** The process is at capacity. Refusing must cost next to nothing, so only the access line is logged. */
 export class Busy extends PageError {
   constructor() {
     super(
@@ -91,7 +91,7 @@ export class Busy extends PageError {
   }
 }
 
-/** Nobody is signed in where somebody has to be: they sign in, and come back. */
+/** The page requires signing in; afterwards the person returns to it. */
 export class SignInNeeded extends Error {
   constructor(readonly next: string | null) {
     super('sign in first');

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { Page, Pages, SeeOther } from './pages.js';
 
-/** Sends pages and redirects; whatever else a handler returns goes out as it is. */
+/** Sends pages and redirects; anything else that a handler returns is sent unchanged. */
 @Injectable()
 export class PageInterceptor implements NestInterceptor {
   constructor(private readonly pages: Pages) {}

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Flashes, type Flash } from './flash.js';
 import { Templates } from './templates.js';
 
-/** What a handler answers with: a template and what it shows. */
+/** The page that a handler returns: a template and its data. */
 export class Page {
   constructor(
     readonly template: string,
@@ -12,10 +12,10 @@ export class Page {
   ) {}
 }
 
-/** A page: `page('keys/list', { keys })`; with a status where it says that something is wrong. */
+/** A page: `page('keys/list', { keys })`; with a status if it reports an error. */
 export const page = (template: string, data: object = {}, status = 200): Page => new Page(template, data, status);
 
-/** What a handler answers a form with that was carried out: another page, so that a reload does not send it again. */
+/** The response to a form that succeeded: a redirect, so that a reload does not send it again. */
 export class SeeOther {
   constructor(
     readonly path: string,
@@ -23,10 +23,10 @@ export class SeeOther {
   ) {}
 }
 
-/** @param flash what the other page says at its top */
+/** @param flash the message at the top of the other page */
 export const seeOther = (path: string, flash: Flash | null = null): SeeOther => new SeeOther(path, flash);
 
-/** A finished answer. */
+/** A rendered response. */
 export class Html {
   constructor(
     private readonly status: number,
@@ -39,7 +39,7 @@ export class Html {
   }
 }
 
-/** Turns what handlers answer with into HTML. */
+/** Turns the results of handlers into HTML. */
 @Injectable()
 export class Pages {
   constructor(

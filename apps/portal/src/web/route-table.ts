@@ -5,12 +5,12 @@ import { type Access, accessOf, type NavigationEntry, navigationOf } from './acc
 
 /** A route, who may open it, and its entry in the navigation. */
 export interface Route extends DeclaredRoute {
-  /** Undefined when the route declares none: then nobody may. */
+  /** Undefined when the route declares no access; it is denied then. */
   access: Access | undefined;
   navigation: NavigationEntry | undefined;
 }
 
-/** Every route of the portal, read from its controllers. Navigation and the sweeping specs are made from it. */
+/** Every route of the portal, read from its controllers. The navigation and the generated specs are built from it. */
 @Injectable()
 export class RouteTable {
   private matcher: RouteMatcher<Route> | undefined;

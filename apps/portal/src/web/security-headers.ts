@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
-/** Everything comes from the portal itself; nothing is inline, framed, or sent elsewhere. */
+/** Everything is loaded from the portal itself; nothing is inline, framed, or sent elsewhere. */
 export const securityHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -17,7 +17,7 @@ export const securityHeaders = helmet({
     },
   },
   xFrameOptions: { action: 'deny' },
-  // An address may hold the secret of a link.
+  // A URL may contain the secret of a link.
   referrerPolicy: { policy: 'no-referrer' },
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -26,7 +26,7 @@ export const securityHeaders = helmet({
   xXssProtection: false,
 });
 
-/** Pages are somebody's: no cache keeps them, and no search engine lists them. */
+/** Pages are personal: no cache may store them, and no search engine may list them. */
 export function pageHeaders(_request: Request, response: Response, next: NextFunction): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Robots-Tag', 'noindex, nofollow');

@@ -9,7 +9,7 @@ const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
 /** Whether somebody manages this organization. */
 export const manages = ({ role }: Membership): boolean => MANAGERS.has(role);
 
-/** Lets in whom the route is for. A route that declares nobody lets in nobody. */
+/** Enforces the access of a route. A route that declares none is denied. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   constructor(private readonly sessions: Sessions) {}
@@ -27,7 +27,7 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** @throws PageError: an organization of others looks like none */
+/** @throws PageError 404, also for other organizations */
 function managed(memberships: Membership[], slug: string | string[] | undefined): Membership {
   const membership = memberships.find((one) => one.slug === slug);
   if (!membership) throw PageError.notFound();

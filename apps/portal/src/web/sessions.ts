@@ -9,19 +9,19 @@ import { Cookies } from './cookies.js';
 import { networkOf } from './network.js';
 import { SignInNeeded } from './page-error.js';
 
-/** An organization that whoever is signed in belongs to, and as what. */
+/** An organization of the person who is signed in, with their role. */
 export interface Membership {
   organizationId: string;
   slug: string;
   name: string;
-  /** IANA; dates of the organization's pages are shown in it. */
+  /** IANA name; the organization's pages show times in it. */
   timeZone: string;
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
 }
 
-/** Who is signed in. */
+/** The person who is signed in. */
 export interface SignedIn {
-  /** Of the session. */
+  /** The session's id. */
   id: string;
   userId: string;
   email: string;
@@ -32,7 +32,7 @@ export interface SignedIn {
   memberships: Membership[];
 }
 
-/** A session, as its person sees it. */
+/** A session as its owner sees it. */
 export interface ListedSession {
   id: string;
   createdAt: Date;
@@ -62,8 +62,8 @@ interface Row {
 }
 
 /**
- * Who is signed in with which browser. The cookie holds 256 random bits, the database their SHA-256. A session is looked up
- * for every request and kept nowhere else, so that its end holds at once, on every process.
+ * Sessions of browsers. The cookie contains 256 random bits, the database their SHA-256. A session is looked up for
+ * every request and never cached, so that its end takes effect at once, on every process.
  */
 @Injectable()
 export class Sessions {
@@ -72,7 +72,7 @@ export class Sessions {
     private readonly cookies: Cookies,
   ) {}
 
-  /** Whose session the request belongs to; null when it has none that is valid. */
+  /** The person whose session the request has; null without a valid session. */
   async find(request: Request): Promise<SignedIn | null> {
     const secret = this.secretOf(request);
     if (!secret) return null;
@@ -83,9 +83,9 @@ export class Sessions {
   }
 
   /**
-   * Signs a person in: always with a new secret, so that one planted before is worth nothing. The former session ends.
+   * Signs a person in, always with a new secret, so that a planted one is worthless. The previous session ends.
    *
-   * @throws SignInNeeded when what the person has shown does not open the login any more
+   * @throws SignInNeeded when the credential that the person used is no longer valid
    */
   async open(request: Request, response: Response, userId: string, shown: Shown): Promise<void> {
     await this.end(request);
@@ -99,7 +99,7 @@ export class Sessions {
     this.cookies.set(response, 'session', secret.toString('base64url'));
   }
 
-  /** Gives whoever is signed in a new secret for their session. @throws SignInNeeded when it is over by now */
+  /** Replaces the secret of the current session. @throws SignInNeeded when the session has ended */
   async renew(request: Request, response: Response): Promise<void> {
     const secret = randomBytes(32);
     const [row] = await this.db.lookUp<{ renewed: boolean }>(
@@ -115,7 +115,7 @@ export class Sessions {
     this.cookies.clear(response, 'session');
   }
 
-  /** All sessions of whoever is signed in, this one first. */
+  /** All sessions of the person who is signed in, this one first. */
   async list(request: Request): Promise<ListedSession[]> {
     const rows = await this.db.lookUp<{
       id: string;
@@ -146,7 +146,7 @@ export class Sessions {
     return row!.ended;
   }
 
-  /** What the functions of the schema know the request's session by. */
+  /** The hash by which the database finds the request's session. */
   secretOf(request: Request): Buffer | null {
     const secret = Buffer.from(this.cookies.get(request, 'session') ?? '', 'base64url');
     return secret.length === 32 ? hashOf(secret) : null;

@@ -9,13 +9,13 @@ import { formats } from './formats.js';
 import { Navigation } from './navigation.js';
 import type { PageError } from './page-error.js';
 
-/** The folder of the areas: `keys/list` is `keys/list.eta` in here. */
+/** The folder of the templates: `keys/list` is `keys/list.eta` in it. */
 const VIEWS = fileURLToPath(new URL('..', import.meta.url));
 
-/** What a page shows of its request. */
+/** The part of a request that a page shows. */
 type PageRequest = Pick<Request, 'path'> & Partial<Pick<Request, 'session' | 'membership'>>;
 
-/** Every text that a template puts into a page is escaped (`<%= %>`); `<%~ %>` is for includes alone. */
+/** Templates escape all text (`<%= %>`); `<%~ %>` is only for includes. */
 @Injectable()
 export class Templates {
   private readonly eta = new Eta({ views: VIEWS, cache: true, autoEscape: true });
@@ -26,7 +26,7 @@ export class Templates {
     private readonly navigation: Navigation,
   ) {}
 
-  /** The page of an error before anything else is known of its request. The same each time, so it is made once. */
+  /** The page of an error before anything is known about its request. It never differs, so it is rendered once. */
   refusal({ status, title, message, headers }: PageError): Refusal {
     let body = this.refusals.get(title);
     if (body === undefined) {
@@ -36,7 +36,7 @@ export class Templates {
     return { status, headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' }, body };
   }
 
-  /** The page as HTML. A template finds `data` in `it`, beside what every page has. */
+  /** The page as HTML. Templates find `data` in `it`, besides what every page has. */
   render(template: string, data: object, request: PageRequest, flash: Flash | null = null): string {
     const { session = null, membership: organization = null, path } = request;
     return this.eta.render(`/${template}`, {

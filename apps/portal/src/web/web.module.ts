@@ -19,8 +19,8 @@ import { Sessions } from './sessions.js';
 import { Templates } from './templates.js';
 
 /**
- * What happens to every request, after what configure-portal.ts puts first (access log, headers, assets, forms of other
- * sites): who is signed in and may be here, the handler, its page or its error as HTML.
+ * The pipeline of every request, after the parts in configure-portal.ts (access log, headers, assets, forms of other
+ * sites): session and access, the handler, and its page or error as HTML.
  */
 @Module({
   imports: [DiscoveryModule],
