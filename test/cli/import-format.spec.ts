@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { type Column, readSchema, type Table } from '../../apps/cli/src/import/schema.js';
-import { TABLE_RULES, TABLES } from '../../apps/cli/src/import/tables.js';
+import { TABLE_RULES } from '../../apps/cli/src/import/tables.js';
 import { createTestDatabase } from '../support/database/database.js';
 
 const TYPES: Record<string, string> = {
@@ -70,13 +70,8 @@ describe('docs/import-format.md', () => {
     text = await readFile(new URL('../../docs/import-format.md', import.meta.url), 'utf8');
   });
 
-  it('describes every file as the database has it: `npm run schema` writes the tables', async () => {
+  it('describes every file as the database has it, in the order of import, and no others: `npm run schema` writes the tables', async () => {
     await expect(describeFiles(text, schema)).toMatchFileSnapshot('../../docs/import-format.md');
-  });
-
-  it('describes the files in the order of import, and no others', () => {
-    const headings = [...text.matchAll(/^### (\w+)\.ndjson$/gm)].map(([, name]) => name);
-    expect(headings).toEqual(TABLES);
   });
 
   it('has words for every rule of a single field', () => {
