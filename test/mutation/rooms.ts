@@ -27,7 +27,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['libs/accounts/src/*.ts'],
     specs: [
       'test/api/{accounts,invites,invites-refused,join-link,members,mail-limits}.spec.ts',
-      'test/cli/commands.spec.ts',
+      'test/cli/{commands,doctor,migrate}.spec.ts',
     ],
   },
   'libs/accounts/joining': {
