@@ -1,6 +1,6 @@
 import { TABLES } from './tables.js';
 
-/** What is wrong with one line of a file. Line 0 is the file as a whole. */
+/** A fault in one line of a file. Line 0 is the file as a whole. */
 export interface ImportFault {
   file: string;
   line: number;

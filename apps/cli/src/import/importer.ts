@@ -19,7 +19,7 @@ export interface ImportProgress {
   done: boolean;
 }
 
-/** What became of the rows of each table that had a file. */
+/** The results of each table that had a file. */
 export interface ImportReport {
   tables: Record<string, { read: number; inserted: number; unchanged: number }>;
 }

@@ -219,9 +219,10 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
 
 /**
  * Starts a PostgreSQL server on 127.0.0.1 (any free port) with its data in `<dataDir>/postgres`, or uses the one that
- * serves this folder already. It asks for passwords, which come from `<dataDir>/database-secret`. Creates the data, the roles and the database as needed. When this process is root, the
- * server runs as an ordinary account; if that account cannot enter the checkout, binaries and data are kept below
- * /var/cache/tutoring-api and /var/lib/tutoring-api instead, and `log` gets a line about it.
+ * already serves this folder. It requires passwords, which come from `<dataDir>/database-secret`. Creates the data, the
+ * roles and the database as needed. When this process is root, the server runs as an ordinary account; if that account
+ * cannot enter the checkout, binaries and data are kept below /var/cache/tutoring-api and /var/lib/tutoring-api instead,
+ * and `log` gets a line about it.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, account, moved } = await placeData(options.dataDir);

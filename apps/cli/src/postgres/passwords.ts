@@ -64,8 +64,8 @@ export async function initialize(data: GuardedData, folder: string, more: string
 }
 
 /**
- * Sets the superuser's password and the access rules of data that has others: made before there were passwords, or with a
- * secret that is lost. While no server runs, in single-user mode, so that the data is never open.
+ * Replaces the superuser's password and the access rules of data that was created without passwords, or with a secret
+ * that is lost. Runs in single-user mode while no server runs, so that the data is never open.
  *
  * @returns what went wrong, or undefined when all is well
  */

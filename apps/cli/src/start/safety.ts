@@ -16,7 +16,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   const users = Object.values(urls).map((url) => decodeURIComponent(new URL(url).username));
   const database = decodeURIComponent(new URL(urls.owner).pathname.slice(1)) || users[0]!;
   if (new Set(users).size < users.length) {
-    // The first thing to say of an address that does not work is that it does not work.
+    // Report a database that cannot be reached first.
     await (await connect({ url: urls.owner, poolSize: 1, applicationName: 'tutoring cli' })).destroy();
     throw new Failure(...ownRoles(database));
   }
