@@ -7,7 +7,7 @@ document.addEventListener('click', async (event) => {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Not over plain http: what is selected can be copied by hand.
+    // The clipboard is unavailable over plain http; the selected text can be copied by hand.
     getSelection().selectAllChildren(source);
     source.select?.();
     return;

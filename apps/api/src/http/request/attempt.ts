@@ -8,7 +8,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Who asked for what. */
+/** The caller and operation of a request. */
 export interface Attempt {
   caller: NonNullable<Request['caller']>;
   /** Method and route template: `POST /v1/invites`. */
