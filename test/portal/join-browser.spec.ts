@@ -153,6 +153,9 @@ describe('a page of people', () => {
     const page = await browser.visit(desk.portal, { cookie: owner.header });
     for (const path of [base, `${base}?status=waiting`, `${base}?status=archived`, `${base}/invites`]) {
       await page.goto(path);
+      const fields = '[...document.querySelectorAll(".filters :is(input, select, button)")]';
+      const heights = await page.evaluate<number[]>(`${fields}.map((field) => Math.round(field.offsetHeight))`);
+      expect([path, new Set(heights).size]).toEqual([path, heights.length > 0 ? 1 : 0]);
       for (const summary of await page.locator('summary').all()) await summary.click();
       for (const { width, colorScheme } of LOOKS) {
         await page.setViewportSize({ width, height: 900 });
