@@ -105,7 +105,9 @@ describe('/ and /docs', () => {
   });
 
   it('/ shows the address that was asked for, and nothing that could be run', async () => {
-    const page = await send(api, 'GET', '/', { Accept: 'text/html', Host: '"><script>alert(1)</script>' });
-    expect(page.text).not.toContain('<script');
+    const page = await send(api, 'GET', '/', { Accept: 'text/html', Host: "a.example'&" });
+    expect([page.status, page.text.includes("a.example'&")]).toEqual([200, false]);
+    const refused = await send(api, 'GET', '/', { Accept: 'text/html', Host: '"><script>alert(1)</script>' });
+    expect([refused.status, refused.text.includes('<script')]).toEqual([400, false]);
   });
 });

@@ -180,7 +180,65 @@ describe('every route', () => {
   });
 });
 
+describe('a slow database', () => {
+  const PATIENCE = { REQUEST_DEADLINE_SECONDS: '1' };
+
+  it('ends every page at its deadline', async () => {
+    const proxy = await DatabaseProxy.open(portal.database.portalUrl);
+    const hung = await TestPortal.start({ ...PATIENCE, PORTAL_DATABASE_URL: proxy.url }, portal.database);
+    try {
+      proxy.fate = 'stall';
+      for (const route of routes.filter(({ access }) => access !== 'public')) {
+        const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: owner.cookie }, hung);
+        expect([nameOf(route), status]).toEqual([nameOf(route), 503]);
+        expect(text).toContain('Back in a moment');
+      }
+    } finally {
+      await hung.stop();
+      await proxy.close();
+    }
+  });
+
+  it('has one deadline for all that a page asks it', async () => {
+    const proxy = await DatabaseProxy.open(portal.database.portalUrl);
+    const slow = await TestPortal.start({ ...PATIENCE, PORTAL_DATABASE_URL: proxy.url }, portal.database);
+    const base = `/o/${owner.organization.slug}`;
+    const cookie = await portal.session(owner.user.id);
+    try {
+      for (const path of ['/account', `${base}/people`, `${base}/keys`, `${base}/activity`]) {
+        proxy.delay = 0;
+        expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 200]);
+        // The session is found in time, and nothing else.
+        proxy.delay = 700;
+        expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 503]);
+      }
+    } finally {
+      await slow.stop();
+      await proxy.close();
+    }
+  });
+});
+
 describe('what nobody asked for properly', () => {
+  it.each([
+    ' ', 'a b', '[', '[]', '[::', '[:::::]', ':', ':80', 'a:b', 'a:99999', 'a:1:2', 'user@a', 'a/b', 'a?b', 'a#b', 'a\\b',
+    '<a>', '"', '%', '%00', '999.999.999.999', 'ä.example', '\u00a0', 'a'.repeat(256), 'a'.repeat(8_000),
+  ])('%j as a Host is refused by every route', async (host) => {
+    for (const route of routes) {
+      const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: owner.cookie, Host: host });
+      expect([nameOf(route), status]).toEqual([nameOf(route), 400]);
+      expect(text).toContain('This request cannot be read');
+    }
+  }); // prettier-ignore
+
+  it.each(['localhost', 'LOCALHOST:3001', 'my_host', 'a.example.', '127.0.0.1:80', '[::1]:3001', 'a:'])(
+    '%j as a Host is answered',
+    async (host) => {
+      const options = routes.find(({ path }) => path === '/sign-in/passkey/options')!;
+      expect((await send(options, { ...SAME_ORIGIN, Host: host })).status).toBeLessThan(300);
+    },
+  );
+
   it.each([
     ['an unknown page', '/nothing/here', 404],
     ['a path that does not decode', '/o/%E0%A4%A', 404],

@@ -1,6 +1,7 @@
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
-import type { Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { Env } from '@app/config';
+import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
 import {
   accessLog,
@@ -46,6 +47,9 @@ export function configurePortal(app: NestExpressApplication, slowClients = SLOW_
   app.use(pageHeaders);
   app.use(refuseCrossSite);
   app.use(app.get(FormBodies).read);
+  // The time a browser takes to send its form does not count.
+  const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
+  app.use((_request: Request, _response: Response, next: NextFunction) => new Deadline(patience).within(next));
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
 

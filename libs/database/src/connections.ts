@@ -45,7 +45,7 @@ interface Access extends Claim {
 export interface Sharing {
   /** The number of connections to share fairly; null for first come, first served. */
   permits: number | null;
-  /** How long an access may take when its caller sets no deadline (ms). */
+  /** How long an access may take when neither its caller nor the work around it sets a deadline (ms). */
   patience: number;
 }
 
@@ -103,7 +103,7 @@ export class Connections {
    */
   async lease(claim: Access, deadline: Deadline | undefined): Promise<Lease> {
     const { semaphore } = this;
-    const until = deadline ?? new Deadline(this.patience);
+    const until = deadline ?? Deadline.current ?? new Deadline(this.patience);
     const { left } = until;
     if (left <= 0) throw new DeadlineExceeded();
     const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);

@@ -15,7 +15,7 @@ export interface Tenant {
   organizationId: string;
   /** Whether the platform's own blog posts are visible too. */
   platformBlog?: boolean;
-  /** The request's deadline; without one, each access has the default timeout. */
+  /** The request's deadline; without one, that of `Deadline.within`, or else the default timeout. */
   deadline?: Deadline;
   /** Unless it is the default. */
   priority?: Priority;

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** The deadline has passed. Whether the work took effect is unknown, as after a lost connection. */
 export class DeadlineExceeded extends Error {
   constructor() {
@@ -7,10 +9,22 @@ export class DeadlineExceeded extends Error {
 
 /** The deadline of a request or another piece of work. Every wait is limited by it. */
 export class Deadline {
+  private static readonly ambient = new AsyncLocalStorage<Deadline>();
+
   private end: number;
 
   constructor(milliseconds: number) {
     this.end = performance.now() + milliseconds;
+  }
+
+  /** Of the work that runs, if it has one. */
+  static get current(): Deadline | undefined {
+    return Deadline.ambient.getStore();
+  }
+
+  /** Does the work with this as the deadline of each access to the database that names no other. */
+  within<T>(work: () => T): T {
+    return Deadline.ambient.run(this, work);
   }
 
   /** ms; negative when it has passed */

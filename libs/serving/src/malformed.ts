@@ -26,14 +26,18 @@ export function httpFaultOf(request: IncomingMessage, response: ServerResponse):
 }
 
 function faultOf({ headers: { host, expect }, httpVersion }: IncomingMessage): HttpFault | null {
-  if (host === undefined && httpVersion === '1.1') {
-    return { status: 400, message: 'A request needs a Host header.' };
-  }
+  if (!host && httpVersion === '1.1') return { status: 400, message: 'A request needs a Host header.' };
+  if (host && !isHost(host)) return { status: 400, message: 'The Host header is not a name and port.' };
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return { status: 417, message: 'Only "Expect: 100-continue" is understood.' };
   }
   return null;
 }
+
+/** As in RFC 9112: a name or an address, and perhaps a port. A URL also takes a path, a user and spaces. */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
+
+const isHost = (host: string): boolean => HOST.test(host) && URL.canParse(`http://${host}`);
 
 /** A path that no route has. */
 const NOWHERE = '//';

@@ -4,7 +4,8 @@ import { PageError } from '../web/page-error.js';
 
 /** The site that a passkey is bound to: the configured URL, or in development the one in the address bar. */
 export function siteOf(env: Env, request: Request): URL {
-  return new URL(env.get('APP_URL') ?? `${request.protocol}://${request.get('Host') ?? 'localhost'}`);
+  const scheme = request.secure ? 'https' : 'http';
+  return new URL(env.get('APP_URL') ?? `${scheme}://${request.get('Host') || 'localhost'}`);
 }
 
 /** The library throws for invalid responses of the browser, which are not our errors to log. */
