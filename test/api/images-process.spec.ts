@@ -129,13 +129,13 @@ describe('the process', () => {
     expect(imageProcesses(process.pid)).toEqual([first]);
   });
 
-  it.runIf(process.platform === 'linux')('has the lowest priority in each of its threads', async () => {
+  it.runIf(process.platform === 'linux')('has a low priority in each of its threads', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
     const threads = readdirSync(`/proc/${pid}/task`).map(Number);
     // The main thread, V8's, those of the pool that decode, and libvips' own.
     expect(threads.length).toBeGreaterThan(4);
-    expect(threads.map(getPriority).filter((priority) => priority !== constants.priority.PRIORITY_LOW)).toEqual([]);
+    expect(Math.min(...threads.map(getPriority))).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
   });
 
   it('has none of the settings of the API', async () => {

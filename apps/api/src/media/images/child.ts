@@ -8,14 +8,17 @@ import { constants, setPriority } from 'node:os';
 import type { Job, Reply } from './image-process.js';
 import { reencode } from './reencode.js';
 
-setPriority(constants.priority.PRIORITY_LOW);
+/** Beside busy processes, about a tenth of a core: requests hardly notice, and an upload still ends before its deadline. */
+const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
+
 try {
+  setPriority(PRIORITY);
   // On Linux a priority belongs to a thread. Those that decode are there already, or inherit that of one that is.
-  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW);
+  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), PRIORITY);
   // When memory runs out, Linux kills this process rather than the API.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
-  // Another system.
+  // Another system, or one that started the API at a lower priority still.
 }
 
 // Ctrl-C reaches every process of a terminal; this one lives as long as the API does.
