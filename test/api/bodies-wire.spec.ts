@@ -126,8 +126,9 @@ describe('how long a body is', () => {
       const answer = await ask([['Content-Length', String(told)]], `${GOOD}{"and":"more"}`);
       expect([400, told === 10 ? 422 : 201]).toContain(answer.status);
       expect(answer.answers).toBe(1);
-      // Its client may not get to know, but a request that was whole is carried out.
-      if (told === GOOD.length) await vi.waitFor(async () => expect(await invites()).toBe(before + 1));
+      // A whole request may have begun when what follows it is refused, or its connection may end before it begins.
+      if (answer.status === 400) expect([before, before + 1]).toContain(await invites());
+      else expect(await invites()).toBe(told === GOOD.length ? before + 1 : before);
     }
   });
 
