@@ -126,9 +126,12 @@ describe('how long a body is', () => {
       const answer = await ask([['Content-Length', String(told)]], `${GOOD}{"and":"more"}`);
       expect([400, told === 10 ? 422 : 201]).toContain(answer.status);
       expect(answer.answers).toBe(1);
-      // A whole request may have begun when what follows it is refused, or its connection may end before it begins.
-      if (answer.status === 400) expect([before, before + 1]).toContain(await invites());
-      else expect(await invites()).toBe(told === GOOD.length ? before + 1 : before);
+      if (told === 10) continue;
+      // What follows is refused, and that ends the connection. The whole request may have begun by then; its client does
+      // not get to know. If it has not, it never will after its deadline.
+      const carriedOut = vi.waitFor(async () => expect(await invites()).toBe(before + 1), 7_000);
+      if (answer.status === 201) await carriedOut;
+      else await carriedOut.catch(async () => expect(await invites()).toBe(before));
     }
   });
 
