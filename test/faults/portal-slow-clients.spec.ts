@@ -1,14 +1,11 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { percentile } from '../support/data/percentile.js';
-import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { bytesOf } from '../support/http/raw-http.js';
-import type { SlowKind, SlowPlan, SlowReport } from '../support/http/slow-attack.js';
+import type { SlowKind, SlowReport } from '../support/http/slow-attack.js';
+import { attackSlowly, expectCutInTime, LIMIT, nodesLimits, SLACK, tellCuts } from '../support/http/slow-clients.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
 
 /**
@@ -18,15 +15,11 @@ import { type Someone, TestPortal } from '../support/portal/portal.js';
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const CLIENTS = Number(process.env.CLIENTS ?? 1_000);
 const COUNT: Record<SlowKind, number> = { headers: CLIENTS, body: CLIENTS, reader: 0 };
-/** When each kind is cut off, and the tolerance (s). */
-const LIMIT: Record<SlowKind, number> = { headers: 10, body: 30, reader: 30 };
-const SLACK = 3;
 const MOST_SLOWDOWN = 2;
 const ALONE_SECONDS = 20;
 /** Between two page views (ms). */
 const PAUSE = 20;
 const KINDS: SlowKind[] = ['headers', 'body'];
-const ATTACK = fileURLToPath(new URL('../support/http/slow-attack.ts', import.meta.url));
 
 let portal: TestPortal;
 let owner: Someone;
@@ -50,7 +43,7 @@ const start = async (more: Record<string, string> = {}) => {
   victim = await ApiProcess.start({ ...settings, ...more }, [], 'portal');
 };
 
-/** Runs slow clients of one network in a process of their own. */
+/** Runs slow clients of one network. */
 async function attack(count: Record<SlowKind, number>, seconds: number): Promise<SlowReport> {
   const headers: [string, string][] = [
     ['Sec-Fetch-Site', 'same-origin'],
@@ -58,7 +51,7 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
     ['Content-Length', '1000'],
     ['X-Forwarded-For', '198.51.100.1'],
   ];
-  const plan: SlowPlan = {
+  const plan = {
     port: victim.port,
     bytes: {
       headers: ['GET /sign-in HTTP/1.1\r\nHost: a\r\nX-A: '],
@@ -66,15 +59,8 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
       reader: [],
     },
     count,
-    within: LIMIT,
   };
-  const clients = fork(ATTACK, { execArgv: [] });
-  clients.send(plan);
-  await sleep(seconds * 1_000);
-  clients.send('report');
-  const [report] = (await once(clients, 'message')) as [SlowReport];
-  clients.kill('SIGKILL');
-  return report;
+  return attackSlowly(plan, seconds);
 }
 
 /** An owner who opens one page after the other until it is told to stop. @returns the times (ms) */
@@ -119,26 +105,14 @@ it('slow clients are cut off in time and slow nobody else down', async () => {
   const slow = await attack(COUNT, SECONDS);
   await busy.stop();
   const [alone, beside] = [percentile(quiet.times, 0.99), percentile(busy.times, 0.99)];
-  const told = KINDS.map((kind) => {
-    const cuts = slow.cuts[kind].sort((a, b) => a - b);
-    return `${cuts.length} ${kind} cut after ${cuts[0]?.toFixed(1)} to ${cuts.at(-1)?.toFixed(1)} s`;
-  });
-  reached(29, `portal, ${CLIENTS} slow headers + ${CLIENTS} half-sent forms for ${SECONDS} s: ${told.join(', ')}; p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside them; ${busy.failures.length} of ${busy.times.length} failed`); // prettier-ignore
+  reached(29, `portal, ${CLIENTS} slow headers + ${CLIENTS} half-sent forms for ${SECONDS} s: ${tellCuts(slow, KINDS)}; p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside them; ${busy.failures.length} of ${busy.times.length} failed`); // prettier-ignore
   expect([...quiet.failures, ...busy.failures]).toEqual([]);
-  for (const kind of KINDS) {
-    expect(slow.cuts[kind].length).toBeGreaterThan(0.8 * COUNT[kind]);
-    expect(slow.oldest[kind]).toBeLessThanOrEqual(LIMIT[kind] + SLACK);
-    for (const seconds of slow.cuts[kind]) expect(Math.abs(seconds - LIMIT[kind])).toBeLessThanOrEqual(SLACK);
-  }
-  expect(slow.answers).toEqual(['408']);
-  expect(slow.refused).toBe(0);
+  expectCutInTime(slow, COUNT, KINDS);
   expect(beside).toBeLessThanOrEqual(MOST_SLOWDOWN * alone);
 });
 
 it("catches a server with Node's default limits", async () => {
-  const code =
-    'Object.assign(module.SLOW_CLIENT_LIMITS, { headers: 60_000, body: 300_000, upload: 300_000, stall: 1e9, answer: 1e9 });';
-  await start(plantedBug('../../../libs/serving/src/slow-clients.js', code));
+  await start(nodesLimits());
   const { oldest } = await attack({ headers: 20, body: 20, reader: 0 }, 2 * LIMIT.body + SLACK);
   for (const kind of KINDS) expect(oldest[kind]).toBeGreaterThan(LIMIT[kind] + SLACK);
 });

@@ -1,18 +1,15 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { percentile } from '../support/data/percentile.js';
-import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { bytesOf } from '../support/http/raw-http.js';
-import type { SlowKind, SlowPlan, SlowReport } from '../support/http/slow-attack.js';
+import type { SlowKind, SlowReport } from '../support/http/slow-attack.js';
+import { attackSlowly, expectCutInTime, LIMIT, nodesLimits, SLACK, tellCuts } from '../support/http/slow-clients.js';
 import { SteadyTraffic } from '../support/http/steady-traffic.js';
 import { createWorld, type World } from '../support/data/world.js';
 
@@ -20,14 +17,11 @@ import { createWorld, type World } from '../support/data/world.js';
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const CLIENTS = Number(process.env.CLIENTS ?? 1_000);
 const COUNT: Record<SlowKind, number> = { headers: CLIENTS, body: CLIENTS, reader: CLIENTS / 5 };
-/** When each kind is cut off, and the tolerance (s). */
-const LIMIT: Record<SlowKind, number> = { headers: 10, body: 30, reader: 30 };
-const SLACK = 3;
+const KINDS: SlowKind[] = ['headers', 'body', 'reader'];
 const MOST_SLOWDOWN = 2;
 /** Rate of the ordinary requests, and how long they run alone. */
 const PER_SECOND = 50;
 const ALONE_SECONDS = 30;
-const ATTACK = fileURLToPath(new URL('../support/http/slow-attack.ts', import.meta.url));
 
 let api: TestApi;
 let world: World;
@@ -62,13 +56,13 @@ const start = async (more: Record<string, string> = {}) => {
   victim = await ApiProcess.start({ ...settings, ...more });
 };
 
-/** Runs slow clients in a process of their own. */
+/** Runs slow clients of one organization. */
 async function attack(count: Record<SlowKind, number>, seconds: number): Promise<SlowReport> {
   const key = await api.key(world.a.id, { scopes: ['read', 'accounts:write'] });
   const authorization: [string, string] = ['Authorization', `Token token=${key}`];
   const length: [string, string][] = [['Content-Type', 'application/json'], ['Content-Length', '1000']]; // prettier-ignore
   const image = bytesOf(`/media/organization/${world.a.id}/large.png`);
-  const plan: SlowPlan = {
+  const plan = {
     port: victim.port,
     bytes: {
       headers: ['GET /v1/ping HTTP/1.1\r\nHost: a\r\nX-A: '],
@@ -77,15 +71,8 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
       reader: [bytesOf('/v1/homework?limit=100', { headers: [authorization] }), ...Array<string>(19).fill(image)],
     },
     count,
-    within: LIMIT,
   };
-  const clients = fork(ATTACK, { execArgv: [] });
-  clients.send(plan);
-  await sleep(seconds * 1_000);
-  clients.send('report');
-  const [report] = (await once(clients, 'message')) as [SlowReport];
-  clients.kill('SIGKILL');
-  return report;
+  return attackSlowly(plan, seconds);
 }
 
 it('slow clients are cut off in time and slow nobody else down', async () => {
@@ -101,35 +88,18 @@ it('slow clients are cut off in time and slow nobody else down', async () => {
   traffic.reset();
   const slow = await attack(COUNT, SECONDS);
   await traffic.stop();
-  const kinds = Object.keys(LIMIT) as SlowKind[];
   const beside = percentile(traffic.times, 0.99);
-  const told = kinds.map((kind) => {
-    const cuts = slow.cuts[kind].sort((a, b) => a - b);
-    return `${cuts.length} ${kind} cut after ${cuts[0]?.toFixed(1)} to ${cuts.at(-1)?.toFixed(1)} s`;
-  });
-  reached(29, `${COUNT.headers} + ${COUNT.body} + ${COUNT.reader} slow clients for ${SECONDS} s: ${told.join(', ')}; p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside them; ${traffic.failures.length} of ${traffic.times.length} failed, the slowest ${Math.max(...traffic.times).toFixed(0)} ms`); // prettier-ignore
+  reached(29, `${COUNT.headers} + ${COUNT.body} + ${COUNT.reader} slow clients for ${SECONDS} s: ${tellCuts(slow, KINDS)}; p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside them; ${traffic.failures.length} of ${traffic.times.length} failed, the slowest ${Math.max(...traffic.times).toFixed(0)} ms`); // prettier-ignore
   expect(failedAlone).toBe(0);
   expect(traffic.failures).toEqual([]);
-  for (const kind of kinds) {
-    // Readers and bodies start within the first half.
-    expect(slow.cuts[kind].length).toBeGreaterThan(0.8 * COUNT[kind]);
-    expect(slow.oldest[kind]).toBeLessThanOrEqual(LIMIT[kind] + SLACK);
-    for (const seconds of slow.cuts[kind]) expect(Math.abs(seconds - LIMIT[kind])).toBeLessThanOrEqual(SLACK);
-  }
-  expect(slow.answers).toEqual(['408']);
-  expect(slow.refused).toBe(0);
+  expectCutInTime(slow, COUNT, KINDS);
   expect(beside).toBeLessThanOrEqual(MOST_SLOWDOWN * alone);
 });
 
 it("catches a server with Node's default limits", async () => {
-  await start(
-    plantedBug(
-      '../../../libs/serving/src/slow-clients.js',
-      'Object.assign(module.SLOW_CLIENT_LIMITS, { headers: 60_000, body: 300_000, upload: 300_000, stall: 1e9, answer: 1e9 });',
-    ),
-  );
+  await start(nodesLimits());
   const { oldest } = await attack({ headers: 20, body: 20, reader: 20 }, 2 * LIMIT.body + SLACK);
-  const late = (Object.keys(LIMIT) as SlowKind[]).map((kind) => oldest[kind] - LIMIT[kind]);
+  const late = KINDS.map((kind) => oldest[kind] - LIMIT[kind]);
   console.log(
     `row 29, planted bug: still open ${late.map((seconds) => seconds.toFixed(0)).join(', ')} s after their limits`,
   );
