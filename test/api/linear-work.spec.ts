@@ -1,26 +1,9 @@
-import type { Position } from '../support/http/long-bodies.js';
-import { type Bounds, type Finding, type Metered, tell } from '../support/http/metered.js';
+import { type Metered, NOT_SQUARE, PROMISED, tell } from '../support/http/metered.js';
 import { meteredApi } from '../support/http/metered-api.js';
 import { Random } from '../support/data/random.js';
 
-/**
- * A sample of test/faults/linear-work.spec.ts: nothing gates on time. What grows with the square of its length costs 256
- * times as much at 16 times the length.
- */
-const BOUNDS: Bounds = { ratio: 64, floor: { cpu: 5, memory: 4e6 }, hold: Infinity };
-
+/** A sample of test/faults/linear-work.spec.ts: nothing gates on time. */
 const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
-
-/** So many of each family, by chance. */
-const SAMPLE = 12;
-
-function sampleOf(positions: Position[], random: Random): Position[] {
-  const families = new Set(positions.map(({ family }) => family));
-  return [...families].flatMap((family) => {
-    const own = positions.filter((position) => position.family === family);
-    return Array.from({ length: SAMPLE }, () => random.pick(own));
-  });
-}
 
 let api: Metered;
 
@@ -31,15 +14,12 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it(`seed ${seed}: work and memory grow no faster than what a caller sends`, { timeout: 300_000 }, async () => {
-  const findings: Finding[] = [];
-  for (const position of sampleOf(api.positions, new Random(seed))) findings.push(await api.examine(position, BOUNDS));
+  const findings = await api.examineSample(new Random(seed), NOT_SQUARE);
   console.log(`seed ${seed}\n${tell(findings).join('\n')}`);
   expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
 });
 
 describe('planted in the real API, the oracle catches', () => {
-  const REAL_BOUNDS: Bounds = { ratio: 24, floor: { cpu: 3, memory: 4e6 }, hold: 50 };
-
   it.each([
     ['time', 'a text that is read in quadratic time', 'body.first_name: letters', 120_000, /: CPU /],
     [
@@ -56,7 +36,7 @@ describe('planted in the real API, the oracle catches', () => {
     await api.plant(planted);
     const position = api.positions.find(({ name }) => name === `POST /v1/students ${place}`)!;
     // What is planted shows each time.
-    const { complaints } = await api.examine({ ...position, most }, REAL_BOUNDS, 2);
+    const { complaints } = await api.examine({ ...position, most }, PROMISED, 2);
     expect(complaints).toContainEqual(expect.stringMatching(complaint));
   });
 });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Random } from '../data/random.js';
 import type { ApiProcess } from './api-process.js';
 import type { Position } from './long-bodies.js';
 import { exchange, type RawAnswer } from './raw-http.js';
@@ -20,6 +21,15 @@ export interface Bounds {
   hold: number;
 }
 
+/** The bounds of promise 41. Ratios compare costs within one process; costs inflated by other load are measured again. */
+export const PROMISED: Bounds = { ratio: 24, floor: { cpu: 3, memory: 4e6 }, hold: 50 };
+
+/**
+ * Bounds that do not depend on the speed of the machine. What grows with the square of its length costs 256 times as much
+ * at 16 times the length.
+ */
+export const NOT_SQUARE: Bounds = { ratio: 64, floor: { cpu: 5, memory: 4e6 }, hold: Infinity };
+
 /** The result at a position. */
 export interface Finding {
   position: Position;
@@ -28,6 +38,9 @@ export interface Finding {
   hold: number;
   complaints: string[];
 }
+
+/** Positions of each family in a sample. */
+const SAMPLE = 12;
 
 /** How often to measure a position that exceeds its bounds, because other load adds to costs. */
 const TRIES = 4;
@@ -96,6 +109,16 @@ export class Metered {
         return { ...finding, complaints: [...complaints, ...finding.complaints] };
       }
     }
+  }
+
+  /** A random sample of each family of positions. */
+  async examineSample(random: Random, bounds: Bounds): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const family of new Set(this.positions.map((position) => position.family))) {
+      const own = this.positions.filter((position) => position.family === family);
+      for (let n = 0; n < SAMPLE; n++) findings.push(await this.examine(random.pick(own), bounds));
+    }
+    return findings;
   }
 
   private async cost(bytes: string, empty: boolean): Promise<{ cost: Cost; faults: string[] }> {

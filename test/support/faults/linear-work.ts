@@ -1,0 +1,27 @@
+import { type Finding, type Metered, PROMISED, tell } from '../http/metered.js';
+import { reached } from './promise.js';
+
+/**
+ * Examines positions by the bounds of promise 41, then closes the process. Complaints are printed as they come, and what
+ * was reached also when it ends early.
+ *
+ * @param step every so many-th position; 1 for all of them
+ * @param whose begins the figures
+ */
+export async function examineAll(metered: Metered, step = 1, whose = ''): Promise<Finding[]> {
+  const positions = metered.positions.filter((_, index) => index % step === 0);
+  const findings: Finding[] = [];
+  try {
+    for (const position of positions) {
+      const finding = await metered.examine(position, PROMISED);
+      findings.push(finding);
+      if (finding.complaints.length > 0) console.log(finding.complaints.join('\n'));
+    }
+  } finally {
+    await metered.close();
+    console.log(tell(findings).join('\n'));
+    const failing = findings.filter(({ complaints }) => complaints.length > 0).length;
+    reached(41, `${whose}${findings.length} of ${positions.length} positions, ${failing} over their bounds`);
+  }
+  return findings;
+}
