@@ -73,6 +73,14 @@ const NAMES = { 'First name': 'Mia', 'Last name': 'Nguyen' };
 const withPasskey = (page: Page) => page.getByRole('button', { name: 'with a passkey' }).click();
 const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
+/** Signs out, and in again with the passkey. */
+async function signInAgain(page: Page): Promise<void> {
+  await signOut(page);
+  await page.goto('/sign-in?next=%2Faccount');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.waitForURL('**/account');
+}
+
 describe('a new person in a browser', () => {
   it.each(Object.entries(SCOPES))('joins with a passkey alone, and signs in with it: %s', async (_scope, wish) => {
     const [code, email] = [await desk.invite(office, await wish()), newAddress()];
@@ -87,10 +95,7 @@ describe('a new person in a browser', () => {
     const login = await loginOf(email);
     expect(login).toMatchObject({ verified: false, password: false, passkeys: 1 });
     expect(await statusOf(login!.id)).toBe('accepted');
-    await signOut(page);
-    await page.goto('/sign-in?next=%2Faccount');
-    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.waitForURL('**/account');
+    await signInAgain(page);
     await page.context().close();
   });
 
@@ -130,10 +135,7 @@ describe('a new person in a browser', () => {
     await page.waitForURL('**/join/done');
     expect(await loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
     expect(await sql('SELECT id FROM passkeys WHERE user_id = $1', (await loginOf(email))!.id)).toEqual([before]);
-    await signOut(page);
-    await page.goto('/sign-in?next=%2Faccount');
-    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.waitForURL('**/account');
+    await signInAgain(page);
     await page.context().close();
   });
 
