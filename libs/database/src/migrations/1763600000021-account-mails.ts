@@ -47,7 +47,7 @@ export class AccountMails1763600000021 implements MigrationInterface {
       -- Proves the address, and sets the password where one is given; once. Somebody who has shown what opens the login
       -- already, the password with this hash or this passkey, keeps everything. Without that, whoever was signed in is not any
       -- more; where somebody unknown has used the login before its address was proven, their passkeys go, and what they
-      -- accepted waits for the person. A login that nobody has used keeps what the operator gave it.
+      -- accepted waits for the person.
       CREATE FUNCTION use_password_link(secret bytea, hash text, shown text, shown_passkey uuid) RETURNS uuid
         LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
       DECLARE login users; taken_over boolean;

@@ -3,8 +3,8 @@
  * seconds and their hits.
  *
  * Arguments: seconds kept, limit, hits asked for (0 or 1), then for each second that the caller reports its time, what
- * Redis had counted when it last answered (it may have lost it), and what the caller allowed by itself. Where several callers
- * restore one second, those hits of it that only one of them knows of may be hidden by what another allowed: a few at most.
+ * Redis had counted when it last answered (it may have lost it), and what the caller allowed by itself. If several callers
+ * restore the same second, hits that only one of them knows of can be hidden by those that another allowed on its own.
  */
 export const HIT = `
 local time = redis.call('TIME')

@@ -18,7 +18,7 @@ try {
   // When memory runs out, Linux kills this process rather than the API.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
-  // Another system, or one that started the API at a lower priority still.
+  // Not Linux, or the API itself runs at a lower priority.
 }
 
 // Ctrl-C reaches every process of a terminal; this one lives as long as the API does.
