@@ -29,7 +29,7 @@ const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(docu
 
 function declared(route: Route): List {
   const list = operationOf(route.handler)?.list;
-  if (!list) throw new Error(`${nameOf(route)}: declare the list and give it a @ListRoute`);
+  if (!list) throw new Error(`${nameOf(route)}: declare the list, and name it in api.module.ts`);
   return list;
 }
 

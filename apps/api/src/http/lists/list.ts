@@ -1,21 +1,26 @@
+import type { Type } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
 import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import type { Filter } from './filters.js';
-import type { OffsetQuery } from './list-query.dto.js';
+import type { ListQuery, OffsetQuery } from './list-query.dto.js';
 import type { Source } from './source.js';
 
 /** Values of the route's path parameters, by name. */
 export type PathValues = Record<string, string>;
 
 /**
- * A list of a resource, declared once: what it reads, and how the reference describes it. `Lists` adds the tenant's
- * condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors.
+ * A list of a resource, declared once: its route, what it reads, and how the reference describes it. `Lists` adds the
+ * tenant's condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors.
  */
-export interface List<Query extends OffsetQuery = OffsetQuery> {
+export interface List<Query extends OffsetQuery = ListQuery> {
   /** The operation's id. */
   id: string;
+  /** As Express writes it. Its parameters are ids. */
+  path: string;
+  /** The class of the query parameters, unless they are those of every list. */
+  query?: Type<Query>;
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;

@@ -1,6 +1,5 @@
-import { applyDecorators, Get, SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { RequireScopes } from '../auth/access.decorators.js';
 import type { List } from '../lists/list.js';
 import type { Schema, Shape } from '../views/schemas.js';
 
@@ -38,24 +37,6 @@ export const Documented = (operation: Operation) =>
     ApiOperation({ operationId: operation.id, summary: operation.summary }),
   );
 
-/**
- * The route of a list: a GET that every key with `read` may send, documented as the list is declared.
- *
- * @param path within the controller's
- */
-export const ListRoute = (list: List, path = '') =>
-  applyDecorators(
-    Get(path),
-    RequireScopes('read'),
-    Documented({
-      id: list.id,
-      summary: list.summary,
-      description: list.description,
-      list,
-      answer: list.bare ? array(list.view) : page(list.view, list.total !== undefined),
-    }),
-  );
-
 /** What a handler documents; undefined when it documents nothing. */
 export function operationOf(handler: object): Operation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as Operation | undefined;
@@ -65,6 +46,10 @@ const ref = (view: Shape): Schema => ({ $ref: `#/components/schemas/${view.name}
 
 /** One record. */
 export const one = (view: Shape): Answer => ({ shapes: [view], schema: ref(view) });
+
+/** A page of a list, bare or in its envelope. */
+export const pageOf = ({ view, bare, total }: Pick<List, 'view' | 'bare' | 'total'>): Answer =>
+  bare ? array(view) : page(view, total !== undefined);
 
 /** A bare array. */
 const array = (view: Shape): Answer => ({ shapes: [view], schema: { type: 'array', items: ref(view) } });

@@ -22,6 +22,8 @@ export class ListAdjustments extends Between {
 
 export const ADJUSTMENTS: List<ListAdjustments> = {
   id: 'list_adjustments',
+  path: 'v1/adjustments',
+  query: ListAdjustments,
   summary: 'Lists payroll adjustments, newest first',
   description: 'Manual credits and debits that are folded into payroll; a negative amount is a deduction.',
   view: new View('Adjustment', {

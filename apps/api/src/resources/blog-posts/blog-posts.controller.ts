@@ -1,14 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { Lists } from '../../http/lists/lists.js';
-import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { JsonUpTo } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { type Expected, IfMatch } from '../../http/writes/etag.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
-import { CreatePost, ListPosts, UpdatePost } from './blog-posts.dto.js';
-import { POSTS } from './blog-posts.queries.js';
+import { CreatePost, UpdatePost } from './blog-posts.dto.js';
 import { BlogPostsService } from './blog-posts.service.js';
 import { blogPostView } from './blog-posts.view.js';
 
@@ -17,15 +15,7 @@ const LONGEST_POST = 3 * 1_048_576;
 
 @Controller('v1/blog-posts')
 export class BlogPostsController {
-  constructor(
-    private readonly lists: Lists,
-    private readonly blog: BlogPostsService,
-  ) {}
-
-  @ListRoute(POSTS)
-  list(@CurrentCaller() caller: Caller, @Query() query: ListPosts) {
-    return this.lists.page(caller, POSTS, query);
-  }
+  constructor(private readonly blog: BlogPostsService) {}
 
   @Get(':post_id')
   @RequireScopes('read')

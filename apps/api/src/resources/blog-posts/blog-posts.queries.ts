@@ -2,7 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Caller } from '../../http/auth/caller.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
-import type { ListPosts } from './blog-posts.dto.js';
+import { ListPosts } from './blog-posts.dto.js';
 import { blogPostView } from './blog-posts.view.js';
 
 const ORDER = sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`;
@@ -12,6 +12,8 @@ const PLATFORM = sql`b.organization_id IS NULL`;
 /** The organization's own posts, and the platform's with the capability. */
 export const POSTS: List<ListPosts> = {
   id: 'list_blog_posts',
+  path: 'v1/blog-posts',
+  query: ListPosts,
   summary: 'Lists blog posts, including drafts, pinned first, then newest first',
   description:
     'A bare array without an envelope. Contains the organization’s own posts, and the platform’s too if the ' +

@@ -24,6 +24,8 @@ export class ListConversations extends OffsetQuery {
  */
 export const CONVERSATIONS: List<ListConversations> = {
   id: 'list_conversations',
+  path: 'v1/conversations',
+  query: ListConversations,
   summary: 'Lists message threads, most recently active first',
   description:
     'A thread is listed if one of its active participants is an accepted member of the organization. ' +

@@ -25,6 +25,8 @@ export class ListHomework extends ListQuery {
 
 export const HOMEWORK: List<ListHomework> = {
   id: 'list_homework',
+  path: 'v1/homework',
+  query: ListHomework,
   summary: 'Lists homework, newest first',
   description:
     'Each homework belongs to the organization derived when it was set: that of its classroom, otherwise of ' +

@@ -1,28 +1,17 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { ListQuery } from '../../http/lists/list-query.dto.js';
-import { Lists } from '../../http/lists/lists.js';
-import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateParent, LinkStudent } from './parents.dto.js';
-import { PARENTS } from './parents.queries.js';
 import { ParentsService } from './parents.service.js';
 import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
 
 @Controller('v1/parents')
 export class ParentsController {
-  constructor(
-    private readonly lists: Lists,
-    private readonly parents: ParentsService,
-  ) {}
-
-  @ListRoute(PARENTS)
-  list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
-    return this.lists.page(caller, PARENTS, query);
-  }
+  constructor(private readonly parents: ParentsService) {}
 
   @Get(':parent_id')
   @RequireScopes('read')

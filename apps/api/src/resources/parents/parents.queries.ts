@@ -8,6 +8,7 @@ export const LINKED = sql`p.enrolled_at IS NOT NULL`;
 /** Parents with at least one child linked in the organization; without one they are invisible. */
 export const PARENTS: List = {
   id: 'list_parents',
+  path: 'v1/parents',
   summary: 'Lists parents with a child in the organization, newest first',
   view: parentView,
   source: new Source('parents', 'p', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = p.user_id` }),

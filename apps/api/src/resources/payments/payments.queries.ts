@@ -26,6 +26,8 @@ export class ListPayments extends Between {
 
 export const PAYMENTS: List<ListPayments> = {
   id: 'list_payments',
+  path: 'v1/payments',
+  query: ListPayments,
   summary: 'Lists payments, newest first',
   view: new View('Payment', {
     id: uuid('p.id'),

@@ -35,6 +35,8 @@ export class ListRequestLog extends Between {
 
 export const REQUEST_LOG: List<ListRequestLog> = {
   id: 'list_request_log',
+  path: 'v1/request-log',
+  query: ListRequestLog,
   summary: "Lists the requests of the organization's API keys, newest first",
   description:
     'Requests of the last 7 days, at most about 100,000; each appears about a second after its answer. No bodies, queries or ' +

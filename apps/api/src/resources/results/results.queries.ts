@@ -31,6 +31,8 @@ export class ListResults extends Between {
  */
 export const RESULTS: List<ListResults> = {
   id: 'list_results',
+  path: 'v1/results',
+  query: ListResults,
   summary: 'Lists assessment results, newest first',
   description: 'Results of the organization’s students: those with a session in the organization.',
   view: new View('AssessmentResult', {

@@ -36,6 +36,8 @@ const TUTORS = new Source('tutor_profiles', 't');
 /** Lesson feedback. Rows belong to the organization of their submission; legacy rows have none and are never shown. */
 export const FEEDBACK: List<ListFeedback> = {
   id: 'list_session_feedback',
+  path: 'v1/session-feedback',
+  query: ListFeedback,
   summary: 'Lists lesson feedback, newest first',
   description:
     'Feedback submitted in this organization, with its reviewers. Legacy feedback without an organization is ' +
@@ -51,6 +53,8 @@ export const FEEDBACK: List<ListFeedback> = {
 /** Public feedback with a comment, about one of the organization's tutors. */
 export const REVIEWS: List<ListReviews> = {
   id: 'list_tutor_reviews',
+  path: 'v1/tutors/:tutor_id/reviews',
+  query: ListReviews,
   summary: 'Lists the public reviews of a tutor, newest first',
   description: 'Public feedback with a written comment. A tutor of another organization is a 404.',
   view: reviewView.named,

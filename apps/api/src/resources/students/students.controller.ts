@@ -1,28 +1,17 @@
-import { Body, Controller, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, HttpCode, Patch, Post } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { ListQuery } from '../../http/lists/list-query.dto.js';
-import { Lists } from '../../http/lists/lists.js';
-import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
-import { STUDENTS } from './students.queries.js';
 import { StudentsService } from './students.service.js';
 import { studentView } from './students.view.js';
 
 @Controller('v1/students')
 export class StudentsController {
-  constructor(
-    private readonly lists: Lists,
-    private readonly students: StudentsService,
-  ) {}
-
-  @ListRoute(STUDENTS)
-  list(@CurrentCaller() caller: Caller, @Query() query: ListQuery) {
-    return this.lists.page(caller, STUDENTS, query);
-  }
+  constructor(private readonly students: StudentsService) {}
 
   @Post()
   @RequireScopes('accounts:write')

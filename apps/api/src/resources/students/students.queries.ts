@@ -5,6 +5,7 @@ import { studentView } from './students.view.js';
 
 export const STUDENTS: List = {
   id: 'list_students',
+  path: 'v1/students',
   summary: 'Lists the organization’s students, newest first',
   description: 'Students with any `status`. A `pending` student shows only what the organization supplied.',
   view: studentView,

@@ -1,25 +1,15 @@
-import { Body, Controller, Post, Query } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
-import { Lists } from '../../http/lists/lists.js';
-import { Documented, ListRoute, one } from '../../http/openapi/operation.decorator.js';
+import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
-import { CreateTutor, ListTutors } from './tutors.dto.js';
-import { STAFF } from './tutors.queries.js';
+import { CreateTutor } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
 import { tutorView } from './tutors.view.js';
 
 @Controller('v1/tutors')
 export class TutorsController {
-  constructor(
-    private readonly lists: Lists,
-    private readonly tutors: TutorsService,
-  ) {}
-
-  @ListRoute(STAFF)
-  list(@CurrentCaller() caller: Caller, @Query() query: ListTutors) {
-    return this.lists.page(caller, STAFF, query);
-  }
+  constructor(private readonly tutors: TutorsService) {}
 
   @Post()
   @RequireScopes('accounts:write')

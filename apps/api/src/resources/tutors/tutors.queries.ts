@@ -3,7 +3,7 @@ import type { Counter } from '@app/database';
 import { equals } from '../../http/lists/filters.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
-import type { ListTutors } from './tutors.dto.js';
+import { ListTutors } from './tutors.dto.js';
 import { tutorView } from './tutors.view.js';
 
 const COUNTED: Counter[] = ['members:owner', 'members:admin', 'members:tutor'];
@@ -12,6 +12,8 @@ const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 /** The organization's staff: owners, admins and tutors. Without a tutor profile they count as unpublished. */
 export const STAFF: List<ListTutors> = {
   id: 'list_tutors',
+  path: 'v1/tutors',
+  query: ListTutors,
   summary: 'Lists the organization’s staff, newest first',
   description:
     'Owners, admins and tutors, with or without a tutor profile; those without one are not published. ' +

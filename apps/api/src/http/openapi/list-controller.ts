@@ -1,0 +1,32 @@
+import { Controller, Get, Query, type Type } from '@nestjs/common';
+import { CurrentCaller, RequireScopes } from '../auth/access.decorators.js';
+import type { Caller } from '../auth/caller.js';
+import type { List } from '../lists/list.js';
+import { ListQuery } from '../lists/list-query.dto.js';
+import { Lists } from '../lists/lists.js';
+import { PathId } from '../validation/path-id.js';
+import { Documented, pageOf } from './operation.decorator.js';
+
+/** The controller of a list: a GET that every key with `read` may send, documented as the list is declared. */
+export function listController(list: List): Type {
+  const { id, path, query: queryClass = ListQuery, summary, description } = list;
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+  @Controller(path)
+  class ListController {
+    constructor(private readonly lists: Lists) {}
+
+    @Get()
+    @RequireScopes('read')
+    @Documented({ id, summary, description, list, answer: pageOf(list) })
+    list(@CurrentCaller() caller: Caller, @Query() query: ListQuery, ...ids: string[]) {
+      return this.lists.page(caller, list, query, Object.fromEntries(parameters.map((name, at) => [name, ids[at]!])));
+    }
+  }
+
+  // What TypeScript would emit if the class of the query and the parameters of the path were written out.
+  const types = [Object, queryClass, ...parameters.map(() => String)];
+  Reflect.defineMetadata('design:paramtypes', types, ListController.prototype, 'list');
+  for (const [at, name] of parameters.entries()) PathId(name)(ListController.prototype, 'list', at + 2);
+  return ListController;
+}
