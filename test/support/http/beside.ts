@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type Lane, load, Outcome } from './load.js';
+import { type Lane, load, loadFromElsewhere, Outcome } from './load.js';
 
 const BARE_SERVER = fileURLToPath(new URL('bare-server.js', import.meta.url));
 
@@ -55,14 +55,14 @@ async function alternate(
   for (let turn = 0; turn < turns; turn++) {
     const [alone] = (await load(port, { ...usual, seconds: part })) as [Outcome];
     const lanes = others.map((lane) => ({ ...lane, seconds: part }));
-    const [[control]] = (await Promise.all([load(port, { ...usual, seconds: part }), load(barePort, ...lanes)])) as [
-      [Outcome],
-      Outcome[],
-    ];
+    const [[control]] = (await Promise.all([
+      load(port, { ...usual, seconds: part }),
+      loadFromElsewhere(barePort, ...lanes),
+    ])) as [[Outcome], Outcome[]];
     const probe = { requests: others.flatMap(({ requests }) => requests), connections: 1, rate: 1, seconds: part };
     const [[beside, probes], rest] = await Promise.all([
       load(port, { ...usual, seconds: part }, probe) as Promise<[Outcome, Outcome]>,
-      load(port, ...lanes),
+      loadFromElsewhere(port, ...lanes),
     ]);
     parts.push({ alone, beside, control, probes, others: rest });
   }
