@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { closeUnread } from './lingering-close.js';
+import { isRefusal, pauseBeforeClosing } from './pause.js';
 import type { Refusal } from './refusal.js';
 
 /** Finds a request's route, if there is one. Most checks don't need it. */
@@ -65,14 +66,21 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
     // For the log line, which is written after the response.
     Object.assign(request, { route: this.routeOf(request) });
     closeUnread(request, response);
-    response
-      .writeHead(status, {
-        ...this.rules.usualHeaders,
-        'Cache-Control': 'no-store',
-        ...headers,
-        'Content-Length': Buffer.byteLength(body),
-      })
-      .end(body);
+    const send = () => {
+      // The client may have been cut off in the meantime.
+      if (response.headersSent) return;
+      response
+        .writeHead(status, {
+          ...this.rules.usualHeaders,
+          'Cache-Control': 'no-store',
+          ...headers,
+          'Content-Length': Buffer.byteLength(body),
+        })
+        .end(body);
+    };
+    const ends = !response.shouldKeepAlive || response.hasHeader('Connection');
+    if (ends && isRefusal(status)) setTimeout(send, pauseBeforeClosing());
+    else send();
   }
 
   private routeOf(request: IncomingMessage): Route | undefined {

@@ -2,20 +2,10 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { lingerOnClose } from './lingering-close.js';
 import { onceClosed } from './once-closed.js';
+import { isRefusal, pauseAfterRefusal } from './pause.js';
 
 /** Requests that may wait behind another one on their connection; one more ends the connection. */
 const MOST_WAITING = 100;
-
-/**
- * How long a connection rests after a refusal (429, 503) before its next request is handled (ms). A client that ignores
- * Retry-After could keep a core busy with refusals alone; this limits each of its connections to about 30 a second,
- * answered within 50 ms. The rests are random: connections that were refused together would otherwise return together
- * and delay everybody else.
- */
-const SHORTEST_REST = 25;
-const LONGEST_REST = 45;
-
-const rest = () => SHORTEST_REST + Math.random() * (LONGEST_REST - SHORTEST_REST);
 
 interface Line {
   busy: boolean;
@@ -64,8 +54,7 @@ export function serveInTurn(
     const { socket } = request;
     line.busy = true;
     onceClosed(response, () => {
-      const refused = response.statusCode === 429 || response.statusCode === 503;
-      if (refused && !socket.destroyed) setTimeout(proceed, rest(), line, socket);
+      if (isRefusal(response.statusCode) && !socket.destroyed) setTimeout(proceed, pauseAfterRefusal(), line, socket);
       else proceed(line, socket);
     });
     if (!admits(request, response)) return;
