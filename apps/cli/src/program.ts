@@ -16,7 +16,7 @@ export function createProgram(): Command {
     .description('Operate the Tutoring API.')
     .version(version(), '--version', 'print the version')
     .option('--json', 'print one JSON object per result')
-    .showHelpAfterError('(add --help for usage)')
+    .configureOutput({ outputError: (error, write) => write(`${inOneLine(error)} Add --help for usage.\n`) })
     .exitOverride();
   addOrganizationCommands(program);
   addKeyCommands(program);
@@ -26,6 +26,11 @@ export function createProgram(): Command {
   addDatabaseCommands(program);
   addStartCommand(program);
   return program;
+}
+
+/** Commander puts its suggestions on a line of their own. */
+function inOneLine(error: string): string {
+  return error.trim().replaceAll('\n', ' ').replace(/\.?$/, '.');
 }
 
 function version(): string {
