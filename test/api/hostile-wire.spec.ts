@@ -120,6 +120,10 @@ describe('bytes that are not a proper request', () => {
     ['a negative Content-Length', `GET /v1/ping HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
     ['a Content-Length in words', `GET /v1/ping HTTP/1.1\r\n${host}Content-Length: ten\r\n\r\n`],
     ['an endless Content-Length', `GET /v1/ping HTTP/1.1\r\n${host}Content-Length: ${'9'.repeat(40)}\r\n\r\n`],
+    ['two Hosts', `GET /v1/ping HTTP/1.1\r\n${host}host: b\r\n\r\n`],
+    ['the same Host twice', `GET /v1/ping HTTP/1.1\r\n${host}${host}\r\n`],
+    ['two keys', `GET /v1/ping HTTP/1.1\r\n${host}Authorization: Token token=a\r\nauthorization: Token token=b\r\n\r\n`],
+    ['two types', `POST /v1/invites HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Type: text/plain\r\n\r\n`],
     ['a blank before the colon', `GET /v1/ping HTTP/1.1\r\n${host}X-A : b\r\n\r\n`],
     ['a folded header', `GET /v1/ping HTTP/1.1\r\n${host}X-A: b\r\n c\r\n\r\n`],
     ['a header without a colon', `GET /v1/ping HTTP/1.1\r\n${host}nonsense\r\n\r\n`],
@@ -219,7 +223,7 @@ describe('a header', () => {
     ['Origin', 'null'], ['Origin', 'javascript:alert(1)'], ['Cookie', 'a=b; '.repeat(1_500)], ['X-Forwarded-For', 'not an address'],
     ['X-Forwarded-For', '1.2.3.4, '.repeat(500)], ['Forwarded', 'for=_hidden;host="x'], ['X-Forwarded-Host', 'evil.example'],
     ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
-    ['Keep-Alive', 'timeout=99999999'], ['Max-Forwards', '-1'], ['Proxy', 'http://evil.example'], ['Host', 'evil.example'], ['__proto__', 'x'],
+    ['Keep-Alive', 'timeout=99999999'], ['Max-Forwards', '-1'], ['Proxy', 'http://evil.example'], ['__proto__', 'x'],
     ['constructor', 'x'], ['Prefer', 'respond-async'], ['Idempotency-Key', '\xff'],
   ])('%s: %s makes no difference to a read', async (name, value) => {
     const answer = await client.ask('/v1/ping', { headers: [[name, value]] });
@@ -227,6 +231,10 @@ describe('a header', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect((JSON.parse(answer.body) as { status: string }).status).toBe('ok');
   }); // prettier-ignore
+
+  it('another Host makes no difference either', async () => {
+    expect((await client.ask('/v1/ping', { host: 'evil.example' })).status).toBe(200);
+  });
 
   it('Host may be missing in HTTP/1.0, and the connection is closed', async () => {
     const authorization = client.authorization.join(': ');
@@ -275,12 +283,17 @@ describe('Authorization', () => {
     if (status === 401) expect(codeOf(answer)).toBe(value === '' ? 'missing_api_key' : 'invalid_api_key');
   }); // prettier-ignore
 
-  it('given twice: the first one counts, whatever the second is', async () => {
+  it('given twice is refused, whichever of the two is good', async () => {
     const twice = (first: string, second: string) =>
-      client.send(bytesOf('/v1/ping', { headers: [['Authorization', first], ['Authorization', second]] })); // prettier-ignore
+      client.send(bytesOf('/v1/ping', { headers: [['Authorization', first], ['authorization', second]] })); // prettier-ignore
     const [, good] = client.authorization;
-    expect((await twice(good, 'Token token=x')).status).toBe(200);
-    expect((await twice('Token token=x', good)).status).toBe(401);
+    for (const answer of [
+      await twice(good, 'Token token=x'),
+      await twice('Token token=x', good),
+      await twice(good, good),
+    ]) {
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'bad_request']);
+    }
   });
 
   it('in other places opens nothing', async () => {

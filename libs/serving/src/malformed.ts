@@ -25,13 +25,34 @@ export function httpFaultOf(request: IncomingMessage, response: ServerResponse):
   return fault;
 }
 
-function faultOf({ headers: { host, expect }, httpVersion }: IncomingMessage): HttpFault | null {
+function faultOf(request: IncomingMessage): HttpFault | null {
+  const { host, expect } = request.headers;
+  const { httpVersion } = request;
+  const repeated = repeatedHeader(request);
+  if (repeated) return { status: 400, message: `Send the header ${repeated} once.` };
   if (!host && httpVersion === '1.1') return { status: 400, message: 'A request needs a Host header.' };
   if (host && !isHost(host)) return { status: 400, message: 'The Host header is not a name and port.' };
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return { status: 417, message: 'Only "Expect: 100-continue" is understood.' };
   }
   return null;
+}
+
+/** Headers that decide who asks for what. Of two values, Node takes the first; a proxy in front may take the last. */
+const SINGLE = new Set(['host', 'authorization', 'content-type']);
+
+/** A header that was sent more than once although only one value makes sense; undefined if there is none. */
+function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  // Nearly always: as many names as lines.
+  if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  const seen = new Set<string>();
+  return names.find((name) => {
+    const single = SINGLE.has(name.toLowerCase());
+    const repeated = single && seen.has(name.toLowerCase());
+    seen.add(name.toLowerCase());
+    return repeated;
+  });
 }
 
 /** As in RFC 9112: a name or an address, and perhaps a port. A URL also takes a path, a user and spaces. */
