@@ -207,12 +207,15 @@ describe('ETag and If-Match', () => {
     ['the current version', (tag: string) => tag, 200],
     ['any version', () => '*', 200],
     ['one of several', (tag: string) => `"other", ${tag}`, 200],
+    ['one of a list with empty elements', (tag: string) => ` , "other",, ${tag} ,`, 200],
     ['another version', () => '"other"', 412],
     ['a weak tag, which is never strong enough', (tag: string) => `W/${tag}`, 412],
     ['an empty tag', () => '""', 412],
     ['no quotes', (tag: string) => tag.slice(1, -1), 400],
     ['half a tag', (tag: string) => tag.slice(0, -1), 400],
     ['nothing', () => ' ', 400],
+    ['a list of nothing', () => ',', 400],
+    ['two tags without a comma', (tag: string) => `${tag} ${tag}`, 400],
   ])('If-Match with %s', async (_what, header, status) => {
     let id = '';
     for (const send of [() => blog.change(id, { title: 'Anew' }), () => blog.remove(id)]) {

@@ -211,6 +211,7 @@ function propertiesOf(route: Route): Record<string, unknown> {
 describe('every write accepts', () => {
   it.each([
     'application/json', 'APPLICATION/JSON', 'application/json;charset=utf-8', 'application/json; charset="UTF-8"', ' application/json ; charset=UTF-8 ',
+    'application/json;', 'application/json; charset=utf-8;', 'application/json ;; charset=utf-8',
   ])('the type %j', async (type) => {
     expect(await everywhere({ body: '{"x":1}', type }, faulty('extra_forbidden', 'x'))).toEqual([]);
   }); // prettier-ignore

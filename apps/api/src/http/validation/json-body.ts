@@ -41,7 +41,9 @@ function isPlainJson(contentType: string | undefined): boolean {
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
-  return type === 'application/json' && parameters.every((parameter) => /^charset="?utf-8"?$/.test(parameter));
+  return (
+    type === 'application/json' && parameters.every((parameter) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(parameter))
+  );
 }
 
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {

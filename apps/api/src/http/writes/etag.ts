@@ -7,8 +7,8 @@ import { JsonText } from '../views/json-text.js';
 /** The entity tags that a caller accepts; `*` is any; null when the request has no If-Match. */
 export type Expected = string[] | '*' | null;
 
-/** `"…"`, or `W/"…"`, separated by commas: RFC 9110, section 8.8.3. */
-const TAGS = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*|$))+$/;
+/** `"…"`, or `W/"…"`, separated by commas; elements of the list may be empty (RFC 9110, sections 5.6.1 and 8.8.3). */
+const TAGS = /^[\s,]*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,[\s,]*|$))+$/;
 
 /** The version that the caller wants to change, from `If-Match`. @throws ApiError 400 for a malformed header */
 export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext): Expected => {
