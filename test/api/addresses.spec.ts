@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { isEmail } from '@app/accounts';
 import { readEmail } from '../../apps/cli/src/import/values.js';
 import { TestApi } from '../support/http/api.js';
@@ -55,6 +56,35 @@ describe('an address that nobody can have', () => {
       expect(detail.map(({ loc }) => loc.join('.'))).toEqual([place]);
     }
     expect(await logins()).toEqual(before);
+  });
+
+  it('is reported together with all other faults, before anything is looked up', async () => {
+    const requests: ['post' | 'patch', string, object, string[]][] = [
+      [
+        'post',
+        '/v1/students',
+        { first_name: '', last_name: 'Nguyen', email: 'mia', parent: { first_name: 'Ana', email: '@' } },
+        ['first_name', 'email', 'parent.email', 'parent.last_name'],
+      ],
+      ['post', '/v1/tutors', { ...named, email: 'mia', teaching_mode: 'x' }, ['email', 'teaching_mode']],
+      ['post', '/v1/parents', { email: 'mia' }, ['email', 'first_name', 'last_name']],
+      ['patch', `/v1/students/${uuidv7()}`, { email: 'mia', phone: 5 }, ['email', 'phone']],
+      ['patch', `/v1/students/${uuidv7()}`, { email: 'mia' }, ['email']],
+    ];
+    for (const [method, path, body, places] of requests) {
+      const { detail } = (await office.send(method, path, body)).body as { detail: { loc: string[] }[] };
+      expect(detail.map(({ loc }) => loc.join('.'))).toEqual(places.map((place) => `body.${place}`));
+    }
+  });
+
+  it('is the same address however its accents are typed', async () => {
+    const [composed, decomposed] = ['\u00f6', 'o\u0308'].map((letter) => newAddress().replace(/^.*@/, `j${letter}rg@`));
+    const { id } = await office.inviteOne(studentRow({ email: composed }));
+    expect(await office.inviteOne(studentRow({ email: decomposed }))).toMatchObject({ status: 'exists', id });
+    expect(await office.inviteOne(studentRow({ email: decomposed!.toUpperCase() }))).toMatchObject({
+      status: 'exists',
+      id,
+    });
   });
 
   it.each(MALFORMED_ADDRESSES)('is %j to pages, commands and imports too', (email) => {

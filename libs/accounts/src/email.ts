@@ -2,10 +2,11 @@ import { normalizeEmail } from '@app/database';
 
 /**
  * The form of an email address: one @, a local part of 1 to 64 characters without whitespace, control characters or
- * separators of header lists, and a domain of at least two labels (RFC 5321).
+ * separators of header lists, and a domain of at least two labels (RFC 5321). The last one is not a number, or the
+ * domain could be an IP address.
  */
 const ADDRESS =
-  /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+  /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?!\p{N}+$)[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 /** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;
 /** The Kelvin sign. Its lower case is the letter k, which would make it another address. */

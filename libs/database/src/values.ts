@@ -54,7 +54,7 @@ function offsetMinutes(offset: string | undefined): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The form in which addresses are compared and kept unique. */
+/** The form in which addresses are compared and kept unique: an accent may be typed as a character of its own. */
 export function normalizeEmail(text: string): string {
-  return text.trim().toLowerCase();
+  return text.trim().toLowerCase().normalize('NFC');
 }

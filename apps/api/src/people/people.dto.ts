@@ -1,12 +1,13 @@
-import type { NewParent, NewStudent, NewTutor, Person, Refusal } from '@app/accounts';
+import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person, type Refusal } from '@app/accounts';
 import type { Tables } from '@app/database';
 import { ValidationFailed } from '../http/errors/api-error.js';
-import { Flag, Nested, OneOf, Text } from '../http/validation/fields.js';
+import { Fault } from '../http/validation/fault.js';
+import { bodyField, Flag, Nested, OneOf, type Presence, Text } from '../http/validation/fields.js';
+import { text } from '../http/validation/kinds.js';
 
 /** The request fields of a person, shared by every way to provision people. */
 
 export const NAME = { min: 1, max: 200, trim: true };
-export const EMAIL = { max: 254, trim: true };
 export const PHONE = { max: 50, trim: true };
 const BIO = { max: 5000 };
 const TEACHING_MODES = ['online', 'in_person', 'both'];
@@ -16,6 +17,22 @@ const EMAIL_NOTE =
   'reported for each person.';
 const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 
+const ADDRESS = text({ max: 254, trim: true });
+export const MALFORMED_ADDRESS = 'This is not an address that can receive mail.';
+
+/** The address of a person. */
+export const Email = (presence: Presence) =>
+  bodyField(
+    {
+      schema: ADDRESS.schema,
+      parse: (raw, env) => {
+        const address = ADDRESS.parse(raw, env);
+        return typeof address !== 'string' || isEmail(address) ? address : new Fault('value_error', MALFORMED_ADDRESS);
+      },
+    },
+    presence,
+  );
+
 class PersonFields {
   @Text(NAME, { required: true })
   first_name: string;
@@ -23,7 +40,7 @@ class PersonFields {
   @Text(NAME, { required: true })
   last_name: string;
 
-  @Text(EMAIL, { nullable: true, description: EMAIL_NOTE })
+  @Email({ nullable: true, description: EMAIL_NOTE })
   email?: string | null;
 
   @Text(PHONE, { nullable: true })

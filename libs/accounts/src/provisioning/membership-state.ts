@@ -41,5 +41,5 @@ export function stateAsParent(login: Login | undefined): MembershipState {
 
 function takenAs(role: string): string {
   const article = /^[aeiou]/.test(role) ? 'an' : 'a';
-  return `This address belongs to ${article} ${role} of this organization: nobody has two roles in one.`;
+  return `This address belongs to ${article} ${role} here, and nobody can have two roles in one organization.`;
 }

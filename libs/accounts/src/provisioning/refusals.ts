@@ -1,14 +1,7 @@
 import { normalizeEmail } from '@app/database';
-import { isEmail } from '../email.js';
 import { type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
-const MALFORMED = 'This is not an address that can receive mail.';
 const OF_CHILD = 'A parent cannot have the address of their child.';
-
-/** Why no account can have this address; null when it is valid. */
-export function refusedAddress(email: string): string | null {
-  return isEmail(email) ? null : MALFORMED;
-}
 
 /** A person's normalized addresses: their own, and that of a student's parent. */
 export function addressesOf(person: NewPerson): { own: string | null; parent: string | null } {
@@ -22,9 +15,6 @@ export function addressesOf(person: NewPerson): { own: string | null; parent: st
 /** Why a person's values are refused regardless of others; null if they are valid. */
 export function refusedByItself(person: NewPerson | RefusedPerson): Refusal | null {
   if (person.type === 'refused') return person.refusal;
-  const ofParent = person.type === 'student' ? person.parent?.email : null;
-  if (typeof person.email === 'string' && refusedAddress(person.email)) return { at: ['email'], reason: MALFORMED };
-  if (typeof ofParent === 'string' && refusedAddress(ofParent)) return { at: ['parent', 'email'], reason: MALFORMED };
   const { own, parent } = addressesOf(person);
   return own !== null && own === parent ? { at: ['parent', 'email'], reason: OF_CHILD } : null;
 }

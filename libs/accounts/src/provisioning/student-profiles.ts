@@ -4,7 +4,6 @@ import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@ap
 import { placeholderOf } from '../email.js';
 import { AccountMails } from './account-mails.js';
 import type { Person, Provisioner, Refusal } from './people.js';
-import { refusedAddress } from './refusals.js';
 
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
@@ -58,11 +57,12 @@ export class StudentProfiles {
     if (!student) return { status: 'absent' };
     if (student.status === 'archived') return { status: 'refused', refusals: [{ at: [], reason: ARCHIVED }] };
     const wanted = differences(student, change);
-    const refusals = student.status === 'pending' ? refusedOfPending(student, wanted) : refusedOfLogin(login, wanted);
+    const pending = student.status === 'pending';
+    const refusals = pending ? refusedOfPending(student, wanted) : login.shared ? refusedWith('shared', wanted) : [];
     if (refusals.length > 0) return { status: 'refused', refusals };
     if (Object.keys(wanted).length === 0) return { status: 'done' };
     const merged = { ...student, ...wanted };
-    if (student.status === 'pending') {
+    if (pending) {
       await this.changeSupplied(organizationId, id, merged);
       return { status: 'done' };
     }
@@ -138,12 +138,6 @@ function differences(student: StudentRow, change: ProfileChange): Differences {
 /** A pending membership stays with the login of its address, so the address cannot be changed. */
 function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
   return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
-}
-
-function refusedOfLogin({ shared }: { shared: boolean }, wanted: Differences): Refusal[] {
-  if (shared) return refusedWith('shared', wanted);
-  const reason = typeof wanted.email === 'string' ? refusedAddress(wanted.email) : null;
-  return reason === null ? [] : [{ at: ['email'], reason }];
 }
 
 function sameAddress(one: string | null, other: string | null): boolean {

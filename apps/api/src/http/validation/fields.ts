@@ -60,7 +60,7 @@ export const QueryToken = (pattern: RegExp, message: string, parameter: Paramete
  * How a field of a JSON body may be left out: `required` may not, `nullable` may be null; null for one with a `default`
  * means the default. The initialiser is its value when it is left out.
  */
-interface Presence {
+export interface Presence {
   description?: string;
   required?: boolean;
   nullable?: boolean;

@@ -78,7 +78,7 @@ export class CreateInvite implements Interdependent {
       }
     }
     if (this.role === 'admin' && (this.email ?? null) === null && this.scope === 'organization') {
-      faults.push(new Fault('value_error', 'An admin is invited by "email": a code is shared.', ['role']));
+      faults.push(new Fault('value_error', 'Give "email" to invite an admin: a code could be passed on.', ['role']));
     }
     if (typeof this.email === 'string' && !isEmail(this.email)) {
       faults.push(new Fault('value_error', 'Give one email address, for example mia@example.org.', ['email']));

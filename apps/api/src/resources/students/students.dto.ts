@@ -1,5 +1,5 @@
 import { Text } from '../../http/validation/fields.js';
-import { EMAIL, NAME, PHONE, StudentFields } from '../../people/people.dto.js';
+import { Email, NAME, PHONE, StudentFields } from '../../people/people.dto.js';
 
 export class CreateStudent extends StudentFields {}
 
@@ -11,7 +11,7 @@ export class UpdateStudent {
   @Text(NAME)
   last_name?: string;
 
-  @Text(EMAIL, { nullable: true, description: 'Null removes the address: no email can reach the account any more.' })
+  @Email({ nullable: true, description: 'Null removes the address: no email can reach the account any more.' })
   email?: string | null;
 
   @Text(PHONE, { nullable: true })

@@ -1,7 +1,7 @@
 import type { RefusedPerson } from '@app/accounts';
-import type { Faults } from '../../http/validation/fault.js';
+import type { Fault, Faults } from '../../http/validation/fault.js';
 import { ListOf, OneOf } from '../../http/validation/fields.js';
-import { ParentFields, StudentFields, TutorFields } from '../../people/people.dto.js';
+import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../../people/people.dto.js';
 
 const MOST_ROWS = 100;
 
@@ -20,7 +20,7 @@ export class ParentRow extends ParentFields {
   type: 'parent';
 }
 
-/** A row with a text that is too long becomes an `error`, while the other rows are provisioned. */
+/** A row with a text that is too long or a malformed address becomes an `error`; the other rows are provisioned. */
 export class RefusedRow {
   constructor(
     readonly type: 'student' | 'tutor' | 'parent',
@@ -31,8 +31,10 @@ export class RefusedRow {
 
 export type Row = StudentRow | TutorRow | ParentRow | RefusedRow;
 
+const isOfRow = ({ type, msg }: Fault) => type === 'string_too_long' || msg === MALFORMED_ADDRESS;
+
 function refusedRow({ list, count }: Faults, raw: Record<string, unknown>): RefusedRow | null {
-  if (count > list.length || list.some(({ type }) => type !== 'string_too_long')) return null;
+  if (count > list.length || !list.every(isOfRow)) return null;
   const reason = list.map(({ at, msg }) => `${at.join('.')}: ${msg}`).join(' ');
   const { type, email } = raw as Partial<RefusedRow>;
   return new RefusedRow(type!, email?.trim() ?? null, { type: 'refused', refusal: { at: [], reason } });
