@@ -37,6 +37,8 @@ const FORBIDDEN: string[] = [
   'SELECT * FROM passkeys',
   'SELECT * FROM portal_sessions',
   'SELECT * FROM password_links',
+  'SELECT * FROM password_link_requests',
+  'DELETE FROM password_link_requests',
   'SELECT key_hash FROM api_keys',
   'SELECT payload FROM outbox',
   `UPDATE api_keys SET scopes = '{}'`,

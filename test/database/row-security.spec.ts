@@ -61,10 +61,19 @@ describe('row security', () => {
     );
     await fixture.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
     await fixture.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
+    await fixture.all(
+      `SELECT request_password_link(gen_random_uuid(), 'a@example.org', sha256('a'), '1 hour', '', false)`,
+    );
     await fixture.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
       SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
     expect(closed).toEqual(
-      expect.arrayContaining(['passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts']),
+      expect.arrayContaining([
+        'passkeys',
+        'password_link_requests',
+        'password_links',
+        'portal_sessions',
+        'sign_in_attempts',
+      ]),
     );
     for (const table of closed) expect(await seen(mine, table), table).toEqual([]);
   });

@@ -116,7 +116,8 @@ describe('the schema', () => {
       (name) => !tables.some((table) => table.name === name),
     );
     expect(open).toEqual([
-      'credentials', 'passkeys', 'password_links', 'portal_sessions', 'sign_in_attempts', 'suppressions', 'worker_heartbeats',
+      'credentials', 'passkeys', 'password_link_requests', 'password_links', 'portal_sessions', 'sign_in_attempts',
+      'suppressions', 'worker_heartbeats',
     ]); // prettier-ignore
   });
 

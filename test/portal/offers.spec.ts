@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
 import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { type Visitor } from '../support/portal/visitor.js';
@@ -33,7 +32,7 @@ const tieOf = async (userId: string, at = office) => {
 async function resetPassword(email: string): Promise<Visitor> {
   const visitor = desk.visitor();
   await visitor.post('/forgot-password', { email });
-  await desk.portal.app.get(AfterAnswer).idle();
+  await desk.portal.resolveLinks();
   const { token } = await desk.mail(email);
   expect((await visitor.post(`/password/${token}`, { password: NEW })).status).toBe(303);
   return visitor;

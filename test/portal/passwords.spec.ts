@@ -3,7 +3,6 @@ import { CredentialNotices, PasswordLinks } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
-import { AfterAnswer } from '../../apps/portal/src/web/after-answer.js';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
 
 const NEW = 'a new and longer password';
@@ -21,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => portal.stop());
 
 async function mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
-  await portal.app.get(AfterAnswer).idle();
+  await portal.resolveLinks();
   const rows = await portal.make.query<{ payload: Buffer }>(
     `SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id`,
     [email, kind],

@@ -38,15 +38,12 @@ const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
 const lines = () => portal.logged.map((line) => JSON.parse(line) as Line);
 
 async function linkIn(email: string): Promise<string> {
-  // The mail is queued after the answer.
-  const row = await vi.waitUntil(async () => {
-    const rows = await portal.make.query<{ payload: Buffer }>(
-      `SELECT payload FROM outbox WHERE recipient = $1 AND kind = 'password_reset'`,
-      [email],
-    );
-    return rows[0];
-  });
-  const payload = JSON.parse(portal.app.get(Vault).open('outbox payloads', row.payload)) as EmailPayload;
+  await portal.resolveLinks();
+  const [row] = await portal.make.query<{ payload: Buffer }>(
+    `SELECT payload FROM outbox WHERE recipient = $1 AND kind = 'password_reset'`,
+    [email],
+  );
+  const payload = JSON.parse(portal.app.get(Vault).open('outbox payloads', row!.payload)) as EmailPayload;
   return new URL(payload.joinUrl!).pathname;
 }
 

@@ -7,7 +7,7 @@ import { Database, normalizeEmail } from '@app/database';
 import { sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
 import type { Shown, UsedPasskey } from './joining/identities.js';
-import { hashPassword, isPassword } from './joining/passwords.js';
+import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
 
 const HOUR = 3_600_000;
@@ -38,17 +38,26 @@ export class PasswordLinks {
   ) {}
 
   /**
-   * Mails a link to the login with this address, if there is one.
+   * Requests a mail with a link for the login with this address, if there is one. Reveals nothing about the address by
+   * its duration: the worker looks it up later ({@link resolve}).
    *
    * @param kind a confirmation goes only to an address that is not proven
    */
-  async mail(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
+  async request(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
     const life = kind === 'password_reset' ? ASKED_FOR : CONFIRMATION;
     const { secret, url, expiresAt } = this.make(life);
     const email = { kind, to: address, firstName: null, role: 'admin', link: { url, expiresAt } } as const;
     await this.db.lookUp(sql`
-      SELECT mail_password_link(${normalizeEmail(address)}, ${hashOf(secret)}, ${`${life} ms`}::interval,
-        ${uuidv7()}, ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
+      SELECT request_password_link(${uuidv7()}, ${normalizeEmail(address)}, ${hashOf(secret)}, ${`${life} ms`}::interval,
+        ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
+  }
+
+  /** Queues the requested mails and deletes the requests, those for unknown addresses too. Only the worker may. */
+  async resolve(): Promise<void> {
+    for (let resolved = 1; resolved > 0;) {
+      const [row] = await this.db.lookUp<{ resolved: number }>(sql`SELECT resolve_password_links() AS resolved`);
+      resolved = row!.resolved;
+    }
   }
 
   /** A link for somebody whom the operator vouches for. Runs as the owner of the database. */
@@ -67,18 +76,28 @@ export class PasswordLinks {
   /**
    * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
    *
+   * @param hashing limits how many passwords are hashed at once
    * @returns the login, or null when the link no longer works. `passkeys`: nothing was done, because a new password
    *   would remove the passkeys of a login that is not proven, which nobody has agreed to.
    */
-  async use(secret: string, credential: LinkCredential): Promise<{ userId: string; shown: Shown } | 'passkeys' | null> {
+  async use(
+    secret: string,
+    credential: LinkCredential,
+    hashing: Hashing = unlimited,
+  ): Promise<{ userId: string; shown: Shown } | 'passkeys' | null> {
     const link = await this.find(secret);
     if (!link) return null;
     const password = 'password' in credential ? credential.password : null;
-    const known = link.unproven && password !== null && (await isPassword(password, link.password_hash));
+    const { known, hash } =
+      password === null
+        ? { known: false, hash: null }
+        : await hashing(async () => {
+            const known = link.unproven && (await isPassword(password, link.password_hash));
+            return { known, hash: known ? null : await hashPassword(password) };
+          });
     if (link.unproven && link.passkeys && !known && 'password' in credential && !credential.replacesPasskeys) {
       return 'passkeys';
     }
-    const hash = password === null || known ? null : await hashPassword(password);
     const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOf(secret)}, ${hash},

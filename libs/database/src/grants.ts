@@ -26,6 +26,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   credentials: {},
   portal_sessions: {},
   password_links: {},
+  password_link_requests: {},
   passkeys: {},
   sign_in_attempts: {},
   members: {
@@ -162,6 +163,10 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   end_portal_session: ['portal'],
   end_other_portal_sessions: ['portal'],
   add_password_link: [],
+  // The portal records what was entered; the worker looks it up.
+  request_password_link: ['portal'],
+  resolve_password_links: ['worker'],
+  // Called by resolve_password_links, and by portals of the previous build.
   mail_password_link: ['portal'],
   password_link: ['portal'],
   use_password_link: ['portal'],

@@ -332,6 +332,15 @@ export interface Tables {
     createdAt: Date;
     lastUsedAt: Date | null;
   };
+  password_link_requests: {
+    id: string;
+    emailNormalized: string;
+    confirms: boolean;
+    secretHash: Buffer;
+    content: Buffer;
+    requestedAt: Date;
+    expiresAt: Date;
+  };
   password_links: {
     secretHash: Buffer;
     userId: string;

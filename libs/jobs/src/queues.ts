@@ -10,6 +10,8 @@ export interface Recurring {
 export const QUEUES = {
   /** The worker is notified of new mails; this finds those that become due otherwise, such as a crashed worker's. */
   email: { job: 'drain', everyMs: 5_000 },
+  /** The worker is notified of requests for a link; this finds those that it was not notified of. */
+  passwordLinks: { job: 'resolve', everyMs: 5_000 },
   /** Short, because a rebuild waits a few seconds for others to join it, without a notification when it is due. */
   rebuilds: { job: 'drain', everyMs: 2_000 },
   /** Posts are published within five seconds of their time. */

@@ -215,7 +215,8 @@ export class Identities {
   /** Says of nobody what they accept. */
   private async resetPassword(at: Place): Promise<void> {
     const links = this.portal.app.get(PasswordLinks);
-    await links.mail('password_reset', this.addresses[at]!);
+    await links.request('password_reset', this.addresses[at]!);
+    await this.portal.resolveLinks();
     const [mail] = await this.make.query<{ payload: Buffer }>(
       `SELECT payload FROM outbox WHERE kind = 'password_reset' AND recipient = $1 ORDER BY id DESC LIMIT 1`,
       [this.addresses[at]],

@@ -130,6 +130,11 @@ export class TestPortal {
     return `session=${secret.toString('base64url')}`;
   }
 
+  /** Has the requested links mailed, as the worker does. */
+  async resolveLinks(): Promise<void> {
+    await this.make.query('SELECT resolve_password_links()');
+  }
+
   async stop(): Promise<void> {
     await this.app.close();
     await this.make.close();

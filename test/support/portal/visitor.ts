@@ -6,13 +6,12 @@ let networks = 0;
 /** Somebody with a browser: keeps cookies, and comes from a network of its own. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
-  /** Needs TRUST_PROXY. */
-  readonly network = `198.18.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
-
   constructor(
     readonly portal: TestPortal,
     /** The Cookie header of somebody who is signed in. */
     session?: string,
+    /** Needs TRUST_PROXY. */
+    readonly network = `198.18.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`,
   ) {
     if (session) this.keep([session]);
   }

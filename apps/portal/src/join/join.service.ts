@@ -163,7 +163,7 @@ export class JoinService {
     const address = normalizeEmail(invite.email ?? joiner.email ?? '');
     await this.limits.take(AT_LOGIN_FROM_NETWORK, `${address} ${network}`);
     await this.limits.take(AT_LOGIN, address);
-    return this.work.run(network, () => this.joining.accept(secret, proof, joiner, request.id));
+    return this.joining.accept(secret, proof, joiner, request.id, (work) => this.work.run(network, work));
   }
 
   /** Signs the person in, always with a new secret. */

@@ -42,8 +42,8 @@ export class PasswordsController {
 
   @Post('account/confirmation')
   @ForSignedIn()
-  confirmAddress(@SentForm() form: Form, @Session() session: SignedIn, @Req() request: Request): Promise<SeeOther> {
-    return this.passwords.mailConfirmation(form, session, request);
+  confirmAddress(@SentForm() form: Form, @Session() session: SignedIn): Promise<SeeOther> {
+    return this.passwords.mailConfirmation(form, session);
   }
 
   @Get('account/password')

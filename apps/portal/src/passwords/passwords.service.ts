@@ -14,7 +14,6 @@ import {
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
-import { AfterAnswer } from '../web/after-answer.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
@@ -41,7 +40,6 @@ export class PasswordsService {
     private readonly work: PasswordWork,
     private readonly outbox: Outbox,
     private readonly db: Database,
-    private readonly after: AfterAnswer,
     private readonly notices: CredentialNotices,
     private readonly passkeys: PasskeysService,
   ) {}
@@ -56,16 +54,14 @@ export class PasswordsService {
     if (!isEmail(email)) return this.forgotten(email.slice(0, 254), 'Enter your email address.');
     await this.limits.take(LINKS_FROM_NETWORK, networkOf(request.ip));
     const wait = await this.limits.count(LINKS_TO_ADDRESS, normalizeEmail(email));
-    if (wait === 0 && this.outbox.sendsMail) {
-      this.after.run(request.id, () => this.links.mail('password_reset', email));
-    }
+    if (wait === 0 && this.outbox.sendsMail) await this.links.request('password_reset', email);
     return page('passwords/mailed', { email, sendsMail: this.outbox.sendsMail });
   }
 
   /** Answers the same when no mail is sent, because the address is confirmed or was mailed a moment ago. */
-  async mailConfirmation(form: Form, { userId, email }: SignedIn, { id }: Request): Promise<SeeOther> {
+  async mailConfirmation(form: Form, { userId, email }: SignedIn): Promise<SeeOther> {
     const wait = await this.limits.count(CONFIRMATIONS, userId);
-    if (wait === 0 && this.outbox.sendsMail) this.after.run(id, () => this.links.mail('address_confirmation', email));
+    if (wait === 0 && this.outbox.sendsMail) await this.links.request('address_confirmation', email);
     const text = this.outbox.sendsMail
       ? `If ${email} is not confirmed yet, a link that confirms it is on its way. It is valid for one day.`
       : 'This service sends no mail. Ask whoever operates it to confirm your address.';
@@ -89,7 +85,7 @@ export class PasswordsService {
     const credential: LinkCredential = withPasskey
       ? await this.passkeys.use(form.json('assertion'), request, response)
       : { password: form.exact('password'), replacesPasskeys: form.text('replaces') === 'yes' };
-    const used = await this.work.run(networkOf(request.ip), () => this.links.use(secret, credential));
+    const used = await this.links.use(secret, credential, (work) => this.work.run(networkOf(request.ip), work));
     if (used === 'passkeys') {
       return refused({
         replaces: 'This is not the password of the account. Use your passkey, or tick this to replace it.',

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { Shutdown } from '@app/serving';
-import { AfterAnswer } from './after-answer.js';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
 import { capacity } from './capacity.js';
@@ -26,7 +25,6 @@ import { Templates } from './templates.js';
   imports: [DiscoveryModule],
   providers: [
     ...capacity,
-    AfterAnswer,
     Assets,
     AttemptLimits,
     Cookies,
@@ -43,17 +41,6 @@ import { Templates } from './templates.js';
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [
-    AfterAnswer,
-    Assets,
-    AttemptLimits,
-    Cookies,
-    Flashes,
-    Navigation,
-    PasswordWork,
-    RouteTable,
-    Sessions,
-    Shutdown,
-  ],
+  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions, Shutdown],
 })
 export class WebModule {}

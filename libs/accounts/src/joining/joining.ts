@@ -20,7 +20,8 @@ import {
 } from './identities.js';
 import { JoinEffects } from './join-effects.js';
 import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
-import { hashPassword, isPassword, refusedPassword } from './passwords.js';
+import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
+import { type Hashing, refusedPassword, unlimited } from './passwords.js';
 
 /** Somebody who accepts with a password, or with a passkey made for this; their login may not exist yet. */
 export type Newcomer = {
@@ -116,30 +117,44 @@ export class Joining {
    * @param text token or code, however it was typed
    * @param proof the second secret of a mail's link
    * @param requestId for the audit row
+   * @param hashing limits how many passwords are hashed at once
    */
-  async accept(text: string, proof: string | null, who: Joiner, requestId: string): Promise<Joined | NotJoined> {
+  async accept(
+    text: string,
+    proof: string | null,
+    who: Joiner,
+    requestId: string,
+    hashing: Hashing = unlimited,
+  ): Promise<Joined | NotJoined> {
     const found = await this.opened.find(text);
     if (!found) return { status: 'refused', problem: 'unknown' };
     if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
-    // Slow by design, so done before anything is locked.
-    const credential = await credentialOf(who);
-    try {
-      return await this.db.transaction(found, async () => {
-        await this.logins.holdOrganization(found.organizationId);
-        const invite = await this.opened.hold(found, proof);
-        if (!invite) throw new Refused('unknown');
-        if (invite.state !== 'valid') throw new Refused(invite.state);
-        return this.join(invite, await this.arrived(invite, who, credential), requestId);
-      });
-    } catch (error) {
-      if (error instanceof Refused) return { status: 'refused', problem: error.problem };
-      throw error;
+    // Only a guess: the transaction decides whose password it has to be.
+    const guess = 'password' in who && who.email ? await this.identities.find(normalizeEmail(who.email)) : null;
+    let stored = guess?.passwordHash ?? null;
+    for (let comparison = 1; comparison <= MOST_COMPARISONS; comparison++) {
+      // Slow by design, so done while nothing is locked.
+      const given = await prepare(who, stored, hashing);
+      try {
+        return await this.db.transaction(found, async () => {
+          await this.logins.holdOrganization(found.organizationId);
+          const invite = await this.opened.hold(found, proof);
+          if (!invite) throw new Refused('unknown');
+          if (invite.state !== 'valid') throw new Refused(invite.state);
+          return this.join(invite, await this.arrived(invite, who, given), requestId);
+        });
+      } catch (error) {
+        if (error instanceof Refused) return { status: 'refused', problem: error.problem };
+        if (!(error instanceof OtherPassword)) throw error;
+        stored = error.stored;
+      }
     }
+    return { status: 'refused', problem: 'sign_in' };
   }
 
-  private arrived(invite: OpenedInvite, who: Joiner, credential: Credential | null): Promise<Arrived> {
+  private arrived(invite: OpenedInvite, who: Joiner, given: Given): Promise<Arrived> {
     if ('signedInAs' in who) return this.signedIn(invite, who.signedInAs);
-    return 'passkeyId' in who ? this.withPasskey(invite, who) : this.arrive(invite, who, credential!);
+    return 'passkeyId' in who ? this.withPasskey(invite, who) : this.arrive(invite, who, given);
   }
 
   /** A passkey of the invited login shows that this is the person who has used the login so far. */
@@ -162,13 +177,15 @@ export class Joining {
     return { identity, created: false, shown: null };
   }
 
-  private async arrive(invite: OpenedInvite, who: Newcomer, credential: Credential): Promise<Arrived> {
+  private async arrive(invite: OpenedInvite, who: Newcomer, given: Given): Promise<Arrived> {
+    const credential = given.credential!;
     const email = invite.email ?? who.email?.trim() ?? '';
     if (!isEmail(email)) throw new Refused('address');
     const identity = await this.identities.holdByAddress(normalizeEmail(email));
     if (!identity) return this.register(invite, { ...who, email }, credential);
     const { passwordHash } = identity;
-    const known = 'password' in who && (await isPassword(who.password, passwordHash));
+    if ('password' in who && passwordHash !== given.stored) throw new OtherPassword(passwordHash);
+    const { known } = given;
     const arrived = { identity, created: false, shown: known ? { passwordHash: passwordHash! } : shownBy(credential) };
     if (invite.proven && !identity.verified) {
       const agreed = known || !('password' in who) || who.replacesPasskeys;
@@ -278,13 +295,4 @@ export class Joining {
     const path = `/o/${organization!.slug}/people?status=waiting`;
     await this.mails.notify(by, 'approval_request', 'admin', approvers, path);
   }
-}
-
-async function credentialOf(who: Joiner): Promise<Credential | null> {
-  if ('password' in who) return { hash: await hashPassword(who.password) };
-  return 'passkey' in who ? { passkey: who.passkey } : null;
-}
-
-function shownBy(credential: Credential): Shown {
-  return 'hash' in credential ? { passwordHash: credential.hash } : { credentialId: credential.passkey.credentialId };
 }

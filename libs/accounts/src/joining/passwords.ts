@@ -14,6 +14,12 @@ export function refusedPassword(password: string): string | null {
   return length > LONGEST ? `Take at most ${LONGEST} characters.` : null;
 }
 
+/** Runs the hashing of passwords when there is room for it. Nothing else should be done meanwhile. */
+export type Hashing = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** For programs that hash few passwords. */
+export const unlimited: Hashing = (work) => work();
+
 /** Passwords are hashed off the event loop. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFKC'), COST);

@@ -20,6 +20,7 @@ import { PasskeysAtJoining1763600000019 } from './1763600000019-passkeys-at-join
 import { ClaimsThatDecide1763600000020 } from './1763600000020-claims-that-decide.js';
 import { AccountMails1763600000021 } from './1763600000021-account-mails.js';
 import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
+import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link-requests.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   ClaimsThatDecide1763600000020,
   AccountMails1763600000021,
   EndOfSessions1763600000024,
+  PasswordLinkRequests1763600000025,
 ];

@@ -1,0 +1,102 @@
+import type * as argon2 from '@node-rs/argon2';
+import { hash, verify } from '@node-rs/argon2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '@app/database';
+import type { Office } from '../support/data/provisioning.js';
+import { JoinDesk, registration } from '../support/portal/join-desk.js';
+
+vi.mock('@node-rs/argon2', async (original) => {
+  const real = await original<typeof argon2>();
+  return { ...real, hash: vi.fn(real.hash), verify: vi.fn(real.verify) };
+});
+
+/** The forms that take an address and may not reveal whether it is known. */
+const FORMS: Record<string, (email: string) => [path: string, fields: Record<string, string>]> = {
+  'POST /sign-in': (email) => ['/sign-in', { email, password: 'not the password' }],
+  'POST /forgot-password': (email) => ['/forgot-password', { email }],
+};
+/** Forms for everybody that take no address, or that need an invite's secret first. */
+const OTHERS = [
+  'POST /sign-out', 'POST /sign-in/passkey/options', 'POST /sign-in/passkey', 'POST /password/:secret', 'POST /join',
+  'POST /join/:secret', 'POST /join/:secret/passkey/options', 'POST /join/:secret/sign-out',
+]; // prettier-ignore
+const TABLES = ['outbox', 'password_links', 'password_link_requests', 'portal_sessions', 'credentials', 'users'];
+
+let desk: JoinDesk;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+  office = await desk.office();
+});
+afterAll(() => desk.close());
+
+const counts = async (): Promise<number[]> => {
+  const columns = TABLES.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`).join(', ');
+  const [row] = await desk.portal.make.query<Record<string, number>>(`SELECT ${columns}`);
+  return TABLES.map((table) => row![table]!);
+};
+
+/** Hashing done by a task. */
+async function hashing(task: () => Promise<unknown>): Promise<{ hashed: number; verified: number }> {
+  vi.mocked(hash).mockClear();
+  vi.mocked(verify).mockClear();
+  await task();
+  return { hashed: vi.mocked(hash).mock.calls.length, verified: vi.mocked(verify).mock.calls.length };
+}
+
+/** What the portal does for a form: its answer, its statements in order, the passwords it hashes, the rows it adds. */
+async function workOf(form: string, email: string) {
+  const statements: string[] = [];
+  for (const method of ['lookUp', 'query', 'read', 'transaction'] as const) {
+    const right = Object.getOwnPropertyDescriptor(Database.prototype, method)!.value as (...args: unknown[]) => unknown;
+    vi.spyOn(Database.prototype, method).mockImplementation(function (this: Database, ...args: unknown[]) {
+      const texts = args
+        .map((arg) => (arg as { text?: string } | undefined)?.text)
+        .filter((text) => text !== undefined);
+      statements.push(`${method} ${texts.join('; ')}`);
+      return right.apply(this, args) as never;
+    });
+  }
+  const before = await counts();
+  const [path, fields] = FORMS[form]!(email);
+  let answer = '';
+  const passwords = await hashing(async () => {
+    const { status, text } = await desk.visitor().post(path, fields);
+    answer = `${status} ${text.replaceAll(email, '…')}`;
+  });
+  vi.restoreAllMocks();
+  const after = await counts();
+  return { answer, statements, passwords, added: after.map((count, index) => count - before[index]!) };
+}
+
+it('every form for everybody is either one of these, or takes no address', () => {
+  const forms = desk.portal.routes().filter(({ method, access }) => method !== 'GET' && access === 'public');
+  expect(forms.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    [...Object.keys(FORMS), ...OTHERS].sort(),
+  );
+});
+
+describe.each(Object.keys(FORMS))('%s', (form) => {
+  it('does the same work for an address with a password, without one, and for an unknown one', async () => {
+    const { email: withPassword } = await desk.person();
+    const { email: withoutPassword } = await desk.portal.make.user();
+    // The first comparison of all hashes a password that is nobody's.
+    await workOf(form, 'first@example.org');
+    const unknown = await workOf(form, 'unknown@example.org');
+    expect(unknown.answer).not.toMatch(/^5/);
+    expect(unknown.statements.length).toBeGreaterThan(1);
+    expect(await workOf(form, withPassword)).toEqual(unknown);
+    expect(await workOf(form, withoutPassword)).toEqual(unknown);
+  });
+});
+
+it('joining with a code hashes as many passwords for a known address as for an unknown one', async () => {
+  const code = await desk.invite(office, { scope: 'organization', role: 'student' });
+  const { email: known } = await desk.person();
+  const join = (email: string) => hashing(() => desk.visitor().post(`/join/${code}`, registration(email)));
+  await join('first-to-join@example.org');
+  const unknown = await join('unknown-to-join@example.org');
+  expect(unknown.hashed + unknown.verified).toBe(2);
+  expect(await join(known)).toEqual(unknown);
+});
