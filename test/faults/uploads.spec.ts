@@ -1,10 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import {
   animation,
   FORMATS,
@@ -16,65 +11,38 @@ import {
   SECRETS,
   withPngExtent,
 } from '../support/data/images.js';
-import { forgetPeak, memoryOf } from '../support/process/processes.js';
-import { reached } from '../support/faults/promise.js';
 import { Random } from '../support/data/random.js';
-import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
+import { reached } from '../support/faults/promise.js';
+import { UploadProcess } from '../support/http/upload-process.js';
+import type { UploadAnswer } from '../support/http/uploads.js';
 
 const LIMIT = 10_485_760;
 const FILES = 300;
 const NAMES = 200;
-const BODIES = 20_000;
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
-let uploads: Uploads;
-let process_: ApiProcess;
-let temporary: string;
+let uploading: UploadProcess;
 
 beforeAll(async () => {
-  await buildOnce();
-  uploads = await Uploads.open();
-  temporary = mkdtempSync(join(tmpdir(), 'tutoring-tmp-'));
-  process_ = await ApiProcess.start({
-    DATABASE_URL: uploads.api.database.applicationUrl,
-    DATA_DIR: uploads.dataDir,
-    TMPDIR: temporary,
-    LOG_LEVEL: 'error',
-  });
-  uploads.port = process_.port;
-  // Warm up: modules loaded once are not the cost of an upload.
-  for (const { format } of FORMATS) expect((await uploads.send(await photo(format, 6))).status).toBe(201);
+  uploading = await UploadProcess.start();
   console.log(`seed ${seed}`);
 }, 120_000);
 
-afterAll(async () => {
-  await process_.stop();
-  await uploads.close();
-  rmSync(temporary, { recursive: true, force: true });
-});
-
-/** The process's peak memory since the last call (MB). */
-function peak(): number {
-  const mb = memoryOf(process_.pid, 'VmHWM');
-  forgetPeak(process_.pid);
-  return mb;
-}
+afterAll(() => uploading.stop());
 
 let waits = 0;
 
 /** Retries after `Retry-After` while the organization has too many images waiting. */
 async function sendPatiently(file: Buffer): Promise<UploadAnswer> {
   for (let tries = 1; ; tries++) {
-    const answer = await uploads.send(file);
+    const answer = await uploading.uploads.send(file);
     if (answer.status !== 503 || tries === 60) return answer;
     expect(answer.headers.get('retry-after')).toBe('5');
     waits++;
     await sleep(5_000);
   }
 }
-
-const descriptors = () => readdirSync(`/proc/${process_.pid}/fd`).length;
 
 /** A file and the statuses it may get. */
 interface Specimen {
@@ -95,8 +63,8 @@ function specimens(random: Random, count: number): Specimen[] {
     () => of('a polyglot', () => polyglot(random.pick(['jpeg', 'png', 'webp', 'gif'] as const)), 201),
     () => of('SVG', () => Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><!-- ${random.next()} --></svg>`), 415),
     () => of('HTML', () => Buffer.from(`<!doctype html><p>${random.next()}<script>alert(1)</script>`), 415),
-    () => of('a zip', () => Buffer.concat([Buffer.from('504b030414000000', 'hex'), noise(random, 500)]), 415),
-    () => of('noise', () => noise(random, 1 + random.integer(5000)), 415, 422),
+    () => of('a zip', () => Buffer.concat([Buffer.from('504b030414000000', 'hex'), random.bytes(500)]), 415),
+    () => of('noise', () => random.bytes(1 + random.integer(5000)), 415, 422),
     () => of('a truncated photo', () => truncated(random, format()), 415, 422),
     () => of('a damaged photo', () => damaged(random, format()), 201, 415, 422),
     () => of('40,000 frames', () => longGif(40_000), 422),
@@ -109,10 +77,6 @@ function specimens(random: Random, count: number): Specimen[] {
 }
 
 const of = (what: string, make: Specimen['make'], ...statuses: number[]): Specimen => ({ what, make, statuses });
-
-function noise(random: Random, length: number): Buffer {
-  return Buffer.from(Array.from({ length }, () => random.integer(256)));
-}
 
 async function polyglot(format: ImageFormat): Promise<Buffer> {
   return Buffer.concat([await photo(format), Buffer.from('<script>alert("SECRET-XMP")</script>')]);
@@ -133,7 +97,7 @@ const PATH = /^org\/[0-9a-f-]{36}\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]
 
 async function checkStored(path: string): Promise<void> {
   expect(path).toMatch(PATH);
-  const served = await uploads.media(path);
+  const served = await uploading.uploads.media(path);
   const { type } = FORMATS.find(({ extension }) => path.endsWith(`.${extension}`))!;
   expect([served.status, served.headers.get('content-type')]).toEqual([200, type]);
   expect(served.headers.get('x-content-type-options')).toBe('nosniff');
@@ -149,8 +113,8 @@ it(`${FILES} files, 20 at once: each gets the right answer, in less than 250 MB 
   const queue = specimens(random, FILES);
   const counts: Record<string, number> = {};
   const wrong: string[] = [];
-  peak();
-  const resting = peak();
+  uploading.peak();
+  const resting = uploading.peak();
   const work = async () => {
     for (let specimen = queue.pop(); specimen; specimen = queue.pop()) {
       const { what, make, statuses } = specimen;
@@ -161,24 +125,24 @@ it(`${FILES} files, 20 at once: each gets the right answer, in less than 250 MB 
     }
   };
   await Promise.all(Array.from({ length: 20 }, work));
-  const more = peak() - resting;
+  const more = uploading.peak() - resting;
   console.log(counts);
   reached(35, `${FILES} files: ${wrong.length} wrong answers, +${more.toFixed(0)} MB; ${waits} 503s for a place`, seed);
   expect(waits).toBeGreaterThan(0);
   expect(wrong).toEqual([]);
   expect(more).toBeLessThan(250);
-  expect(process_.ended).toBeNull();
+  expect(uploading.api.ended).toBeNull();
 }, 600_000);
 
 it('20 of the largest pictures at once, some rotated, take less than 250 MB of extra memory', async () => {
   const [jpeg, small] = [await photo('jpeg', 6, { width: 7000, height: 5500 }), await image('jpeg', { width: 3400, height: 2600, noise: true })]; // prettier-ignore
   expect(jpeg.length).toBeLessThan(LIMIT);
-  peak();
-  const resting = peak();
+  uploading.peak();
+  const resting = uploading.peak();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => sendPatiently(index % 4 === 0 ? jpeg : jpegOfSize(small, LIMIT))),
   );
-  const more = peak() - resting;
+  const more = uploading.peak() - resting;
   reached(35, `20 of 10 MB at once, +${more.toFixed(0)} MB`);
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
   expect(more).toBeLessThan(250);
@@ -193,109 +157,17 @@ it(`${NAMES} names: every stored path matches one pattern`, async () => {
   for (let index = 0; index < NAMES; index++) {
     const length = random.chance(0.1) ? 3000 : 1 + random.integer(12);
     const name = Array.from({ length }, () => random.pick(bits)).join('');
-    const { status, body } = await uploads.send(file, { name });
+    const { status, body } = await uploading.uploads.send(file, { name });
     statuses[status] = (statuses[status] ?? 0) + 1;
     expect([name, [201, 422].includes(status)]).toEqual([name, true]);
     if (status === 201) expect(body.path).toMatch(PATH);
   }
   // Headers cannot contain NUL or line breaks.
   for (const name of ['a\0b.png', 'a\r\nb.png', 'a\nX-Evil: 1\n\nb.png']) {
-    const { status, body } = await uploads.send(file, { name });
+    const { status, body } = await uploading.uploads.send(file, { name });
     if (status === 201) expect(body.path).toMatch(PATH);
     else expect(status).toBe(422);
   }
   reached(35, `${NAMES} names, ${statuses[201]} stored, all matching one pattern, ${statuses[422] ?? 0} refused`, seed);
   expect(statuses[201]).toBeGreaterThan(NAMES / 2);
 }, 300_000);
-
-describe(`${BODIES} mutated multipart bodies`, () => {
-  // The most an organization may have waiting.
-  const agent = new Agent({ keepAlive: true, maxSockets: 6 });
-  afterAll(() => agent.destroy());
-
-  function post(body: Buffer, type: string): Promise<number> {
-    return new Promise((resolve) => {
-      const sent = request(
-        {
-          host: '127.0.0.1',
-          port: process_.port,
-          method: 'POST',
-          path: '/v1/blog-images',
-          agent,
-          headers: { Authorization: `Token token=${uploads.key}`, 'Content-Type': type, 'Content-Length': body.length },
-        },
-        (response) => {
-          response.resume();
-          response.on('end', () => resolve(response.statusCode!));
-          response.on('error', () => resolve(0));
-        },
-      );
-      sent.on('error', () => resolve(0));
-      sent.end(body);
-    });
-  }
-
-  /** Fragments that trip multipart parsers. */
-  const FRAGMENTS = ['--a-boundary-of-the-tests', '--a-boundary-of-the-tests--', '\r\n', '\r', '\n', '\r\n\r\n', '\0', '--', ':',
-    '"', '\\"', ';', '=', 'Content-Disposition: form-data; name="file"; filename="x.png"\r\n', 'Content-Disposition: ',
-    'filename*=utf-8\'\'%ff%00', 'name="__proto__"', 'name="a[9999999]"', 'Content-Transfer-Encoding: base64\r\n',
-    'A'.repeat(20_000), 'X-Header: 1\r\n'.repeat(3_000), '\xff\xfe', 'filename="' + '%'.repeat(500)]; // prettier-ignore
-
-  function mutate(random: Random, body: Buffer): Buffer {
-    let mutated = body;
-    for (let times = 1 + random.integer(4); times > 0; times--) {
-      const at = random.integer(mutated.length + 1);
-      const to = Math.min(mutated.length, at + random.integer(60));
-      const [before, between, after] = [mutated.subarray(0, at), mutated.subarray(at, to), mutated.subarray(to)];
-      const fragment = Buffer.from(random.pick(FRAGMENTS), 'latin1');
-      mutated = random.pick([
-        () => Buffer.concat([before, after]),
-        () => Buffer.concat([before, between, between, after]),
-        () => Buffer.concat([before, fragment, between, after]),
-        () => Buffer.concat([before, fragment, after]),
-        () => before,
-        () => Buffer.concat([before, noise(random, between.length), after]),
-      ])();
-    }
-    return mutated;
-  }
-
-  it('cause no exit and no 5xx, leave no temporary file and no descriptor, and store one image per 201', async () => {
-    const random = new Random(seed);
-    const png = await image('png', { width: 4, height: 4 });
-    const seeds = [
-      multipart(part(png)),
-      multipart(part(png, { name: '图 片.png', type: 'image/png' })),
-      multipart(field('a', 'b'), part(png)),
-      multipart(part(png), part(png)),
-      multipart(part('')),
-    ];
-    const types = [MULTIPART, MULTIPART, MULTIPART, MULTIPART, 'multipart/form-data', `${MULTIPART}; charset=utf-16`,
-      'multipart/form-data; boundary=""', `multipart/form-data; boundary=${'b'.repeat(200)}`]; // prettier-ignore
-    const statuses: Record<number, number> = {};
-    // Opens all the PostgreSQL connections that the run needs, so that they do not count as leaked descriptors.
-    await Promise.all(Array.from({ length: 6 }, () => post(seeds[0]!, MULTIPART)));
-    const [stored, open] = [uploads.files().length, descriptors()];
-    let left = BODIES;
-    const work = async () => {
-      while (left-- > 0) {
-        const body = random.chance(0.02) ? random.pick(seeds) : mutate(random, random.pick(seeds));
-        const status = await post(body, random.pick(types));
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }
-    };
-    await Promise.all(Array.from({ length: 6 }, work));
-    console.log(statuses);
-    reached(36, `${BODIES} bodies: ${process_.ended === null ? 0 : 1} exits`, seed);
-    expect(process_.ended).toBeNull();
-    expect(process_.stderr).toBe('');
-    expect(Object.keys(statuses).filter((status) => !['201', '413', '415', '422'].includes(status))).toEqual([]);
-    // The mutations produced valid and invalid bodies.
-    expect(statuses[201]).toBeGreaterThan(BODIES / 100);
-    expect(statuses[422]).toBeGreaterThan(BODIES / 4);
-    agent.destroy();
-    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(open), 30_000);
-    expect(readdirSync(temporary)).toEqual([]);
-    expect(uploads.files().length - stored).toBe(statuses[201]);
-  }, 900_000);
-});

@@ -22,4 +22,8 @@ export class Random {
   pick<T>(items: readonly T[]): T {
     return items[this.integer(items.length)]!;
   }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.integer(256)));
+  }
 }

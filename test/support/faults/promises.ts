@@ -143,7 +143,7 @@ export const PROMISES: Promised[] = [
     promised: '300 hostile files: right status each, RSS < +250 MB with 20 at once, no metadata',
     specs: ['faults/uploads', 'api/images-refused', 'api/images-form'],
   },
-  { row: 36, promised: '20,000 mutated multipart bodies: 0 exits, 0 5xx, 0 leaks', specs: ['faults/uploads'] },
+  { row: 36, promised: '20,000 mutated multipart bodies: 0 exits, 0 5xx, 0 leaks', specs: ['faults/multipart-bodies'] },
   {
     row: 37,
     promised: '30 min at 50 % load, 1,000,000 rows: RSS slope < 1 MB/min, p99 of the end <= 1.2x of the start',
