@@ -90,7 +90,7 @@ export const PROMISES: Promised[] = [
   {
     row: 20,
     promised: 'no key or invite token in dumps, logs or error bodies',
-    specs: ['api/secrets', 'portal/secrets'],
+    specs: ['api/secrets', 'api/database-error-privacy', 'portal/secrets'],
   },
   {
     row: 21,
@@ -152,7 +152,7 @@ export const PROMISES: Promised[] = [
   {
     row: 38,
     promised: 'no personal data in logs, metrics or queues; no forged log line',
-    specs: ['api/secrets', 'portal/secrets'],
+    specs: ['api/secrets', 'api/database-error-privacy', 'portal/secrets'],
   },
   { row: 39, promised: 'retention and erasure happen', specs: ['worker/housekeeping'] },
   { row: 40, promised: 'every write audited once; reads run read-only', specs: ['api/audit'] },

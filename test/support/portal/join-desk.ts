@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Joiner, Joining } from '@app/accounts';
 import { Office } from '../data/provisioning.js';
 import { TestApi } from '../http/api.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
@@ -54,6 +55,29 @@ export class JoinDesk {
     await this.portal.setPassword(user.id);
     if (verified) await this.portal.make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [user.id]);
     return user;
+  }
+
+  /** Accepts an invite without the page. */
+  accept(secret: string, proof: string | null, who: Joiner) {
+    return this.portal.app.get(Joining).accept(secret, proof, who, 'request-1');
+  }
+
+  /** Accepts an invite without the page. @returns the id of the login */
+  async joined(secret: string, proof: string | null, who: Joiner): Promise<string> {
+    const outcome = await this.accept(secret, proof, who);
+    if (outcome.status !== 'joined') throw new Error(outcome.problem);
+    return outcome.userId;
+  }
+
+  /** The credentials of the login with this address. */
+  async loginOf(email: string) {
+    const [login] = await this.portal.make.query(
+      `SELECT u.id, u.email_verified_at IS NOT NULL AS verified, c.password_hash IS NOT NULL AS password,
+         (SELECT count(*)::int FROM passkeys p WHERE p.user_id = u.id) AS passkeys
+       FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.email_normalized = $1`,
+      [email],
+    );
+    return login ?? null;
   }
 
   visitor(): Visitor {

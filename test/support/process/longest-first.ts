@@ -17,7 +17,7 @@ const LONG = [
   'cli/start',
   'cli/start-refused',
   'portal/join-browser',
-  'portal/join-passkeys',
+  'portal/join-passkeys-browser',
   'portal/keys-browser',
   'portal/pages',
 ].map((name) => `/test/${name}.spec.ts`);
