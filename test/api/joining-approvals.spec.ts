@@ -25,7 +25,7 @@ const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, firstNa
 const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
 const provisioner = ({ id }: Office) => ({ organizationId: id, organization: NAMED, keyId: null });
 
-/** What owners and admins decided here. */
+/** The decisions of owners and admins in the audit log. */
 async function decisions(): Promise<unknown[]> {
   const rows = await make.query(
     `SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 AND operation LIKE '%_member' ORDER BY created_at`,
@@ -35,7 +35,7 @@ async function decisions(): Promise<unknown[]> {
 }
 
 describe('a tutor who joins by a code', () => {
-  it('waits until somebody approves, who is asked once', async () => {
+  it('waits for approval, which is requested once', async () => {
     const admin = await make.member(office.id, { role: 'admin' });
     const code = await desk.invite(office, { scope: 'organization', role: 'tutor' });
     const email = newAddress();
@@ -44,7 +44,7 @@ describe('a tutor who joins by a code', () => {
     const { userId } = outcome as { userId: string };
     expect(await desk.accept(code, null, { signedInAs: userId })).toMatchObject({ waits: true });
     expect((await mailsTo(desk.api, make, admin.email)).map(({ kind }) => kind)).toEqual(['approval_request']);
-    // Proving the address approves of nothing.
+    // Proving the address is no approval.
     const [confirmation] = await mailsTo(desk.api, make, email);
     expect(await desk.accept(confirmation!.token, confirmation!.proof, { password: PASSWORD })).toMatchObject({
       verified: true,
@@ -60,7 +60,7 @@ describe('a tutor who joins by a code', () => {
     expect(await decisions()).toEqual([['approve_member', { user_id: userId, by: admin.id }]]);
   });
 
-  it('does not come back by a code once somebody declined, but by an invite to the address', async () => {
+  it('cannot rejoin by code after being declined, only by an invite to the address', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'tutor' });
     const email = newAddress();
     const early = await desk.invite(office, { scope: 'organization', role: 'tutor', email });
@@ -78,7 +78,7 @@ describe('a tutor who joins by a code', () => {
     expect(await office.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted' });
   });
 
-  it('does not when the invite was to the address', async () => {
+  it('does not wait if the invite was to the address', async () => {
     const email = newAddress();
     const outcome = await desk.accept(
       await desk.invite(office, { scope: 'organization', role: 'tutor', email }),

@@ -36,7 +36,7 @@ const statusOf = async (id: unknown) => {
 };
 const allPasskeys = async () => (await sql('SELECT count(*)::int AS n FROM passkeys'))[0]!.n;
 
-/** Everything that can be invited to. */
+/** An invite of every scope. */
 const SCOPES: Record<string, () => Promise<object>> = {
   organization: () => Promise.resolve(STUDENT),
   classroom: async () => ({ scope: 'classroom', classroom_id: (await office.make.classroom(office.id)).id }),
@@ -60,7 +60,7 @@ const NAMES = { 'First name': 'Mia', 'Last name': 'Nguyen' };
 const withPasskey = (page: Page) => page.getByRole('button', { name: 'with a passkey' }).click();
 const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
-/** Signs out, and in again with the passkey. */
+/** Signs out and in again with the passkey. */
 async function signInAgain(page: Page): Promise<void> {
   await signOut(page);
   await page.goto('/sign-in?next=%2Faccount');
@@ -69,11 +69,11 @@ async function signInAgain(page: Page): Promise<void> {
 }
 
 describe('a new person in a browser', () => {
-  it.each(Object.entries(SCOPES))('joins with a passkey alone, and signs in with it: %s', async (_scope, wish) => {
+  it.each(Object.entries(SCOPES))('joins with only a passkey and signs in with it: %s', async (_scope, wish) => {
     const [code, email] = [await desk.invite(office, await wish()), newAddress()];
     const page = await open(`/join/${code}`);
     expect(await axeFaults(page)).toEqual([]);
-    // What is missing is said before a passkey is made.
+    // Missing fields are reported before a passkey is created.
     await withPasskey(page);
     expect(await page.evaluate<string>('document.activeElement.name')).toBe('first_name');
     await fill(page, { ...NAMES, 'Email address': email });
@@ -86,7 +86,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('who was invited by mail proves the address, and adds a password to the passkey', async () => {
+  it('who was invited by mail proves the address and can add a password', async () => {
     const email = newAddress();
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
@@ -108,7 +108,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('confirms the address with the passkey of the account, which stays', async () => {
+  it('confirms the address with the existing passkey, which is kept', async () => {
     const [code, email] = [await desk.invite(office, STUDENT), newAddress()];
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': email });
@@ -126,7 +126,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('is told what is wrong before a passkey is made', async () => {
+  it('sees validation errors before a passkey is created', async () => {
     const page = await open(`/join/${await desk.invite(office, STUDENT)}`);
     await fill(page, { ...NAMES, 'Email address': 'mia@nowhere' });
     const before = await allPasskeys();
@@ -136,7 +136,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('whose invite ends meanwhile leaves neither login nor passkey', async () => {
+  it('whose invite is revoked meanwhile leaves neither a login nor a passkey', async () => {
     const [code, email] = [await desk.invite(office, STUDENT), newAddress()];
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': email });
@@ -151,7 +151,7 @@ describe('a new person in a browser', () => {
     await page.context().close();
   });
 
-  it('whose address has an account signs in to it', async () => {
+  it('whose address has an account is asked to sign in', async () => {
     const [code, { email }] = [await desk.invite(office, STUDENT), await desk.person()];
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': email });
@@ -162,8 +162,8 @@ describe('a new person in a browser', () => {
   });
 });
 
-describe('the passkey that comes with a form', () => {
-  it('answers the challenge of this invite and browser, once', async () => {
+describe('a passkey sent with the form', () => {
+  it('must answer the challenge of this invite and browser, and works once', async () => {
     const [code, other] = [await desk.invite(office, STUDENT), await desk.invite(office, STUDENT)];
     const page = await open(`/join/${code}`);
     await fill(page, { ...NAMES, 'Email address': newAddress() });
@@ -192,7 +192,7 @@ describe('the passkey that comes with a form', () => {
     expect(await allPasskeys()).toBe(before);
   });
 
-  it('is not asked for by somebody whom the invite is not for', async () => {
+  it('is not requested from somebody the invite is not for', async () => {
     const { id, email } = await desk.person();
     const theirs = await desk.invite(office, { ...STUDENT, email });
     const stranger = await desk.signedIn((await desk.person()).id);

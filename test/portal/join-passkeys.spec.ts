@@ -21,7 +21,7 @@ const STUDENT = { scope: 'organization', role: 'student' };
 
 const sql = (statement: string, ...values: unknown[]) => office.make.query(statement, values);
 
-/** A passkey as it is after its registration was verified. */
+/** A passkey whose registration has been verified. */
 const passkey = (change: Partial<NewPasskey> = {}): NewPasskey => ({
   loginId: uuidv7(),
   credentialId: randomBytes(16),
@@ -34,14 +34,14 @@ const passkey = (change: Partial<NewPasskey> = {}): NewPasskey => ({
 const newcomer = (email: string, key = passkey()) => ({ email, firstName: 'Mia', lastName: 'Nguyen', passkey: key });
 const refused = (problem: string) => ({ status: 'refused', problem });
 
-describe('a passkey, by the rules of identity', () => {
-  it('without a proof is the first credential of a login that the organization made, and of no other', async () => {
+describe('joining with a passkey', () => {
+  it('without a proof sets the first credential of a login that the organization created, and no further one', async () => {
     const email = newAddress();
     await office.inviteOne(studentRow({ email }));
     const { token } = await desk.mail(email);
     expect(await desk.accept(token, null, { passkey: passkey() })).toMatchObject({ status: 'joined', verified: false });
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
-    // Somebody uses it now: neither a password nor another passkey gets in without a proof.
+    // The login is in use now, so neither a password nor another passkey works without a proof.
     const child = await office.make.student(office.id);
     const again = await desk.invite(office, { scope: 'parent', student_id: child.id, email });
     expect(await desk.portal.app.get(OpenedInvites).look(again, null)).toMatchObject({ needs: 'sign_in' });
@@ -50,7 +50,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
   });
 
-  it('without a proof opens no login that another organization knows of', async () => {
+  it('without a proof does not open a login that another organization also knows', async () => {
     const email = newAddress();
     await office.inviteOne(studentRow({ email }));
     const second = await desk.office();
@@ -59,7 +59,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 0 });
   });
 
-  it('opens no login whose address is proven, with or without a proof', async () => {
+  it('does not open a login whose address is proven, with or without a proof', async () => {
     const { email } = await desk.person();
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
@@ -68,7 +68,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
   });
 
-  it.each([true, false])('with a proof ends what opened the login before (a password: %s)', async (before) => {
+  it.each([true, false])('with a proof removes the earlier credentials (a password: %s)', async (before) => {
     const email = newAddress();
     const code = await desk.invite(office, STUDENT);
     const squatter = before ? { email, firstName: 'M', lastName: 'N', password: PASSWORD } : newcomer(email);
@@ -88,7 +88,7 @@ describe('a passkey, by the rules of identity', () => {
     expect((await desk.visitor().post('/sign-in', { email, password: PASSWORD })).status).toBe(422);
   });
 
-  it('from before goes when the proof comes with a password, never without a word', async () => {
+  it('replaces an earlier passkey by a password only after confirmation', async () => {
     const email = newAddress();
     await desk.accept(await desk.invite(office, STUDENT), null, newcomer(email));
     const { token, proof } = await desk.mail(email);
@@ -104,7 +104,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.mail(email)).toMatchObject({ kind: 'password_changed', token: 'forgot-password' });
   });
 
-  it('of a refused acceptance is not kept, nor what it proved', async () => {
+  it('stores neither the passkey nor the proof when acceptance is refused', async () => {
     const email = newAddress();
     const { id } = await office.inviteOne(studentRow({ email }));
     const { token, proof } = await desk.mail(email);
@@ -113,7 +113,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 0 });
   });
 
-  it('that is somebody’s already makes no login, and takes none over', async () => {
+  it('that is already registered neither creates nor takes over a login', async () => {
     const [key, code] = [passkey(), await desk.invite(office, STUDENT)];
     expect(await desk.accept(code, null, newcomer(newAddress(), key))).toMatchObject({ status: 'joined' });
     const email = newAddress();
@@ -126,7 +126,7 @@ describe('a passkey, by the rules of identity', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, passkeys: 0 });
   });
 
-  it('made for a login that has another address by now makes a new one', async () => {
+  it('created for a login with another address creates a new login', async () => {
     const { id } = await desk.person();
     const email = newAddress();
     const outcome = await desk.accept(
@@ -138,7 +138,7 @@ describe('a passkey, by the rules of identity', () => {
     expect((await desk.loginOf(email))!.id).not.toBe(id);
   });
 
-  it('is stored once when twenty accept an invite to one person at the same time', async () => {
+  it('stores one passkey when twenty requests accept the same invite', async () => {
     const email = newAddress();
     const token = await desk.invite(office, { ...STUDENT, email });
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => desk.accept(token, null, newcomer(email))));

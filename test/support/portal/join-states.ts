@@ -1,5 +1,6 @@
 import { newAddress, type Office, studentRow } from '../data/provisioning.js';
 import { type JoinDesk, registration } from './join-desk.js';
+import { PeoplePages } from './people-pages.js';
 import { Visitor } from './visitor.js';
 
 /** A page that somebody can come to while joining: its path, and the Cookie header of who opens it. */
@@ -87,11 +88,10 @@ async function joined(desk: JoinDesk, office: Office, wish: object) {
 }
 
 /** An organization with people and invites in every state, and its owner. */
-export async function busyOffice(desk: JoinDesk): Promise<{ office: Office; owner: Visitor; base: string }> {
-  const office = await desk.office();
+export async function busyOffice(desk: JoinDesk): Promise<PeoplePages> {
+  const pages = await PeoplePages.open(desk);
+  const { office } = pages;
   const { make } = desk.portal;
-  const organization = await make.find('organizations', office.id);
-  const { cookie } = await desk.portal.someone('owner', { organization });
   const people = [['Grace', 'Hopper'], ['Alan', 'Turing'], ['Emmy', 'Noether']] as const; // prettier-ignore
   for (const [firstName, lastName] of people) await make.student(office.id, { user: { firstName, lastName } });
   const tutor = await make.tutor(office.id, { user: { firstName: 'Sofia', lastName: 'Kovalevskaya' } });
@@ -101,5 +101,5 @@ export async function busyOffice(desk: JoinDesk): Promise<{ office: Office; owne
   await joined(desk, office, { ...STUDENT, role: 'tutor' });
   await desk.invite(office, { ...STUDENT, email: newAddress() });
   await desk.invite(office, { scope: 'tutor_student', tutor_id: tutor.id });
-  return { office, owner: new Visitor(desk.portal, cookie), base: `/o/${organization.slug}/people` };
+  return pages;
 }
