@@ -1,7 +1,6 @@
 import { newAddress, type Office, studentRow } from '../data/provisioning.js';
 import { type JoinDesk, registration } from './join-desk.js';
 import { PeoplePages } from './people-pages.js';
-import { Visitor } from './visitor.js';
 
 /** A page that somebody can come to while joining: its path, and the Cookie header of who opens it. */
 export interface JoinPage {
