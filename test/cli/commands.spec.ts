@@ -49,6 +49,7 @@ describe('the command line', () => {
       ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'],
       '"Mars/Base" is not an IANA time zone',
     ],
+    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', '+05:30'], '"+05:30" is not an IANA time zone'],
     [
       ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', 'dollars'],
       '"dollars" is not an ISO 4217 currency code',

@@ -106,6 +106,8 @@ export class Organizations {
 }
 
 function isTimeZone(name: string): boolean {
+  // Offsets are no names, and PostgreSQL reads `+05:30` as west of Greenwich.
+  if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;
