@@ -40,6 +40,20 @@ async function fill(): Promise<void> {
     await desk.invite(office, { scope: 'organization', role: 'student', email: `a-long-address-${more}@example.org` });
     await desk.api.keys.create(at, { name: `${LONG} ${more}`, scopes: ['read', 'write'] });
   }
+  await fillAccount();
+  // Keys of half a year, of which the programs of a week use some.
+  await make.query(
+    `INSERT INTO api_keys (id, organization_id, name, first_four, last_four, key_hash, scopes, revoked_at, last_used_at)
+     SELECT gen_random_uuid(), $1, $2 || n, 'aaaa', 'bbbb', sha256(n::text::bytea), '{read}', now(),
+       now() - n * interval '1 minute' FROM generate_series(1, 2000) n`,
+    [at, LONG],
+  );
+  await make.query(
+    `WITH added AS (INSERT INTO suppressions (email_normalized, reason)
+       SELECT 'a-rather-long-address-' || n || '@example.org', 'smtp_550' FROM generate_series(1, 300) n RETURNING email_normalized)
+     INSERT INTO suppression_senders (email_normalized, organization_id) SELECT email_normalized, $1 FROM added`,
+    [at],
+  );
   await make.query(
     `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, finished_at)
      SELECT gen_random_uuid(), $1, 'email', 'organization_invite', 'a-long-address-' || n || '@example.org', '\\x00', 'dead',
@@ -53,6 +67,35 @@ async function fill(): Promise<void> {
        now() - n * interval '90 minutes' FROM generate_series(1, 110) n`,
     [at, key!.id, randomUUID()],
   );
+}
+
+/** The owner has signed in everywhere, has every passkey, and is invited by everybody. */
+async function fillAccount(): Promise<void> {
+  const { make } = desk.portal;
+  const [{ user_id: me }] = await make.query<{ user_id: string }>(
+    `SELECT user_id FROM members WHERE organization_id = $1 AND role = 'owner' AND status = 'accepted' LIMIT 1`,
+    [office.id],
+  );
+  await make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [me]);
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0';
+  await make.query(
+    `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
+     SELECT gen_random_uuid(), sha256(n::text::bytea), $1, $2, '2001:db8:1234:5678::/64' FROM generate_series(1, 150) n`,
+    [me, agent],
+  );
+  await make.query(
+    `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+     SELECT gen_random_uuid(), $1, sha256(n::text::bytea), '\\x01', 0, $2 || n FROM generate_series(1, 20) n`,
+    [me, LONG],
+  );
+  for (let more = 0; more < 50; more++) {
+    const { id } = await make.organization({ name: `${LONG} ${more}` });
+    await make.query(
+      `INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name, supplied_email)
+       VALUES (gen_random_uuid(), $1, $2, 'tutor', 'pending', 'A', 'B', 'a@example.org')`,
+      [id, me],
+    );
+  }
 }
 
 interface Measured {

@@ -80,10 +80,10 @@ export class OutboxMessages {
     return rows.length > 0;
   }
 
-  async suppressions(organizationId: string): Promise<SuppressedAddress[]> {
+  async suppressions(organizationId: string, most: number): Promise<SuppressedAddress[]> {
     const [rows] = await this.db.read<[SuppressedAddress]>(
       { organizationId },
-      sql`SELECT address, reason, created_at AS "createdAt" FROM own_suppressions()`,
+      sql`SELECT address, reason, created_at AS "createdAt" FROM own_suppressions() LIMIT ${most}`,
     );
     return rows;
   }

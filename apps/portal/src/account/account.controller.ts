@@ -8,6 +8,9 @@ import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions } from '../web/sessions.js';
 
+/** More would make the page heavy; they can be ended together. */
+const MOST_SESSIONS = 25;
+
 /** The account of the person who is signed in, independent of organizations. */
 @Controller('account')
 export class AccountController {
@@ -22,7 +25,10 @@ export class AccountController {
     const [sessions, passkeys] = await Promise.all([this.sessions.list(request), this.passkeys.list(request)]);
     return page('account/account', {
       passkeys,
-      sessions: sessions.map((session) => ({ ...session, browser: browserOf(session.userAgent) })),
+      sessions: sessions
+        .slice(0, MOST_SESSIONS)
+        .map((session) => ({ ...session, browser: browserOf(session.userAgent) })),
+      moreSessions: sessions.length > MOST_SESSIONS,
     });
   }
 
@@ -30,7 +36,12 @@ export class AccountController {
   @ForSignedIn()
   async endOthers(@Req() request: Request): Promise<SeeOther> {
     const ended = await this.sessions.endOthers(request);
-    const text = ended === 1 ? 'One other session was ended.' : `${ended} other sessions were ended.`;
+    const text =
+      ended === 0
+        ? 'No other browser was signed in.'
+        : ended === 1
+          ? 'One other browser was signed out.'
+          : `${ended} other browsers were signed out.`;
     return seeOther('/account', { kind: 'success', text });
   }
 

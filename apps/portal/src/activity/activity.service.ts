@@ -6,8 +6,9 @@ import type { ActivityFilters } from './activity-filters.js';
 import type { Hour } from './chart.js';
 
 const PAGE = 25;
+const MOST_KEYS = 50;
 
-/** A key to filter by. */
+/** A key to filter by: one that was used in the last 7 days. */
 interface Key {
   id: string;
   name: string;
@@ -47,7 +48,8 @@ export class ActivityService {
     const [keys, rows, hours] = await this.db.read<[Key, ShownRequest, Hour]>(
       { organizationId },
       sql`SELECT id, name, first_four AS "firstFour", last_four AS "lastFour" FROM api_keys
-        WHERE organization_id = ${organizationId} ORDER BY created_at DESC, id DESC`,
+        WHERE organization_id = ${organizationId} AND (last_used_at > now() - interval '7 days' OR id = ${filters.key}::uuid)
+        ORDER BY id = ${filters.key}::uuid DESC NULLS LAST, created_at DESC, id DESC LIMIT ${MOST_KEYS}`,
       sql`SELECT r.id, r.api_key_id AS "keyId", k.name AS "keyName", r.method, r.route, r.status, r.duration_ms AS "durationMs",
           r.request_id AS "requestId", r.created_at AS "createdAt"
         FROM request_log r LEFT JOIN api_keys k ON k.organization_id = r.organization_id AND k.id = r.api_key_id

@@ -62,9 +62,16 @@ export class HomeController {
   }
 }
 
+/** The others follow once these are answered. */
+const MOST_OFFERS = 20;
+
 function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[]): Page {
   const managed = memberships.filter(manages);
-  return page('home/organizations', { managed, others: memberships.filter((one) => !manages(one)), offers });
+  return page('home/organizations', {
+    managed,
+    others: memberships.filter((one) => !manages(one)),
+    offers: offers.slice(0, MOST_OFFERS),
+  });
 }
 
 function asOf(form: Form): MembershipOffer['as'] {

@@ -6,6 +6,7 @@ import { PageError } from '../web/page-error.js';
 import { MAIL_KINDS } from './mail-kinds.js';
 
 const PAGE = 25;
+const MOST_SUPPRESSIONS = 25;
 
 /** A mail as the page shows it. */
 interface ShownMail extends OutboxMail {
@@ -42,8 +43,9 @@ export class OutboxService {
   }
 
   async suppressions(organizationId: string) {
-    const rows = await this.messages.suppressions(organizationId);
-    return rows.map((row) => ({ ...row, words: inWords(row.reason) }));
+    const rows = await this.messages.suppressions(organizationId, MOST_SUPPRESSIONS + 1);
+    const shown = rows.slice(0, MOST_SUPPRESSIONS).map((row) => ({ ...row, words: inWords(row.reason) }));
+    return { shown, more: rows.length > MOST_SUPPRESSIONS };
   }
 
   /** @returns false for a mail that cannot be tried again now @throws PageError 404 for one that is not the organization's */
