@@ -33,7 +33,8 @@ async function requests(someone: Someone, paths: string[], name = 'Website'): Pr
 
 /** The requests that a page shows: method, route, status. */
 function shown(html: string): string[] {
-  const cells = /<td><span class="mono">(\w+) ([^]*?)<\/span>\s*<div[^]*?<span class="chip \w*">(\d+)<\/span>/g;
+  const cells =
+    /<td role="cell"><span class="mono">(\w+) ([^]*?)<\/span>\s*<div[^]*?<span class="chip \w*">(\d+)<\/span>/g;
   return [...html.matchAll(cells)].map(
     ([, method, route, status]) => `${method} ${route!.replaceAll(/<[^>]+>/g, '')} ${status}`,
   );
