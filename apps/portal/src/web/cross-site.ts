@@ -16,10 +16,13 @@ function isOwn(request: Request): boolean {
   const site = request.get('Sec-Fetch-Site');
   const origin = request.get('Origin');
   // The origin is "null" where the referrer policy hides the page. Then only Sec-Fetch-Site counts.
-  if (origin !== undefined && origin !== 'null' && hostOf(origin) !== request.get('Host')) return false;
+  if (origin !== undefined && origin !== 'null' && !isPageOf(origin, request)) return false;
   return site === undefined ? origin !== undefined && origin !== 'null' : site === 'same-origin';
 }
 
-function hostOf(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host : null;
+/** Over https, a page of the same host over http is another site: anybody in the network can write it. */
+function isPageOf(origin: string, request: Request): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host, protocol } = new URL(origin);
+  return host === request.get('Host')?.toLowerCase() && (protocol === 'https:' || !request.secure);
 }
