@@ -127,6 +127,19 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
   });
 });
 
+it('a key is not brought back by a browser that keeps pages in memory', async () => {
+  const { base, cookie } = await someOwner();
+  const page = await browser.visit(portal, { cookie });
+  await page.goto(`${base}/new`);
+  await page.getByLabel('Name').fill('Website');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const key = await keyOn(page);
+  // What a page is told that comes from memory.
+  await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+  await page.getByRole('heading', { name: 'This key cannot be shown again' }).waitFor();
+  expect(await page.content()).not.toContain(key.slice(8));
+});
+
 describe('the pages of keys', () => {
   it.each([
     [320, 'light'],

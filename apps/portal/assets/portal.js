@@ -20,3 +20,5 @@ document.addEventListener('click', async (event) => {
 for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;
 // Select the text to copy in advance.
 document.querySelector('[data-select]')?.select();
+// The Back button must not bring back a page from memory: it may contain a key, or belong to somebody who signed out.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
