@@ -8,6 +8,11 @@ async function post(path, body) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
+  if (response.redirected) {
+    // The session has ended: this is the sign-in page.
+    globalThis.location.assign(response.url);
+    return new Promise(() => {});
+  }
   if (response.status === 429) throw new Error('Too many attempts. Please wait a while.');
   if (response.ok) return response.json();
   const { problem = '' } = await response.json().catch(() => ({}));

@@ -23,8 +23,18 @@ const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {}
  */
 export type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
 
-/** The page of a valid invite. */
-export function invitePage(invite: InvitePage, secret: string, session: SignedIn | null, form = EMPTY): Page {
+/**
+ * The page of a valid invite.
+ *
+ * @param changed whether somebody has signed in or out since the form that was sent was shown
+ */
+export function invitePage(
+  invite: InvitePage,
+  secret: string,
+  session: SignedIn | null,
+  form = EMPTY,
+  changed = false,
+): Page {
   const { organization, expiresAt } = invite;
   const data = {
     invite,
@@ -32,9 +42,10 @@ export function invitePage(invite: InvitePage, secret: string, session: SignedIn
     form,
     task: taskOf(invite, session),
     masked: invite.email && maskAddress(invite.email),
+    changed,
     expires: expiresAt && formats(organization.timeZone).dateTime(expiresAt),
   };
-  return page('join/invite', data, Object.keys(form.errors).length > 0 ? 422 : 200);
+  return page('join/invite', data, changed ? 409 : Object.keys(form.errors).length > 0 ? 422 : 200);
 }
 
 /** What somebody who opens this invite has to do. */

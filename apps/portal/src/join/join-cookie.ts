@@ -7,15 +7,14 @@ import { Cookies } from '../web/cookies.js';
 export type JoinState =
   /** The mail's link was opened. Its second secret leaves the address bar, and survives signing in. */
   | { step: 'opened'; secret: string; proof: string }
-  /** The invite was accepted: the content of the last page. */
+  /** The invite was accepted: what the last page says to this person. */
   | {
       step: 'joined';
+      userId: string;
       organizationId: string;
       organization: string;
       role: string;
-      email: string;
       waits: boolean;
-      verified: boolean;
       confirmationMailed: boolean;
       /** Whether this service sends mail at all. */
       mails: boolean;

@@ -42,10 +42,14 @@ export class JoinController {
   @Public()
   done(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
     const joined = this.cookie.read(request, 'joined');
-    if (!joined || !session) return seeOther('/');
+    // Somebody else may have signed in with this browser since.
+    if (!joined || joined.userId !== session?.userId) return seeOther('/');
     const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
+    // Removed since.
+    if (!membership && !joined.waits) return seeOther('/');
     const { organization: name, ...rest } = joined;
-    return page('join/joined', { ...rest, name, slug: membership && manages(membership) ? membership.slug : null });
+    const slug = membership && manages(membership) ? membership.slug : null;
+    return page('join/joined', { ...rest, name, slug, waits: !membership });
   }
 
   /** Changes nothing: mail scanners open links. */

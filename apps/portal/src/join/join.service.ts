@@ -77,7 +77,10 @@ export class JoinService {
     if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
     const task = taskOf(invite, session);
-    // The person has signed in or out since the page was shown.
+    const [person] = form.list('person');
+    if (person !== undefined && person !== (session?.userId ?? '')) {
+      return invitePage(invite, secret, session, { ...values, errors: {} }, true);
+    }
     if (task === 'sign_in' || task === 'switch') return invitePage(invite, secret, session);
     const errors = task === 'accept' ? {} : errorsOf(invite, values);
     if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
@@ -86,7 +89,7 @@ export class JoinService {
         ? { signedInAs: session!.userId }
         : await this.joinerOf(invite, secret, form, request, response);
     const outcome = await this.join(secret, proof, joiner, invite, request);
-    if (outcome.status === 'joined') return this.welcome(outcome, invite, values.email, session, request, response);
+    if (outcome.status === 'joined') return this.welcome(outcome, invite, request, response);
     const { problem } = outcome;
     const atFields = AT_FIELDS[problem];
     if (atFields) return invitePage(invite, secret, session, { ...values, errors: atFields });
@@ -168,10 +171,8 @@ export class JoinService {
 
   /** Signs the person in, always with a new secret. */
   private async welcome(
-    { userId, organizationId, waits, verified, confirmationMailed, shown }: Joined,
-    { organization, role, email }: InvitePage,
-    entered: string,
-    session: SignedIn | null,
+    { userId, organizationId, waits, confirmationMailed, shown }: Joined,
+    { organization, role }: InvitePage,
     request: Request,
     response: Response,
   ): Promise<SeeOther> {
@@ -179,12 +180,11 @@ export class JoinService {
     else await this.sessions.renew(request, response);
     this.cookie.set(response, {
       step: 'joined',
+      userId,
       organizationId,
       organization: organization.name,
       role,
-      email: email ?? session?.email ?? entered,
       waits,
-      verified,
       confirmationMailed,
       mails: this.outbox.sendsMail,
     });

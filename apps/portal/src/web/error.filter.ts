@@ -4,6 +4,7 @@ import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
 import { statusOf } from '@app/serving';
+import { Flashes } from './flash.js';
 import { Busy, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
@@ -14,6 +15,7 @@ import { Templates } from './templates.js';
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly templates: Templates,
+    private readonly flashes: Flashes,
     private readonly log: Log,
   ) {}
 
@@ -26,6 +28,10 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     if (thrown instanceof SignInNeeded) {
+      if (thrown.next && request.method === 'POST') {
+        const text = 'You were signed out, so the form was not sent. Sign in, then send it again.';
+        this.flashes.set(response, { kind: 'notice', text });
+      }
       const query = thrown.next ? `?${new URLSearchParams({ next: thrown.next }).toString()}` : '';
       new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);
       return;

@@ -32,13 +32,19 @@ export class PageError extends Error {
     return new PageError(400, 'This form cannot be read', 'Go back, reload the page, and send the form again.');
   }
 
-  static tooMany(seconds: number): PageError {
+  /** The form was shown to somebody else, who has signed out of this browser since. */
+  static anotherPerson(): PageError {
     return new PageError(
-      429,
-      'Too many attempts',
-      `Please wait ${seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`}, then try again.`,
-      { 'Retry-After': String(seconds) },
+      409,
+      'Somebody else is signed in now',
+      'This form was opened with another account. Nothing was changed. Open the page again to use it with yours.',
     );
+  }
+
+  static tooMany(seconds: number): PageError {
+    return new PageError(429, 'Too many attempts', `Please wait ${waitOf(seconds)}, then try again.`, {
+      'Retry-After': String(seconds),
+    });
   }
 
   /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */
@@ -91,8 +97,14 @@ export class Busy extends PageError {
   }
 }
 
+function waitOf(seconds: number): string {
+  if (seconds >= 90) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+}
+
 /** The page requires signing in; afterwards the person returns to it. */
 export class SignInNeeded extends Error {
+  /** @param next the page to return to */
   constructor(readonly next: string | null) {
     super('sign in first');
   }

@@ -2,7 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { accessOf } from './access.decorators.js';
 import { PageError, SignInNeeded } from './page-error.js';
-import { type Membership, Sessions } from './sessions.js';
+import { RouteTable } from './route-table.js';
+import { type Membership, Sessions, type SignedIn } from './sessions.js';
 
 const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
 
@@ -12,7 +13,10 @@ export const manages = ({ role }: Membership): boolean => MANAGERS.has(role);
 /** Enforces the access of a route. A route that declares none is denied. */
 @Injectable()
 export class SessionGuard implements CanActivate {
-  constructor(private readonly sessions: Sessions) {}
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly routes: RouteTable,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const access = accessOf(context.getHandler());
@@ -21,10 +25,26 @@ export class SessionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     request.session = (await this.sessions.find(request)) ?? undefined;
     if (access === 'public') return true;
-    if (!request.session) throw new SignInNeeded(request.method === 'GET' ? request.originalUrl : null);
+    if (!request.session) throw new SignInNeeded(this.pageOf(request));
+    if (wasShownToAnother(request, request.session)) throw PageError.anotherPerson();
     if (access === 'managers') request.membership = managed(request.session.memberships, request.params.slug);
     return true;
   }
+
+  /** The page that a request is for; of a form, the nearest page above its address. */
+  private pageOf({ method, path, originalUrl }: Request): string | null {
+    if (method === 'GET' || method === 'HEAD') return originalUrl;
+    for (let page = path; page !== ''; page = page.slice(0, page.lastIndexOf('/'))) {
+      if (this.routes.match('GET', page)) return page;
+    }
+    return null;
+  }
+}
+
+/** Whether a form names the person it was shown to (see web/person.eta), and it is not the one who is signed in. */
+function wasShownToAnother({ body }: Request, { userId }: SignedIn): boolean {
+  const person = (body as { person?: unknown } | undefined)?.person;
+  return person !== undefined && person !== userId;
 }
 
 /** @throws PageError 404, also for other organizations */

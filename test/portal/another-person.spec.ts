@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newAddress, type Office } from '../support/data/provisioning.js';
+import { JoinDesk, registration } from '../support/portal/join-desk.js';
+import { cookieOf } from '../support/portal/portal.js';
+import type { Visitor } from '../support/portal/visitor.js';
+
+const STUDENT = { scope: 'organization', role: 'student' };
+
+let desk: JoinDesk;
+let office: Office;
+
+beforeAll(async () => {
+  desk = await JoinDesk.open();
+});
+beforeEach(async () => {
+  office = await desk.office();
+});
+afterAll(() => desk.close());
+
+/** The hidden and typed fields of the page's only form that is sent to this path. */
+function formAt(path: string, html: string): Record<string, string> {
+  const [, form] = new RegExp(`action="${path}"[^>]*>(.*?)</form>`, 's').exec(html)!;
+  const fields = [...form!.matchAll(/<input[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+}
+
+async function membersHere(): Promise<number> {
+  const rows = await office.make.query('SELECT FROM members WHERE organization_id = $1', [office.id]);
+  return rows.length;
+}
+
+/** The browser is another person's from now on: a second tab, a shared computer. */
+async function becomes(visitor: Visitor, userId: string | null): Promise<void> {
+  visitor.cookies.delete('session');
+  if (userId) visitor.cookies.set('session', (await desk.portal.session(userId)).slice('session='.length));
+}
+
+describe('a page of an invite, sent after somebody signed in or out', () => {
+  it.each([
+    ['nobody', 'somebody', 'You have signed in since'],
+    ['somebody', 'somebody else', 'You have signed in since'],
+    ['somebody', 'nobody', 'You were signed out since'],
+  ])('opened by %s and sent by %s, accepts nothing and asks again', async (before, after, text) => {
+    const [one, other] = [await desk.person(), await desk.person()];
+    const path = `/join/${await desk.invite(office, STUDENT)}`;
+    const visitor = desk.visitor();
+    await becomes(visitor, before === 'nobody' ? null : one.id);
+    const form = formAt(path, (await visitor.get(path)).text);
+    await becomes(visitor, after === 'nobody' ? null : other.id);
+    const members = await membersHere();
+    const answer = await visitor.post(path, { ...form, ...registration(newAddress()) });
+    expect(answer.status).toBe(409);
+    expect(answer.text).toContain(text);
+    expect(await membersHere()).toBe(members);
+    // The page is one that can be accepted.
+    const again = { ...formAt(path, answer.text), ...registration(newAddress()) };
+    expect((await visitor.post(path, again)).status).toBe(303);
+    expect(await membersHere()).toBe(members + 1);
+  });
+});
+
+describe('a form of somebody who has signed out since', () => {
+  it('sets no password of whoever is signed in now', async () => {
+    const [one, other] = [await desk.person(), await desk.portal.make.user({})];
+    const visitor = await desk.signedIn(one.id);
+    const form = formAt('/account/password', (await visitor.get('/account/password')).text);
+    await becomes(visitor, other.id);
+    const answer = await visitor.post('/account/password', { ...form, password: 'a new and longer password' });
+    expect([answer.status, answer.text.includes('Somebody else is signed in now')]).toEqual([409, true]);
+    expect(await office.make.query('SELECT FROM credentials WHERE user_id = $1', [other.id])).toEqual([]);
+  });
+});
+
+describe('the page after joining', () => {
+  it('is for whoever joined, not for the next person at the same computer', async () => {
+    const visitor = desk.visitor();
+    const email = newAddress();
+    await visitor.post(`/join/${await desk.invite(office, STUDENT)}`, registration(email));
+    expect((await visitor.get('/join/done')).text).toContain(email);
+    await becomes(visitor, (await desk.person()).id);
+    const { status, headers } = await visitor.get('/join/done');
+    expect([status, headers.location]).toEqual([303, '/']);
+  });
+
+  it('says what is so now: an approved tutor does not wait, and somebody who was removed is not welcomed', async () => {
+    const visitor = desk.visitor();
+    await visitor.post(`/join/${await desk.invite(office, { ...STUDENT, role: 'tutor' })}`, registration(newAddress()));
+    expect((await visitor.get('/join/done')).text).toContain('Waiting for approval');
+    const decide = (set: string) =>
+      office.make.query(`UPDATE members SET ${set} WHERE organization_id = $1 AND role = 'tutor'`, [office.id]);
+    await decide(`status = 'accepted', accepted_at = now(), approval_requested_at = NULL`);
+    expect((await visitor.get('/join/done')).text).toContain('You are now a tutor');
+
+    const student = desk.visitor();
+    await student.post(`/join/${await desk.invite(office, STUDENT)}`, registration(newAddress()));
+    await office.make.query(
+      `UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND role = 'student'`,
+      [office.id],
+    );
+    expect((await student.get('/join/done')).headers.location).toBe('/');
+  });
+});
+
+it('a form that is sent after the session ended leads back to its page, and says so', async () => {
+  const owner = await desk.portal.someone('owner');
+  const base = `/o/${owner.organization.slug}`;
+  const answer = await desk.portal.post(`${base}/keys`, { name: 'Website' });
+  expect(answer.headers.location).toBe(`/sign-in?${new URLSearchParams({ next: `${base}/keys` }).toString()}`);
+  const page = await desk.portal.get(answer.headers.location!, cookieOf(answer, 'flash')!);
+  expect(page.text).toContain('You were signed out, so the form was not sent.');
+});
