@@ -72,10 +72,11 @@ async function fill(): Promise<void> {
 /** The owner has signed in everywhere, has every passkey, and is invited by everybody. */
 async function fillAccount(): Promise<void> {
   const { make } = desk.portal;
-  const [{ user_id: me }] = await make.query<{ user_id: string }>(
+  const [owner] = await make.query<{ user_id: string }>(
     `SELECT user_id FROM members WHERE organization_id = $1 AND role = 'owner' AND status = 'accepted' LIMIT 1`,
     [office.id],
   );
+  const me = owner!.user_id;
   await make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [me]);
   const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0';
   await make.query(
