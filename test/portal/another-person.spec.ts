@@ -21,7 +21,7 @@ afterAll(() => desk.close());
 function formAt(path: string, html: string): Record<string, string> {
   const [, form] = new RegExp(`action="${path}"[^>]*>(.*?)</form>`, 's').exec(html)!;
   const fields = [...form!.matchAll(/<input[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)];
-  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(fields.map(([, name, value]) => [name!, value!]));
 }
 
 async function membersHere(): Promise<number> {
