@@ -34,7 +34,7 @@ async function resetPassword(email: string): Promise<Visitor> {
   await visitor.post('/forgot-password', { email });
   await desk.portal.resolveLinks();
   const { token } = await desk.mail(email);
-  expect((await visitor.post(`/password/${token}`, { password: NEW })).status).toBe(303);
+  expect((await visitor.post(`/password/${token}`, { password: NEW, replaces: 'yes' })).status).toBe(303);
   return visitor;
 }
 

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -8,6 +9,8 @@ import { PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js'
 let portal: TestPortal;
 let browser: TestBrowser;
 let owner: Someone;
+/** Links for setting a password, by the page that they open. */
+const links: Record<string, string> = {};
 
 /** Set to a folder, the pages can be looked at there. */
 const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
@@ -27,11 +30,20 @@ beforeAll(async () => {
      VALUES (gen_random_uuid(), $1, '\\x01', '\\x01', 0, 'Safari on iPhone')`,
     [owner.user.id],
   );
+  links['password-confirm'] = await linkOf(owner.user.id);
+  links['password-set'] = await linkOf((await portal.make.user()).id);
 });
 afterAll(async () => {
   await browser.stop();
   await portal.stop();
 });
+
+async function linkOf(userId: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  const hash = createHash('sha256').update(secret).digest();
+  await portal.make.query(`SELECT add_password_link($1, $2, '1 hour')`, [hash, userId]);
+  return `/password/${secret}`;
+}
 
 /** Where people see what: every page that can be opened without an id, and some states of others. */
 function visits(): { name: string; path: string; cookie?: string }[] {
@@ -46,6 +58,8 @@ function visits(): { name: string; path: string; cookie?: string }[] {
     ...listed,
     { name: 'not-found', path: '/nothing' },
     { name: 'password-gone', path: `/password/${'x'.repeat(43)}` },
+    { name: 'password-gone-signed-in', path: `/password/${'x'.repeat(43)}`, cookie: owner.cookie },
+    ...Object.entries(links).map(([name, path]) => ({ name, path })),
   ];
 }
 

@@ -41,7 +41,7 @@ const signIn = (email: string, password: string) => portal.post('/sign-in', { em
 describe('a forgotten password', () => {
   let owner: Someone;
   beforeAll(async () => {
-    owner = await portal.someone('owner', { user: { email: 'owner@example.org' } });
+    owner = await portal.someone('owner', { user: { email: 'owner@example.org', emailVerifiedAt: new Date() } });
     await portal.setPassword(owner.user.id);
   });
 
@@ -133,7 +133,7 @@ describe('whose login it is', () => {
     const path = await askForLink('victim@example.org');
     expect((await portal.get(path)).text).toContain('Confirm with your passkey');
     const silent = await portal.post(path, { password: NEW });
-    expect([silent.status, silent.text.includes('Use your passkey, or tick this')]).toEqual([422, true]);
+    expect([silent.status, silent.text.includes('use your passkey, or tick this')]).toEqual([422, true]);
     expect(await memberOf(user.id)).toBe('accepted');
     await portal.post(path, { password: NEW, replaces: 'yes' });
     expect(await memberOf(user.id)).toBe('pending');
@@ -195,6 +195,9 @@ describe('an address that is not confirmed', () => {
     const { joinUrl } = (await mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;
     const path = new URL(joinUrl!).pathname;
     expect((await portal.get(path)).text).toContain('Confirm your address');
+    // A typing error resets nothing.
+    const mistyped = await portal.post(path, { password: `${PASSWORD}!` });
+    expect([mistyped.status, mistyped.text.includes('tick this to set a new one')]).toEqual([422, true]);
     expect(await isConfirmed(user.id)).toBe(false);
     const done = await portal.post(path, { password: PASSWORD });
     expect([done.status, done.headers.location]).toEqual([303, '/']);
@@ -202,6 +205,8 @@ describe('an address that is not confirmed', () => {
     expect((await portal.get('/account', cookie)).status).toBe(200);
     expect((await portal.get('/account', cookieOf(done)!)).text).not.toContain('not confirmed');
     expect((await portal.post(path, { password: PASSWORD })).status).toBe(404);
+    expect((await portal.get(path)).text).toContain('Get a new link');
+    expect((await portal.get(path, cookie)).text).toContain('You are signed in as <strong>confirms@example.org');
     expect(await mailsTo('confirms@example.org', 'password_changed')).toEqual([]);
   });
 

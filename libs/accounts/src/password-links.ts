@@ -25,7 +25,7 @@ export interface LinkedLogin {
 }
 
 /** What comes with a link: the current or a new password, or a passkey of the login that was just used. */
-export type LinkCredential = { password: string; replacesPasskeys?: boolean } | UsedPasskey;
+export type LinkCredential = { password: string; replaces?: boolean } | UsedPasskey;
 
 /** Links for setting a password. They prove the address, because whoever has one reads its mail. */
 @Injectable()
@@ -77,14 +77,14 @@ export class PasswordLinks {
    * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
    *
    * @param hashing limits how many passwords are hashed at once
-   * @returns the login, or null when the link no longer works. `passkeys`: nothing was done, because a new password
-   *   would remove the passkeys of a login that is not proven, which nobody has agreed to.
+   * @returns the login, or null when the link no longer works. `other_password`: nothing was done, because it is not the
+   *   password of a login that is in use but not proven, and nobody has agreed to replace that and the passkeys.
    */
   async use(
     secret: string,
     credential: LinkCredential,
     hashing: Hashing = unlimited,
-  ): Promise<{ userId: string; shown: Shown } | 'passkeys' | null> {
+  ): Promise<{ userId: string; shown: Shown } | 'other_password' | null> {
     const link = await this.find(secret);
     if (!link) return null;
     const password = 'password' in credential ? credential.password : null;
@@ -95,9 +95,7 @@ export class PasswordLinks {
             const known = link.unproven && (await isPassword(password, link.password_hash));
             return { known, hash: known ? null : await hashPassword(password) };
           });
-    if (link.unproven && link.passkeys && !known && 'password' in credential && !credential.replacesPasskeys) {
-      return 'passkeys';
-    }
+    if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
     const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOf(secret)}, ${hash},

@@ -225,7 +225,7 @@ export class Identities {
     const { joinUrl } = JSON.parse(this.api.app.get(Vault).open('outbox payloads', mail.payload)) as EmailPayload;
     await links.use(joinUrl!.slice(joinUrl!.lastIndexOf('/') + 1), {
       password: this.password(at),
-      replacesPasskeys: true,
+      replaces: true,
     });
   }
 

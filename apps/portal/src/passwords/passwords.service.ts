@@ -84,12 +84,11 @@ export class PasswordsService {
     if (problem) return refused({ password: problem });
     const credential: LinkCredential = withPasskey
       ? await this.passkeys.use(form.json('assertion'), request, response)
-      : { password: form.exact('password'), replacesPasskeys: form.text('replaces') === 'yes' };
+      : { password: form.exact('password'), replaces: form.text('replaces') === 'yes' };
     const used = await this.links.use(secret, credential, (work) => this.work.run(networkOf(request.ip), work));
-    if (used === 'passkeys') {
-      return refused({
-        replaces: 'This is not the password of the account. Use your passkey, or tick this to replace it.',
-      });
+    if (used === 'other_password') {
+      const instead = link.passkeys ? 'use your passkey, or tick this to replace it' : 'or tick this to set a new one';
+      return refused({ replaces: `This is not the password of the account. Try again, ${instead}.` });
     }
     if (!used) return page('passwords/gone', {}, 404);
     await this.sessions.open(request, response, used.userId, used.shown);
