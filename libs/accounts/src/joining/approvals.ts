@@ -5,6 +5,7 @@ import type { EmailKind } from '@app/jobs';
 import type { Actor } from '../actor.js';
 import { AuditLog } from '../audit-log.js';
 import { AccountMails } from '../provisioning/account-mails.js';
+import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { Identities } from './identities.js';
 
@@ -18,6 +19,7 @@ export class Approvals {
     private readonly db: Database,
     private readonly identities: Identities,
     private readonly audit: AuditLog,
+    private readonly logins: Logins,
     private readonly mails: AccountMails,
   ) {}
 
@@ -60,6 +62,7 @@ export class Approvals {
     work: () => Promise<boolean>,
   ): Promise<Decided> {
     return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
       if (!(await work())) {
         const members = await this.db.query(sql`
           SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
+import { Logins } from './logins.js';
 import type { Provisioner, Refusal } from './people.js';
 
 /** The result of inviting somebody again. */
@@ -26,6 +27,7 @@ const WAITS = 'This person waits for approval: approve or decline instead.';
 export class AccountInvites {
   constructor(
     private readonly db: Database,
+    private readonly logins: Logins,
     private readonly mails: AccountMails,
   ) {}
 
@@ -35,6 +37,7 @@ export class AccountInvites {
 
   /** @param roles members with another role are treated as unknown */
   async sendToMember(by: Provisioner, id: string, roles: InvitedRole[]): Promise<AccountInvite> {
+    await this.logins.holdOrganization(by.organizationId);
     const [member] = await this.db.query<Recipient & { role: InvitedRole; waits: boolean }>(sql`
       SELECT m.role, m.status, CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS first_name,
         CASE WHEN m.accepted_at IS NULL THEN m.supplied_email WHEN NOT u.placeholder_email THEN u.email END AS email,

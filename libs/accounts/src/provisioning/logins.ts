@@ -43,8 +43,9 @@ export class Logins {
   constructor(private readonly db: Database) {}
 
   /**
-   * Locks provisioning in this organization until the end of the ambient transaction, so that decisions stay valid. A
-   * waiting transaction holds nothing that others wait for.
+   * Locks provisioning in this organization until the end of the ambient transaction, so that decisions stay valid.
+   * Every transaction that locks rows of people and then mails them takes this lock first: a waiting transaction holds
+   * nothing that others wait for, so none can deadlock with a bulk invite.
    */
   async holdOrganization(organizationId: string): Promise<void> {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`provisioning of ${organizationId}`}, 0))`);

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import { placeholderOf } from '../email.js';
 import { AccountMails } from './account-mails.js';
+import { Logins } from './logins.js';
 import type { Person, Provisioner, Refusal } from './people.js';
 
 /** The fields to change; undefined ones stay. */
@@ -34,12 +35,14 @@ const TAKEN = 'A student who is here already cannot get this address.';
 export class StudentProfiles {
   constructor(
     private readonly db: Database,
+    private readonly logins: Logins,
     private readonly mails: AccountMails,
   ) {}
 
   /** Changes inside the ambient transaction, which must be rolled back after a refusal. */
   async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
     const { organizationId } = by;
+    await this.logins.holdOrganization(organizationId);
     // Locked before reading, so that the login and its memberships cannot change in between.
     const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
