@@ -27,11 +27,11 @@ async function duringProvisioning(send: () => Promise<{ status: number }>) {
   await other.startTransaction();
   try {
     await other.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`provisioning of ${office.id}`]);
-    let answered = false;
-    const answer = send().finally(() => (answered = true));
+    const state = { answered: false };
+    const answer = send().finally(() => (state.answered = true));
     const deadline = Date.now() + MOST_WAIT;
     let waiting: { wrote: boolean }[] = [];
-    while (waiting.length === 0 && !answered && Date.now() < deadline) {
+    while (waiting.length === 0 && !state.answered && Date.now() < deadline) {
       await sleep(5);
       waiting = await make.query<{ wrote: boolean }>(
         `SELECT backend_xid IS NOT NULL AS wrote FROM pg_stat_activity
