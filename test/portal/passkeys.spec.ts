@@ -53,6 +53,16 @@ describe('a passkey', () => {
     await page.context().close();
   });
 
+  it('that is added after the session ended leads to the sign-in, and back to the account', async () => {
+    const page = await browser.visit(portal, { cookie: (await portal.someone('owner')).cookie });
+    await addAuthenticator(page);
+    await page.goto('/account');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.waitForURL('**/sign-in?next=%2Faccount');
+    await page.context().close();
+  });
+
   it('serves one answer for each challenge, of the browser that got it and for what it was given', async () => {
     const page = await browser.visit(portal, { cookie: (await portal.someone('admin')).cookie });
     await addAuthenticator(page);
