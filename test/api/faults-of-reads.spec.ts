@@ -1,19 +1,14 @@
-import { request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import sql from 'sql-template-tag';
 import { DataSource } from 'typeorm';
 import { Database } from '@app/database';
-import { TestApi } from '../support/http/api.js';
+import { createWorld, pathOf, type World } from '../support/data/world.js';
+import { onEveryConnection, organizationsLeft, POOL } from '../support/database/api-pool.js';
 import { waitsFor } from '../support/database/lock-waits.js';
-import { Random } from '../support/data/random.js';
 import { forgetKeyUsage } from '../support/database/read-statements.js';
+import { TestApi } from '../support/http/api.js';
 import { keyedReads } from '../support/http/routes.js';
-import { createWorld, pathOf, type School, type World } from '../support/data/world.js';
-
-/** What reads do when the database is slow, locked or refuses, and what they leave behind on its connections. */
-const POOL = 5;
 
 let api: TestApi;
 let world: World;
@@ -41,17 +36,6 @@ async function timed(path: string): Promise<Reply> {
   return { status: answer.status, retryAfter: answer.get('Retry-After'), milliseconds: performance.now() - began };
 }
 
-/** Something about every connection of the pool. */
-async function onEveryConnection<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {
-  const pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
-  const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
-  try {
-    return (await Promise.all(clients.map((client) => client.query<Row>(statement)))).flatMap(({ rows }) => rows);
-  } finally {
-    for (const client of clients) client.release();
-  }
-}
-
 /** Holds a lock that every read of homework waits for, until its connection is ended. */
 async function lockHomework(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: api.database.adminUrl });
@@ -59,13 +43,6 @@ async function lockHomework(): Promise<pg.Client> {
   await client.query('BEGIN; LOCK TABLE homework IN ACCESS EXCLUSIVE MODE');
   return client;
 }
-
-/** The organization that each connection of the pool is set to. */
-const leftBehind = async () =>
-  (await onEveryConnection<{ id: string | null }>(`SELECT current_setting('app.organization_id', true) AS id`)).map(
-    ({ id }) => id ?? '',
-  );
-const none = Array<string>(POOL).fill('');
 
 describe('a locked table', () => {
   it('holds nobody: every reply is a 503 before the lock is released, and the pool is whole right after', { timeout: 60_000 }, async () => {
@@ -86,7 +63,7 @@ describe('a locked table', () => {
     expect(refused.filter(({ status, retryAfter }) => status !== 503 || !/^[1-9]\d*$/.test(retryAfter ?? ''))).toEqual([]);
     const { total, idle, waiting } = api.app.get(Database).poolState;
     expect([total, idle, waiting]).toEqual([total, total, 0]);
-    expect(await onEveryConnection('SELECT 1 AS one')).toHaveLength(POOL);
+    expect(await onEveryConnection(api, 'SELECT 1 AS one')).toHaveLength(POOL);
   }); // prettier-ignore
 
   it('that is freed in time delays the answers, no more', async () => {
@@ -101,6 +78,7 @@ describe('a locked table', () => {
 describe('a connection of the API', () => {
   it('has its timeouts', async () => {
     const settings = await onEveryConnection<{ name: string; setting: string }>(
+      api,
       `SELECT name, setting || coalesce(unit, '') AS setting FROM pg_settings WHERE name LIKE '%\\_timeout' AND context = 'user'`,
     );
     const ours = { statement_timeout: '5000ms', lock_timeout: '4000ms', idle_in_transaction_session_timeout: '10000ms', transaction_timeout: '15000ms' };
@@ -111,6 +89,7 @@ describe('a connection of the API', () => {
 
   it('is the application’s: no superuser, no owner, no way round row-level security', async () => {
     const [role] = await onEveryConnection<object>(
+      api,
       `SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user`,
     );
     expect(role).toEqual({ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false });
@@ -224,7 +203,7 @@ describe('a read', () => {
       await expect(db.read(tenant(), sql`SELECT point(1, 2)`)).rejects.toThrow('Not a value of ours');
     }
     expect(await db.read(tenant(), sql`SELECT 1 AS one`)).toEqual([[{ one: 1 }]]);
-    expect(await leftBehind()).toEqual(none);
+    expect(await organizationsLeft(api)).toEqual([]);
   });
 
   it('that writes out of a GET fails with 25006, and says nothing of it', async () => {
@@ -256,83 +235,4 @@ describe('a read', () => {
     read.mockRestore();
     transaction.mockRestore();
   });
-});
-
-describe('the organization that a connection worked for', () => {
-  it.each([
-    ['a success', '/v1/homework', 200],
-    ['a validation error', '/v1/homework?limit=0', 422],
-    ['a record that is not there', '/v1/parents/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', 404],
-    ['a cursor of another list', `/v1/homework?cursor=${'A'.repeat(54)}`, 422],
-  ])('is gone after %s', async (_, path, status) => {
-    for (let n = 0; n < POOL * 2; n++) expect((await api.get(path, world.a.key)).status).toBe(status);
-    expect(await leftBehind()).toEqual(none);
-  }); // prettier-ignore
-
-  it('is gone after a failure and after a statement that ran out of time', async () => {
-    const db = api.app.get(Database);
-    const tenant = { organizationId: world.a.id };
-    const failures = [
-      [sql`SELECT 1 / 0`],
-      [sql`SELECT 'x'::uuid`],
-      [sql`SELECT FROM nowhere`],
-      [sql`SELECT set_config('statement_timeout', '50ms', true)`, sql`SELECT pg_sleep(60)`],
-    ];
-    const codes = await Promise.all(
-      failures.map((statements) =>
-        db.read(tenant, ...statements).catch((error: unknown) => (error as { code: string }).code),
-      ),
-    );
-    expect(codes).toEqual(['22012', '22P02', '42P01', '57014']);
-    expect(await leftBehind()).toEqual(none);
-  });
-
-  it('is gone after a request whose client hung up, and never another request’s', { timeout: 120_000 }, async () => {
-    const random = new Random(17);
-    const schools = [world.a, world.b, world.c];
-    const routes = keyedReads(api);
-    let aborted = 0;
-    const answered = new Map<string, number>();
-    const one = async (): Promise<void> => {
-      const school = random.pick(schools);
-      const route = random.pick(routes);
-      const body = await ask(pathOf(route, school), school, random.chance(0.1) ? random.integer(8) : null);
-      if (body === null) {
-        aborted++;
-        return;
-      }
-      answered.set(school.id, (answered.get(school.id) ?? 0) + 1);
-      for (const other of schools) {
-        if (other !== school) expect([...other.ids, other.id].filter((id) => body.includes(id))).toEqual([]);
-      }
-    };
-    const worker = async (): Promise<void> => {
-      for (let n = 0; n < 100; n++) await one();
-    };
-    await Promise.all(Array.from({ length: 15 }, worker));
-    expect(aborted).toBeGreaterThan(50);
-    expect([...answered.values()].every((count) => count > 300)).toBe(true);
-    await vi.waitFor(async () => expect(await leftBehind()).toEqual(none));
-    await vi.waitFor(() => {
-      const { total, idle, waiting } = api.app.get(Database).poolState;
-      expect([idle, waiting]).toEqual([total, 0]);
-    });
-  });
-
-  /** The body of the answer; null when this client hung up before it came. */
-  function ask(path: string, { key }: School, hangUpAfter: number | null): Promise<string | null> {
-    const { port } = api.server.address() as AddressInfo;
-    return new Promise((resolve, reject) => {
-      const headers = { Authorization: `Token token=${key}` };
-      const sent = send({ host: '127.0.0.1', port, path, headers }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (part: string) => (body += part));
-        response.on('end', () => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))));
-        response.on('error', () => resolve(null));
-      });
-      sent.on('error', (error) => (hangUpAfter === null ? reject(error) : resolve(null)));
-      sent.end();
-      if (hangUpAfter !== null) setTimeout(() => sent.destroy(), hangUpAfter);
-    });
-  }
 });

@@ -136,7 +136,7 @@ export const PROMISES: Promised[] = [
   {
     row: 34,
     promised: 'limits over 4 processes within 2 %, also with a slow or killed Redis',
-    specs: ['faults/rate-limits', 'api/rate-limit-redis'],
+    specs: ['faults/rate-limits', 'api/rate-limit-redis', 'api/rate-limit-redis-away'],
   },
   {
     row: 35,

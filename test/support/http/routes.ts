@@ -162,3 +162,10 @@ export function call(
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
   return send(api, route.method, pathOf(route, school) + query, headers);
 }
+
+/** Every list with filters. */
+export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
+  return keyedReads(api).filter(
+    (route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0,
+  );
+}

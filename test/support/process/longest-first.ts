@@ -11,6 +11,7 @@ const LONG = [
   'api/linear-work',
   'api/lists-walk',
   'api/rate-limit-redis',
+  'api/rate-limit-redis-away',
   'api/shutdown',
   'cli/commands',
   'cli/embedded-postgres',
