@@ -187,7 +187,7 @@ describe('loadEnv', () => {
     expect([env.apiUrl, env.portalUrl]).toEqual([api, portal]);
   });
 
-  it('tells a program everything that it lacks at once', () => {
+  it('reports all missing settings at once', () => {
     const missing = (process: 'api' | 'worker' | 'portal', source: Record<string, string> = {}) => {
       try {
         loadEnv({}, source).needFor(process);

@@ -80,7 +80,7 @@ describe('every route', () => {
     await planted.close();
   });
 
-  it('refuses a request without a key, whatever else is wrong with it', async () => {
+  it('refuses a request without a key before checking anything else', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(api)) {
       for (const query of ['', '?unheard_of=1']) {
@@ -179,7 +179,7 @@ describe('an accepted key', () => {
     expect(answer.headers['www-authenticate']).toBeUndefined();
   });
 
-  it('is read-only unless told otherwise', async () => {
+  it('is read-only by default', async () => {
     const { key } = await api.keys.create(world.a.id, { name: 'plain' });
     expect((await api.get('/v1/me', key)).body).toMatchObject({ org_id: world.a.id, scopes: ['read'] });
   });

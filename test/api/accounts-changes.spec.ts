@@ -104,7 +104,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await loginOf(id)).toEqual(before);
   });
 
-  it('leaves a login alone that another organization has any tie to', async () => {
+  it('does not change a login that another organization also knows', async () => {
     const { id } = await office.inviteOne(studentRow());
     const wish = { first_name: 'Mimi', last_name: 'Nguyen', email: newAddress(), phone: '7' };
     const before = await loginOf(id!);

@@ -239,7 +239,7 @@ describe.each([
     expect(await office.queued()).toEqual([]);
   });
 
-  it('finds nobody else', async () => {
+  it('returns 404 for anybody else', async () => {
     const id = await somebody(newAddress());
     expect((await sendInvite(id, other)).status).toBe(404);
     for (const nobody of NOBODY) expect((await sendInvite(nobody)).status).toBe(404);

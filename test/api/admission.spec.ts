@@ -114,7 +114,7 @@ it('a refusal has the headers of any other answer', async () => {
   expect(Object.keys(refused.headers)).toEqual(expect.arrayContaining(names));
 });
 
-it('whoever sends a body slowly takes no place from others', async () => {
+it('a slow upload takes no place from other requests', async () => {
   const key = await api.key(world.a.id, { scopes: ['read', 'students:write'] });
   const headers = [authorization(key), ['Content-Type', 'application/json'], ['Content-Length', '1000']] as [string, string][]; // prettier-ignore
   for (let count = 0; count < 3 * MOST; count++) {

@@ -186,7 +186,7 @@ describe('what leaves no row', () => {
     expect(await total()).toBe(before);
   });
 
-  it('replays: what was done once is told once', async () => {
+  it('audits a replayed request once', async () => {
     const sent = { body: { name: 'once' }, headers: { 'Idempotency-Key': randomBytes(8).toString('hex') } };
     const [first, again] = [await ask('/v1/probes', sent), await ask('/v1/probes', sent)];
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);

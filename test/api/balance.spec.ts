@@ -58,7 +58,7 @@ describe('a parent’s balance', () => {
     expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 17_300, 9_400, 7_800, 2));
   });
 
-  it('adds up all children here, and none of other parents or elsewhere', async () => {
+  it('adds up the parent’s children in this organization only', async () => {
     const [first, second, strange] = [await make.student(a.id), await make.student(a.id), await make.student(a.id)];
     const elsewhere = await make.student(b.id);
     const parent = await make.parent(a.id, { children: [first.id, second.id] });

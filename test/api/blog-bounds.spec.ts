@@ -188,7 +188,7 @@ describe('what cannot be', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('tells all faults together', async () => {
+  it('reports all faults together', async () => {
     const { id } = await blog.make.post(blog.school);
     const answer = await blog.change(id, { title: '', slug: 'A', tags: [1], brand: 'primary', status: 'x' });
     expect((answer.body as { detail: { loc: string[] }[] }).detail.map(({ loc }) => loc)).toEqual([

@@ -120,7 +120,7 @@ describe('Publishing.publishDue', () => {
     expect(await blog.rebuilds()).toEqual(['brand:secondary']);
   });
 
-  it('leaves one alone that is not due, not scheduled, published, or another organization’s', async () => {
+  it('skips posts that are not due, not scheduled, already published or another organization’s', async () => {
     const { id: elsewhere } = await blog.make.organization();
     const past = new Date(0);
     const cases = [
@@ -136,7 +136,7 @@ describe('Publishing.publishDue', () => {
 });
 
 describe('edits that are raced', () => {
-  it('of 20 with the same If-Match, one wins and the others are told', async () => {
+  it('one of 20 with the same If-Match wins and the others get 412', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await blog.make.post(blog.school, { status: 'published', publishedAt: new Date() });
       const tag = (await blog.get(id)).headers.etag!;

@@ -157,7 +157,7 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     expect((await blog.change(mine.id, { slug: 'taken' })).status).toBe(200);
   });
 
-  it('leaves one row in the audit log, with the id alone', async () => {
+  it('writes one audit row with only the id', async () => {
     const { id } = await stored('draft');
     await blog.change(id, { title: 'A very private title' });
     const rows = await blog.make.query(
@@ -230,7 +230,7 @@ describe('ETag and If-Match', () => {
       expect(await blog.rebuilds()).toHaveLength(status === 200 ? 1 : 0);
     }
   });
-  it('of a post that is not there is 404, whatever is expected', async () => {
+  it('of a missing post returns 404 with any If-Match', async () => {
     for (const header of ['*', '"x"']) {
       expect((await blog.change(uuidv7(), {}).set('If-Match', header)).status).toBe(404);
       expect((await blog.remove(uuidv7()).set('If-Match', header)).status).toBe(404);

@@ -150,7 +150,7 @@ describe('a body', () => {
     },
   );
 
-  it('of a bulk invite may hold a text that is too long: an error of its row, whatever the field', async () => {
+  it('of a bulk invite that are too long are errors of their row', async () => {
     const { route, schema } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
     const texts = fieldsOf(route, schema).filter(({ schema: text }) => text.maxLength !== undefined);
     expect(texts.length).toBeGreaterThan(15);

@@ -230,7 +230,7 @@ describe('every write accepts', () => {
   });
 });
 
-describe('of two reasons to refuse a write, its caller is told', () => {
+describe('a write with two faults is refused for', () => {
   const bodies = ['{', '{"x":1}', '[]'];
 
   it('401, then 403, before anything is said of the body', async () => {

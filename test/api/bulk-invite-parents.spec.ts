@@ -126,7 +126,7 @@ describe('a parent', () => {
     expect(await office.list('/v1/students')).toHaveLength(1);
   });
 
-  it('of a student who is pending already is left alone', async () => {
+  it('of a student who is already pending is not changed', async () => {
     const { email } = await stranger();
     await office.inviteOne(studentRow({ email, parent: ana() }));
     await office.inviteOne(studentRow({ email, parent: ana() }));

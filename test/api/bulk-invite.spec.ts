@@ -135,7 +135,7 @@ describe('a bulk invite whose shape is wrong', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('tells positions as numbers', async () => {
+  it('reports positions as numbers', async () => {
     const rows = [studentRow(), studentRow(), tutorRow(), studentRow({ first_name: '' })];
     const answer = await office.post(PATH, users(...rows));
     expect((answer.body as { detail: Detail[] }).detail[0]!.loc).toEqual(['body', 'users', 3, 'first_name']);

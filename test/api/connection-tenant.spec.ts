@@ -29,12 +29,12 @@ describe('the organization that a connection worked for', () => {
     ['a validation error', '/v1/homework?limit=0', 422],
     ['a record that is not there', '/v1/parents/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', 404],
     ['a cursor of another list', `/v1/homework?cursor=${'A'.repeat(54)}`, 422],
-  ])('is gone after %s', async (_, path, status) => {
+  ])('is reset after %s', async (_, path, status) => {
     for (let n = 0; n < POOL * 2; n++) expect((await api.get(path, world.a.key)).status).toBe(status);
     expect(await organizationsLeft(api)).toEqual([]);
   }); // prettier-ignore
 
-  it('is gone after a failure and after a statement that ran out of time', async () => {
+  it('is reset after a failure and after a statement timeout', async () => {
     const db = api.app.get(Database);
     const tenant = { organizationId: world.a.id };
     const failures = [
@@ -52,7 +52,7 @@ describe('the organization that a connection worked for', () => {
     expect(await organizationsLeft(api)).toEqual([]);
   });
 
-  it('is gone after a request whose client hung up, and never another request’s', { timeout: 120_000 }, async () => {
+  it('is reset after a client hangs up and never used by another request', { timeout: 120_000 }, async () => {
     const random = new Random(17);
     const schools = [world.a, world.b, world.c];
     const routes = keyedReads(api);

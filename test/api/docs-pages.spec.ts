@@ -55,7 +55,7 @@ describe('/ and /docs', () => {
     },
   );
 
-  it('the reference shows this document; its code is one file, sent compressed to whoever takes that', async () => {
+  it('the reference shows this document; its script is one file, compressed if the client accepts it', async () => {
     const page = await send(api, 'GET', '/docs');
     expect(page.text).toMatch(/<rapi-doc\s+spec-url="openapi\.json"/);
     const code = await send(api, 'GET', '/docs/rapidoc.js', { 'Accept-Encoding': 'gzip' });

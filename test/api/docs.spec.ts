@@ -90,7 +90,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('tells the scopes of each operation, in words and for programs', () => {
+  it('documents the scopes of each operation in its description and as an extension', () => {
     for (const route of keyedRoutes(api)) {
       const operation = operationAt(document, route);
       const scopes = route.access?.public === false ? route.access.scopes : [];

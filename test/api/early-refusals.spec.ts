@@ -99,7 +99,7 @@ describe('a key over its limit', () => {
     for (const spy of Object.values(spied)) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('is told the same, with the same headers, as one that Express refuses', async () => {
+  it('gets the same response and headers as one that Express refuses', async () => {
     const { key } = await api.keys.create(world.a.id, { name: 'spent' });
     vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     const answers: RawAnswer[] = [];
@@ -163,7 +163,7 @@ describe('a key over its limit', () => {
 });
 
 describe('an address that failed too often', () => {
-  it('is refused on every route without Express and the database, whatever it sends instead of a key', async () => {
+  it('is refused on every route without Express and the database for anything that is no key', async () => {
     const address = '203.0.113.1';
     const spied = await failedAddress(address);
     const wrong: string[] = [];

@@ -45,7 +45,7 @@ async function lockHomework(): Promise<pg.Client> {
 }
 
 describe('a locked table', () => {
-  it('holds nobody: every reply is a 503 before the lock is released, and the pool is whole right after', { timeout: 60_000 }, async () => {
+  it('gives every request a 503 before the lock is released, and leaves the pool complete', { timeout: 60_000 }, async () => {
     const lock = await lockHomework();
     const replies: Promise<Reply>[] = [];
     // A crowd at once, then a stream that finds the pool in every state.
@@ -66,7 +66,7 @@ describe('a locked table', () => {
     expect(await onEveryConnection(api, 'SELECT 1 AS one')).toHaveLength(POOL);
   }); // prettier-ignore
 
-  it('that is freed in time delays the answers, no more', async () => {
+  it('that is released in time only delays the responses', async () => {
     const lock = await lockHomework();
     const replies = Array.from({ length: POOL }, () => timed('/v1/homework'));
     await vi.waitFor(async () => expect((await lock.query(waitsFor('homework'))).rowCount).toBeGreaterThan(0));
@@ -87,7 +87,7 @@ describe('a connection of the API', () => {
     }
   }); // prettier-ignore
 
-  it('is the application’s: no superuser, no owner, no way round row-level security', async () => {
+  it('uses the application’s role, which cannot bypass row-level security', async () => {
     const [role] = await onEveryConnection<object>(
       api,
       `SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user`,
@@ -120,7 +120,7 @@ describe('a read', () => {
     expect(await world.make.query(`SELECT FROM subjects WHERE name = 'smuggled'`)).toEqual([]);
   });
 
-  it('answers each of its statements in order, also those without a row, and those that it has twice', async () => {
+  it('returns the results of its statements in order, including empty and repeated ones', async () => {
     const db = api.app.get(Database);
     const statements = [
       sql`SELECT 1 AS one`,
@@ -141,7 +141,7 @@ describe('a read', () => {
     }
   });
 
-  it('is never answered with another statement of the same name', async () => {
+  it('never gets the result of another statement with the same name', async () => {
     const [first, stranger] = [new Database(api.app.get(DataSource)), new Database(api.app.get(DataSource))];
     const all = (ask: () => Promise<unknown>) => Promise.allSettled(Array.from({ length: POOL * 4 }, ask));
     await all(() => first.read(tenant(), sql`SELECT 'ours' AS what`));
@@ -153,7 +153,7 @@ describe('a read', () => {
       if (answer.status === 'fulfilled') expect(answer.value).toEqual([[{ what: 'strange' }]]);
   });
 
-  it('that failed when a connection first heard of its statements works the next time', async () => {
+  it('that failed when its statements were prepared works the next time', async () => {
     const db = api.app.get(Database);
     for (let n = 0; n < POOL * 4; n++) {
       const divide = db.read<[{ tenth: number }]>(
@@ -168,7 +168,7 @@ describe('a read', () => {
     expect([idle, waiting]).toEqual([total, 0]);
   });
 
-  it('of a table that has changed fails no more than once on each connection', async () => {
+  it('of a changed table fails at most once per connection', async () => {
     await world.make.query('CREATE TABLE changing AS SELECT 1 AS one; GRANT SELECT ON changing TO tutoring_app');
     const db = api.app.get(Database);
     const read = () => db.read(tenant(), sql`SELECT * FROM changing`);
@@ -181,7 +181,7 @@ describe('a read', () => {
     await world.make.query('DROP TABLE changing');
   });
 
-  it('with a value that cannot be sent fails alone, and costs no connection', async () => {
+  it('with a value that cannot be serialized fails alone and loses no connection', async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const db = api.app.get(Database);
@@ -193,7 +193,7 @@ describe('a read', () => {
     expect([idle, waiting]).toEqual([total, 0]);
   });
 
-  it('of a value that cannot be read fails alone', async () => {
+  it('of a value that cannot be parsed fails alone', async () => {
     const POINT = 600 as never;
     pg.types.setTypeParser(POINT, () => {
       throw new Error('Not a value of ours');
@@ -206,7 +206,7 @@ describe('a read', () => {
     expect(await organizationsLeft(api)).toEqual([]);
   });
 
-  it('that writes out of a GET fails with 25006, and says nothing of it', async () => {
+  it('that writes during a GET fails with 25006, which the response does not mention', async () => {
     await world.make.query(`
       CREATE FUNCTION spoil() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO worker_heartbeats VALUES ('smuggled', now()); RETURN 'x'; END $$;
@@ -223,7 +223,7 @@ describe('a read', () => {
     expect((await api.get('/v1/homework', world.a.key)).status).toBe(200);
   });
 
-  it('is how every GET gets its data: none opens a transaction that could write', async () => {
+  it('is what every GET uses: none opens a transaction that could write', async () => {
     const db = api.app.get(Database);
     const [read, transaction] = [vi.spyOn(db, 'read'), vi.spyOn(db, 'transaction')];
     for (const [index, route] of keyedReads(api).entries()) {

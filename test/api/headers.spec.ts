@@ -67,7 +67,7 @@ describe('the rate limit', () => {
   const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
   const limitsOf = ({ headers }: Answer) => NAMES.map((name) => headers[name]);
 
-  it('is told on every answer to a key, whatever it is', async () => {
+  it('is sent with every response to a key', async () => {
     const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '600' }, api.database);
     for (const route of keyedRoutes(limited)) {
       const key = await limited.key(world.a.id, { scopes: ['read'] });
@@ -94,7 +94,7 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  it('is told on the refusal too, with when to come back', async () => {
+  it('is sent with the refusal too, with Retry-After', async () => {
     const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '2' }, api.database);
     const key = await limited.key(world.a.id);
     const statuses: number[] = [];
@@ -109,7 +109,7 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  it('is told where there is no route, to a key that is valid and to no other', async () => {
+  it('is sent for an unknown route only if the key is valid', async () => {
     const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '3', AUTH_FAILURES_PER_MINUTE: '2' }, api.database);
     const asked: [string, string, number][] = [
       ['GET', '/v1/unheard-of', 404],
@@ -138,7 +138,7 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  it('is not told where there is none', async () => {
+  it('is not sent where no limit applies', async () => {
     const none = NAMES.map(() => undefined);
     expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
     expect(limitsOf(await send(api, 'GET', '/v1/ping'))).toEqual(none);
@@ -182,7 +182,7 @@ describe('every answer to a key', () => {
     }
   });
 
-  it('is JSON whatever is accepted', async () => {
+  it('is JSON for any Accept header', async () => {
     for (const accept of ['text/html', 'application/xml', '*/*', 'image/png;q=0.1', '']) {
       const answer = await send(api, 'GET', '/v1/ping', withKey(undefined, { Accept: accept }));
       expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);

@@ -24,7 +24,7 @@ const beat = (worker: string, millisecondsAgo: number) =>
   );
 
 describe('/health/live', () => {
-  it('answers whatever the state of the database', async () => {
+  it('returns 200 in any state of the database', async () => {
     const answer = await api.get('/health/live');
     expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }]);
     expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
@@ -83,7 +83,7 @@ describe('/health/ready', () => {
 });
 
 describe('/metrics', () => {
-  it('counts by route template, method and status, and says nothing of people or ids', async () => {
+  it('counts by route template, method and status, without ids or personal data', async () => {
     for (const route of keyedReads(api)) await call(api, route, world.a);
     await send(api, 'GET', '/v1/parents/not-an-id', { Authorization: `Token token=${world.a.key}` });
     await send(api, 'GET', '/v1/nowhere-special');

@@ -112,7 +112,7 @@ describe('a query string', () => {
     });
   }); // prettier-ignore
 
-  it('tells all its faults together, in its own order', async () => {
+  it('reports all its faults together, in its own order', async () => {
     const query = 'zeta=1&to=x&limit=0&__proto__=1&offset=-1&mode=x&alpha=2&status=&student_id=1&constructor=3&from=now&cursor=';
     const faults = faultsOf(await client.ask(`/v1/results?${query}`));
     expect(faults.map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([

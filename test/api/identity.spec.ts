@@ -188,7 +188,7 @@ describe('a login that somebody else made first', () => {
     expect(await b.seen('/v1/students', id)).toMatchObject({ first_name: 'Private', status: 'accepted' });
   });
 
-  it('accepts nothing of others without a proof', async () => {
+  it('does not accept other organizations’ invites without a proof', async () => {
     const victims = newAddress();
     const id = await squat(victims);
     const token = await inviteTo(b, victims);
@@ -205,7 +205,7 @@ describe('a login that somebody else made first', () => {
     expect(await b.list('/v1/students')).toEqual([]);
   });
 
-  it('gets no first password from an organization that is not alone with it', async () => {
+  it('cannot get its first password from an organization if another one knows it', async () => {
     const victims = newAddress();
     await a.inviteOne(studentRow({ email: victims }));
     const token = await inviteTo(b, victims);

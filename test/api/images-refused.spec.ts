@@ -212,7 +212,7 @@ describe('the size', () => {
     }
   });
 
-  it('a key or a scope that is missing is told before the body is asked for', async () => {
+  it('a missing key or scope is refused before the body is read', async () => {
     const readOnly = await uploads.api.key(uploads.school);
     for (const [key, wanted] of [
       ['nonsense', 401],

@@ -125,7 +125,7 @@ describe('a process of the API', () => {
     await vi.waitFor(() => expect(isAlive(child!)).toBe(false));
   });
 
-  it('whose client leaves while its image waits or is encoded goes on, and keeps nothing', async () => {
+  it('completes without a stored file if its client leaves while the image waits or is encoded', async () => {
     // Takes several times as long as its clients wait.
     const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     const before = uploads.files();

@@ -63,7 +63,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
     expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
   });
 
-  it('is told by its content, whatever it says it is', async () => {
+  it('is detected from the content, not from the declared type', async () => {
     const file = await image(format);
     for (const claimed of ['image/svg+xml', 'text/html', 'application/octet-stream', 'image/png', 'nonsense']) {
       const parts = multipart(part(file, { name: 'a.svg', type: claimed }));

@@ -77,7 +77,7 @@ describe('each scope takes its own fields and no others', () => {
     expect(await faults({ scope, email: 'a@example.org' })).toEqual(missing);
   });
 
-  it('all faults are told together, each once', async () => {
+  it('all faults are reported together, each once', async () => {
     expect(
       await faults({
         scope: 'group',

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('GET /v1/org/join-link', () => {
-  it('is empty until the codes are made, then tells them; making them again changes nothing', async () => {
+  it('is empty until the codes are created; creating them again changes nothing', async () => {
     const { id } = await make.organization();
     const reader = await api.key(id);
     const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string | null>;

@@ -178,7 +178,7 @@ describe('a large page', () => {
     expect((JSON.parse(text!) as object[]).length).toBe(POSTS + 60);
   });
 
-  it('is read no further once its client is gone', async () => {
+  it('stops being read when its client disconnects', async () => {
     for (let n = 0; n < 60; n++) await make.post(school, { content: '🎓'.repeat(200_000) });
     const reads = watchReads();
     const response = await open('/v1/blog-posts?limit=200');

@@ -68,7 +68,7 @@ function otherFilters(route: Route): string[] {
 }
 
 describe('a cursor', () => {
-  it('goes on where it was made, whatever the limit and offset', async () => {
+  it('continues where it was created with any limit and offset', async () => {
     for (const route of lists) {
       const cursor = await cursorOf(route, world.a);
       const [first, second] = [await read(route, world.a, 'limit=100'), await read(route, world.a, `cursor=${cursor}`)];
@@ -225,7 +225,7 @@ describe('a cursor', () => {
     await other.close();
   });
 
-  it('outlives the row that it stands on', async () => {
+  it('still works after its row is deleted', async () => {
     const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
     const before = await read(adjustments!, world.b, 'cursor=start&limit=1');
     const rest = await read(adjustments!, world.b, `cursor=${before.body.meta.next_cursor!}`);

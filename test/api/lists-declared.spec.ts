@@ -34,7 +34,7 @@ function declared(route: Route): List {
 }
 
 describe('every list', () => {
-  it('is declared, with a view of its own: cursors are told apart by its name', () => {
+  it('is declared with its own view, whose name distinguishes its cursors', () => {
     const names = listRoutes().map((route) => declared(route).view.name);
     expect(names.length).toBeGreaterThan(10);
     expect(new Set(names).size).toBe(names.length);
@@ -48,7 +48,7 @@ describe('every list', () => {
   });
 
   // As a superuser, whom row-level security does not hold: this is the query's own lock.
-  it('reads the rows of its organization alone, whatever its conditions say', async () => {
+  it('reads only its organization’s rows', async () => {
     for (const route of listRoutes()) {
       const ids = await pageIds(route, world.a);
       expect([nameOf(route), ids.length]).not.toEqual([nameOf(route), 0]);
@@ -58,7 +58,7 @@ describe('every list', () => {
 });
 
 describe('a single record', () => {
-  it('is of its organization, whatever its conditions say', async () => {
+  it('is limited to its organization under any conditions', async () => {
     const read = async (_caller: unknown, { text, values }: Sql) => [await world.make.query(text, values)];
     const records = new Records({ read } as unknown as Database);
     for (const route of listRoutes()) {

@@ -90,7 +90,7 @@ function skippingScans(node: PlanNode): string[] {
 }
 
 describe('a deep page', () => {
-  it('finds its rows on an index alone, whatever the filters, under row-level security', async () => {
+  it('finds its rows by an index-only scan with any filters under row-level security', async () => {
     const wrong: string[] = [];
     let looked = 0;
     for (const route of lists()) {
@@ -163,7 +163,7 @@ describe('a deep page', () => {
     expect(statuses).toEqual([...Array<number>(4).fill(503), ...Array<number>(8).fill(200)]);
   });
 
-  it('that takes too long tells to use cursors, where the list has them', { timeout: 30_000 }, async () => {
+  it('that takes too long recommends cursors if the list has them', { timeout: 30_000 }, async () => {
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
     // Longer than a statement may take, for a single row.

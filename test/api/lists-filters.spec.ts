@@ -206,7 +206,7 @@ async function check(route: Route, all: Found[], given: Map<string, string>): Pr
 }
 
 describe('a filter', () => {
-  it('leaves exactly its records, in the order of the list, for every value', async () => {
+  it('returns exactly the matching records, in the order of the list, for every value', async () => {
     const proven = new Set<string>();
     for (const route of lists()) {
       const all = await everything(route);
@@ -225,7 +225,7 @@ describe('a filter', () => {
     expect(filters.filter((filter) => !proven.has(filter) && !filter.endsWith('anonymize'))).toEqual([]);
   });
 
-  it('narrows together with others', async () => {
+  it('can be combined with others', async () => {
     let both = 0;
     for (const route of lists()) {
       const all = await everything(route);
@@ -242,7 +242,7 @@ describe('a filter', () => {
     expect(both).toBeGreaterThan(40);
   });
 
-  it('holds in cursor mode too, page after page', async () => {
+  it('applies to every page in cursor mode', async () => {
     for (const route of lists().filter((list) => queryOf(document, list).has('cursor'))) {
       const all = await everything(route);
       for (const [name, schema] of filtersOf(document, route)) {
@@ -266,7 +266,7 @@ describe('a filter', () => {
     }
   });
 
-  it('counts in the total', async () => {
+  it('applies to the total', async () => {
     const answer = await api.get('/v1/tutors?is_published=true&limit=1', key);
     expect(answer.body).toMatchObject({ meta: { limit: 1, offset: 0, count: 1, total: 2 } });
   });

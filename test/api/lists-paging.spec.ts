@@ -102,7 +102,7 @@ describe('offset mode', () => {
     }
   });
 
-  it('is empty beyond the end, and tells the total all the same', async () => {
+  it('is empty beyond the end but still returns the total', async () => {
     for (const route of cursorLists()) {
       const { length } = stored.get(operation(route))!;
       for (const offset of [length, length + 1, 2_147_483_647]) {
@@ -113,7 +113,7 @@ describe('offset mode', () => {
     }
   });
 
-  it('tells no total elsewhere, and no cursor anywhere', async () => {
+  it('returns no total on other lists and no cursor', async () => {
     for (const route of envelopes()) {
       const body = (await api.get(pathOf(route, world.a), world.a.key)).body as Page;
       const names = ['limit', 'offset', 'count', ...(WITH_TOTAL.includes(operation(route)) ? ['total'] : [])];
@@ -124,7 +124,7 @@ describe('offset mode', () => {
 });
 
 describe('cursor mode', () => {
-  it('tells exactly limit, count and next_cursor, and ignores the offset', async () => {
+  it('returns exactly limit, count and next_cursor, and ignores the offset', async () => {
     for (const route of cursorLists()) {
       const first = await page(route, 'cursor=start&limit=7');
       expect([nameOf(route), Object.keys(first.meta)]).toEqual([nameOf(route), ['limit', 'count', 'next_cursor']]);

@@ -52,7 +52,7 @@ function rows(place: Place, userId: string) {
 }
 
 describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
-  it('adds an accepted member and tells the id of the membership, and nothing else', async () => {
+  it('adds an accepted member and returns only the id of the membership', async () => {
     const { id: user } = await make.member(school, { role: fitting(place) });
     const answer = await post(pathOf(place), { user_id: user });
     const [row] = await rows(place, user);
@@ -166,7 +166,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
 });
 
 describe('a group', () => {
-  it('shows its new student and tells that it changed; a second time it does not', async () => {
+  it('returns the new student and reports the change once', async () => {
     const { id } = await make.group(school, { updatedAt: new Date('2026-01-01T00:00:00Z') });
     const { id: user } = await make.student(school);
     const path = `/v1/groups/${id}/students`;

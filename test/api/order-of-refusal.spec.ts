@@ -33,8 +33,8 @@ function unrelated(route: Route): Scope {
 /** A query that no operation knows. */
 const WRONG = '?unheard_of=1';
 
-describe('of two reasons to refuse, the caller is told', () => {
-  it('401 before 429: a key that was revoked is not told to come back later', async () => {
+describe('of two faults, the caller gets', () => {
+  it('401 before 429: a revoked key is not asked to retry later', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(strict)) {
       const { id, key } = await strict.keys.create(world.a.id, { name: 'spent' });
@@ -48,7 +48,7 @@ describe('of two reasons to refuse, the caller is told', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('429 before 403: a key without the scope is told to come back later', async () => {
+  it('429 before 403: a key without the scope is asked to retry later', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(strict)) {
       const key = await strict.key(world.a.id, { scopes: [unrelated(route)] });
@@ -62,7 +62,7 @@ describe('of two reasons to refuse, the caller is told', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('403 before 422: a key without the scope is not told what the operation knows', async () => {
+  it('403 before 422: a key without the scope learns nothing about the fields', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(api)) {
       const key = await api.key(world.a.id, { scopes: [unrelated(route)] });
@@ -139,7 +139,7 @@ describe('of two reasons to refuse, the caller is told', () => {
 });
 
 describe('an address that fails to authenticate', () => {
-  it('gets 429 in the end, while a good key behind it goes on working', async () => {
+  it('eventually gets 429, while a valid key from the same address still works', async () => {
     const guarded = await TestApi.start({ AUTH_FAILURES_PER_MINUTE: '3' }, api.database);
     const statuses: number[] = [];
     for (let i = 0; i < 5; i++) statuses.push((await guarded.get('/v1/ping', 'garbage')).status);

@@ -108,14 +108,14 @@ describe('the requests of a key', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - LIMIT);
   });
 
-  it('are nobody else’s: two keys of one organization do not share', async () => {
+  it('are separate for two keys of one organization', async () => {
     const [one, other] = [await api.key(organizationId), await api.key(organizationId)];
     await times(LIMIT + 1, () => api.get('/v1/ping', one));
     const answer = await api.get('/v1/ping', other);
     expect([answer.status, told(answer).remaining]).toEqual([200, LIMIT - 1]);
   });
 
-  it('count and are told whatever the answer is', async () => {
+  it('count every response and appear in its headers', async () => {
     const key = await api.key(organizationId);
     const writer = await api.key(organizationId, { scopes: ['blog:write'] });
     const paths = ['/v1/ping', '/v1/parents/abc', '/v1/ping?x=1', '/v1/reports/summary'];
@@ -128,7 +128,7 @@ describe('the requests of a key', () => {
     expect(told(await api.get('/v1/ping', key)).remaining).toBe(0);
   });
 
-  it('come before scopes, validation and the record: 429 whatever else is wrong', async () => {
+  it('are checked before scopes, validation and the record', async () => {
     const key = await api.key(organizationId, { scopes: ['blog:write'] });
     await times(LIMIT, () => api.get('/v1/ping', key));
     for (const path of ['/v1/ping', '/v1/ping?x=1', '/v1/parents/abc'])
@@ -230,7 +230,7 @@ describe('a look-up in the database', () => {
     expect(find).toHaveBeenCalledTimes(10 + 5);
   });
 
-  it('tells a key over its limit of its revocation within a tenth of a second, however often it asks', async () => {
+  it('returns 401 within a tenth of a second after a key over its limit is revoked', async () => {
     const { id, key } = await api.keys.create(organizationId, { name: 'loud' });
     const clock = stopTheClock();
     await times(LIMIT + 20, () => api.get('/v1/ping', key));
@@ -263,7 +263,7 @@ describe('a look-up in the database', () => {
     expect(find).toHaveBeenCalledTimes(4 + 10);
   });
 
-  it('is made at once for a key that worked lately, whatever else comes from its address', async () => {
+  it('serves a recently used key at once during a flood from its address', async () => {
     const key = await api.key(organizationId);
     await from('203.0.113.23', key);
     stopTheClock();

@@ -88,7 +88,7 @@ describe('a reader', () => {
     expect(taken).toBeLessThan(BYTES);
   });
 
-  it('who keeps the connection after the answer is left alone', async () => {
+  it('keeps an idle connection open after the response', async () => {
     const request = bytesOf('/').replace('close', 'keep-alive');
     const { socket, text } = client(await serve({ stall: 200, answer: 200 }, 1_000), request);
     await sleep(1_000);

@@ -161,7 +161,7 @@ describe('the summary', () => {
     expect(await summary()).toEqual({ ...NOTHING, active_tutors: 1, pending_approvals });
   });
 
-  it('knows nothing of other organizations', () => withinOneDay('Australia/Melbourne', async () => {
+  it('does not count other organizations’ records', () => withinOneDay('Australia/Melbourne', async () => {
     const [one, other] = [await school(), await school()];
     const { id: tutor } = await make.tutor(other.id);
     const { id: student } = await make.student(other.id);

@@ -153,7 +153,7 @@ describe('a tutor’s reviews', () => {
     });
   });
 
-  it('are not found for whoever does not teach here', async () => {
+  it('return 404 for a tutor who does not teach here', async () => {
     const teachesElsewhere = await make.tutor(b.id);
     await make.feedback(a.id, teachesElsewhere.id, { isPublic: true, comment: 'Was here once' });
     const strangers = [

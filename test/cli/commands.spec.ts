@@ -221,7 +221,7 @@ describe('the command line', () => {
     expect((await cli('key', 'replace', old.id as string)).stderr).toContain('expired or was revoked');
   });
 
-  it('a key is read-only unless told otherwise, and expires when told', async () => {
+  it('creates a read-only key by default, with an optional expiry', async () => {
     const { stdout } = await cli(
       '--json',
       'key',

@@ -109,7 +109,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('is told by every command in the same way', async () => {
+  it('is reported in the same way by every command', async () => {
     const settings = all((url) => with_(url, { password: SECRET }));
     for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
       const { code, stdout, stderr } = await runHere(

@@ -13,7 +13,7 @@ describe('an import of rows that do not fit', () => {
   beforeEach(() => fixture.renew());
   afterAll(() => fixture.close());
 
-  it('names every line that refers to what is not there', async () => {
+  it('names every line with a reference to a missing record', async () => {
     const other = await fixture.database.organization();
     const theirs = new School();
     const subject_id = id();

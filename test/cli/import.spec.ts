@@ -87,7 +87,7 @@ describe('an import', () => {
     });
   });
 
-  it('takes a login that another organization has, and changes nothing of it', async () => {
+  it('reuses a login of another organization without changing it', async () => {
     await fixture.load(fixture.school.files);
     const second = await fixture.database.organization();
     const changed = {
@@ -171,7 +171,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const told: ImportProgress[] = [];
     const folder = await fixture.write(fixture.school.files);
     const onProgress = (progress: ImportProgress) => told.push(progress);

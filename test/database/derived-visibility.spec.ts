@@ -57,7 +57,7 @@ describe('what an organization sees of others’ rows', () => {
       expect(await seen(school)).toEqual([]);
     });
 
-    it('count the sessions of each student, and stand still when an update changes nothing of that', async () => {
+    it('count the sessions of each student and are not rewritten by unrelated updates', async () => {
       const students = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
       const counts = (): Promise<Row[]> =>
         fixture.as(school, 'SELECT student_id AS id, occurrences AS n, xmin FROM session_students ORDER BY n DESC');

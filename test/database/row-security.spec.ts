@@ -151,7 +151,7 @@ describe('row security', () => {
     await expect(give).rejects.toMatchObject(DENIED);
   });
 
-  it('changes and deletes nothing of another organization', async () => {
+  it('cannot change or delete another organization’s rows', async () => {
     for (const table of tables) {
       const key = table === 'organizations' ? 'id' : withOrganization.includes(table) ? 'organization_id' : 'id';
       const others = await fixture.as(theirs, `SELECT ${key} AS key FROM ${table}`);
@@ -173,7 +173,7 @@ describe('row security', () => {
     }
   });
 
-  it('tells whether mail is refused, of the addresses asked about only', async () => {
+  it('reports suppression only for the addresses it is asked about', async () => {
     await fixture.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
     const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
     expect(await fixture.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);

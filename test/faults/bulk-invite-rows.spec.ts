@@ -133,7 +133,7 @@ async function stored(office: Office, ids: string[], addresses: string[]) {
   return { people: new Set(people.map(({ id }) => id)), logins: new Set(logins.map(({ email }) => email)) };
 }
 
-it(`keeps every good row of ${BATCHES} batches, whatever is wrong with the other rows`, async () => {
+it(`processes every valid row of ${BATCHES} batches with invalid rows`, async () => {
   const random = new Random(SEED);
   const elsewhere = await Office.open(api, make);
   const landed = { batches: 0, rows: 0, bad: 0, mixed: 0 };

@@ -93,7 +93,7 @@ function browse(): { times: number[]; failures: string[]; stop: () => Promise<vo
   };
 }
 
-it('slow clients are cut off in time and slow nobody else down', async () => {
+it('slow clients are disconnected in time and do not slow down others', async () => {
   await start();
   const warmUp = browse();
   await sleep(5_000);

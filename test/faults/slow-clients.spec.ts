@@ -75,7 +75,7 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
   return attackSlowly(plan, seconds);
 }
 
-it('slow clients are cut off in time and slow nobody else down', async () => {
+it('slow clients are disconnected in time and do not slow down others', async () => {
   await start();
   const key = await api.key(world.b.id, { scopes: ['read', 'accounts:write'] });
   const traffic = new SteadyTraffic(victim.port, key, PER_SECOND);

@@ -112,7 +112,7 @@ describe('Activity', () => {
     await portal.get(pathOf(owner), other.cookie).expect(404);
   });
 
-  it('shows nothing of another organization, whatever the filters name', async () => {
+  it('shows no other organization’s activity with any filter', async () => {
     const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];
     const { id } = await requests(theirs, ['/v1/ping']);
     const { text } = await portal.get(`${pathOf(mine)}?key=${id}`, mine.cookie).expect(200);

@@ -154,7 +154,7 @@ describe('a sign-in that is under way', () => {
   });
 });
 
-it('whoever changes the password stays signed in, with another session', async () => {
+it('keeps the person who changes the password signed in, with a new session', async () => {
   const { user, cookie } = person;
   await portal.setPassword(user.id);
   const signedIn = cookieOf(await portal.post('/sign-in', { email: user.email, password: PASSWORD }, cookie))!;

@@ -131,7 +131,7 @@ describe('a page of joining', () => {
     }
   });
 
-  it('is filled in and sent by keyboard alone', async () => {
+  it('can be filled in and sent by keyboard', async () => {
     const token = await desk.invite(office, { ...STUDENT, email: newAddress() });
     const page = await browser.visit(desk.portal, { width: 320 });
     await page.goto(`/join/${token}`);

@@ -20,7 +20,7 @@ afterAll(() => desk.close());
 const STUDENT = { scope: 'organization', role: 'student' };
 
 describe('the code box', () => {
-  it('takes a code however it is written, and a whole link', async () => {
+  it('accepts a code in any spelling, and a whole link', async () => {
     const code = await desk.invite(office, STUDENT);
     const [left, right] = [code.slice(0, 5), code.slice(5)];
     const typed = [
@@ -136,7 +136,7 @@ describe('guesses at codes', () => {
     expect((await room.get(`/join/${newCode()}`)).status).toBe(429);
   });
 
-  it('are limited in all, from however many networks', async () => {
+  it('are limited in total across all networks', async () => {
     const guess = () => desk.visitor().get(`/join/${newCode()}`);
     await guess();
     // As if the others had been made: the counter of all networks is the one that every guess shares.

@@ -82,7 +82,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('that nobody made is unknown, whatever it looks like', async () => {
+  it('that was never created is unknown', async () => {
     for (const text of [
       'x'.repeat(43),
       'x'.repeat(42),
@@ -210,7 +210,7 @@ describe('the proof of a mail', () => {
     }
   });
 
-  it('works for its own invite alone', async () => {
+  it('works only for its own invite', async () => {
     const email = newAddress();
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);

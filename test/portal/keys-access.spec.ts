@@ -75,7 +75,7 @@ describe('access to keys', () => {
     },
   );
 
-  it('cannot give a key the platform’s blog or another owner, whatever the form says', async () => {
+  it('cannot give a key the platform’s blog or another owner through form fields', async () => {
     const more = { platform_blog: 'true', platformBlog: 'true', organization_id: uuidv7(), created_by: uuidv7() };
     await portal.post(base, { ...FIELDS, ...more }, owner.cookie);
     const keys = await portal.make.query(

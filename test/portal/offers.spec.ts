@@ -65,7 +65,7 @@ describe('invitations that wait', () => {
     expect(rows.at(-1)).toEqual({ user_id: id, details: { user_id: id, as: 'member' } });
   });
 
-  it('are declined by a button, and nothing of the person is shown then', async () => {
+  it('can be declined, which hides the person', async () => {
     const person = await desk.person();
     await office.inviteOne(studentRow({ email: person.email, first_name: 'Supplied', last_name: 'Name' }));
     const visitor = await desk.signedIn(person.id);
@@ -94,7 +94,7 @@ describe('invitations that wait', () => {
     }
   });
 
-  it('are their person’s alone', async () => {
+  it('are visible only to their person', async () => {
     const person = await desk.person();
     await office.inviteOne(studentRow({ email: person.email }));
     const stranger = await desk.signedIn((await desk.person()).id);

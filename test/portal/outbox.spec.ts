@@ -69,7 +69,7 @@ describe('Outbox', () => {
     expect(text).toContain('No emails yet');
   });
 
-  it('shows what became of each mail, with the reason in words, by status, and nothing of the content', async () => {
+  it('lists each mail by status, with a readable reason and without its content', async () => {
     const someone = await portal.someone('admin');
     await mail(someone, { status: 'queued', recipient: 'queued@example.org' });
     await mail(someone, { status: 'dead', recipient: 'dead@example.org', problem: 'smtp_451' });

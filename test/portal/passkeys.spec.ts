@@ -118,7 +118,7 @@ describe('a passkey', () => {
     expect(await adding).toEqual([{ done: false }]);
   });
 
-  it('is nobody else’s to rename or remove', async () => {
+  it('cannot be renamed or removed by another account', async () => {
     const [other, stranger] = [await portal.someone('owner'), await portal.someone('owner')];
     await portal.make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)

@@ -60,7 +60,7 @@ describe('while one waits for the database', () => {
 });
 
 describe('somebody who sends the form twice', () => {
-  it('joins once, and is not told that the password is wrong', async () => {
+  it('joins once and does not see a wrong-password error', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const email = newAddress();
     const twice = [desk.visitor(), desk.visitor()].map((visitor) => visitor.post(`/join/${code}`, registration(email)));

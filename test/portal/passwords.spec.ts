@@ -249,7 +249,7 @@ describe('a notice', () => {
     expect(await mailsTo('told@example.org', 'password_changed')).toHaveLength(2);
   });
 
-  it('tells of a passkey that was removed', async () => {
+  it('sends a mail about a removed passkey', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'keyless@example.org' } });
     await portal.setPassword(user.id);
     const [passkey] = await portal.make.query<{ id: string }>(

@@ -130,7 +130,7 @@ it('each request on each route has one line: its id, its template, its status, a
   expect([...new Set(said.flatMap((line) => Object.keys(line)))].filter((field) => !allowed.includes(field))).toEqual([]);
 }, 120_000); // prettier-ignore
 
-it('a failure tells neither its page nor the log what it failed on', async () => {
+it('a failure shows its cause neither on the page nor in the log', async () => {
   const failing = vi.spyOn(SignIn.prototype, 'withPassword').mockImplementation((email, password) => {
     const quoting = { code: '23505', detail: `Key (email)=(${email}) exists`, where: password, routine: '_bt_check_unique' };
     return Promise.reject(Object.assign(new Error(`${email} ${password}`), quoting));
@@ -142,7 +142,7 @@ it('a failure tells neither its page nor the log what it failed on', async () =>
   expect(portal.logged.join('')).toContain('_bt_check_unique');
 }); // prettier-ignore
 
-it('the log holds nothing of a person and no secret', () => {
+it('the log contains no personal data and no secret', () => {
   expect(portal.logged.length).toBeGreaterThan(200);
   expect(portal.logged.filter((line) => CANARY.test(line))).toEqual([]);
   const log = portal.logged.join('');

@@ -87,7 +87,7 @@ describe('signing in with a password', () => {
     }
   });
 
-  it('is limited for each login and network, and whoever is right may go on', async () => {
+  it('is limited per login and network, but the right password still works', async () => {
     const wrong = { email: 'limited@example.org', password: 'wrong password' };
     for (let attempt = 0; attempt < 10; attempt++) expect((await signIn(wrong)).status).toBe(422);
     const refused = await signIn(wrong);
@@ -131,7 +131,7 @@ describe('the sessions of a person', () => {
     expect((await portal.get('/account', person.cookie)).status).toBe(200);
   });
 
-  it('are nobody else’s to end', async () => {
+  it('cannot be ended by another account', async () => {
     const [a, b] = [await portal.someone('owner'), await portal.someone('owner')];
     const [{ id } = { id: '' }] = await portal.make.query<{ id: string }>(
       'SELECT id FROM portal_sessions WHERE user_id = $1',

@@ -116,7 +116,7 @@ describe('every route', () => {
     }
   });
 
-  it('refuses forms of other sites, whoever is signed in', async () => {
+  it('refuses forms of other sites', async () => {
     for (const route of routes.filter(({ method }) => method !== 'GET')) {
       for (const headers of CROSS_SITE) {
         const { status, text } = await send(route, { ...headers, Cookie: owner.cookie });
@@ -127,7 +127,7 @@ describe('every route', () => {
     expect((await portal.get('/account', owner.cookie)).status).toBe(200);
   });
 
-  it('takes forms of a browser that names the origin alone', async () => {
+  it('accepts forms from a browser that sends only Origin', async () => {
     const { port } = portal.app.getHttpServer().address() as AddressInfo;
     const route = routes.find(({ path }) => path === '/account/sessions/end-others')!;
     const own = { Origin: `http://127.0.0.1:${port}`, Cookie: owner.cookie };

@@ -125,7 +125,7 @@ async function measure(name: string, path: string, cookie: string): Promise<Meas
 }
 
 describe('every page', () => {
-  it('weighs less than 60 KB with all that it loads, however much it lists', async () => {
+  it('weighs less than 60 KB including assets, even with a full list', async () => {
     const [key] = await office.make.query<{ id: string }>(
       'SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1',
       [office.id],

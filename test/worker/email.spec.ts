@@ -78,7 +78,7 @@ describe('the email queue', () => {
     expect(mail!.text.split('\n')).toContain(link);
   });
 
-  it('puts nothing of a person, and no link, into the log', async () => {
+  it('writes no personal data and no link to the log', async () => {
     smtp.atRecipient = (address) =>
       address.startsWith('canary-refused')
         ? { code: 550, message: `<${address}> canary-refused is unknown` }
@@ -195,7 +195,7 @@ describe('the email queue', () => {
   /** Who may lift which suppression. */
   const senders = () => room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders');
 
-  it('a poisoned message and a stalled server keep none of the others', async () => {
+  it('a poisoned message and a stalled server do not delay other mails', async () => {
     // Five that the server refuses to read, three that it does not answer before all others are sent, and three that
     // cannot even be opened.
     const others = smtp.taken(100, 'well');

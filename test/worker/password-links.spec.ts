@@ -89,7 +89,7 @@ describe('requests for a link by mail', () => {
     expect(await requests()).toEqual([]);
   });
 
-  it('are mailed once by several workers, however many they are', async () => {
+  it('are mailed once by several workers', async () => {
     const people = await Promise.all(Array.from({ length: 120 }, () => room.make.user()));
     for (const { email } of people) await request(email);
     await Promise.all([resolve(), resolve(), resolve()]);

@@ -39,7 +39,7 @@ describe('the publishing queue', () => {
     expect(await audited()).toBe(1);
   });
 
-  it('publishes each of many due posts once, whoever comes first, and asks for one rebuild', async () => {
+  it('publishes each due post once with several workers, and requests one rebuild', async () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => post(in_(-60_000))));
     const workers = await Promise.all([room.worker(), room.worker(), room.worker()]);
     let published = 0;
@@ -53,7 +53,7 @@ describe('the publishing queue', () => {
     expect(await room.rows(`topic = 'rebuild'`)).toHaveLength(1);
   });
 
-  it('leaves alone what is not due, cancelled or being changed', async () => {
+  it('skips posts that are not due, cancelled or being changed', async () => {
     const [later, never] = [await post(in_(60_000)), await post(null)];
     const changing = await post(in_(-1_000));
     const due = await post(in_(-1_000));
@@ -77,7 +77,7 @@ describe('the publishing queue', () => {
     expect(room.logged.join('')).toContain('scheduled posts published');
   });
 
-  it('one post that cannot be published keeps none of the others', async () => {
+  it('publishes the other posts when one cannot be published', async () => {
     const broken = await post(in_(-5_000));
     const well = await post(in_(-1_000));
     await room.make.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -48,7 +48,7 @@ describe('the relay', () => {
     expect(await emails.runOnce()).toEqual({});
   });
 
-  it('takes over what a worker that is gone held, when its lease is over and not before', async () => {
+  it('takes over a crashed worker’s messages only after its lease expires', async () => {
     await room.queue(addresses(5));
     await room.make.query(`SELECT claim_outbox('email', 'gone', 3, interval '20 seconds')`);
     const emails = (await room.worker()).get(EmailService);
@@ -60,7 +60,7 @@ describe('the relay', () => {
     expect((await room.rows()).map(({ attempts }) => attempts).sort()).toEqual([1, 1, 2, 2, 2]);
   });
 
-  it('does not let a text go on a lease that is over, however far the mail had come', async () => {
+  it('does not send a text message after its lease expired', async () => {
     await room.queue(addresses(1));
     const worker = await room.worker();
     const message = await worker.get(OutboxStore).claim('email', 20_000);
@@ -74,7 +74,7 @@ describe('the relay', () => {
     expect(smtp.received).toHaveLength(1);
   });
 
-  it('keeps the lease of a mail that takes long, so that nobody else sends it meanwhile', async () => {
+  it('renews the lease of a slow mail, so that no other worker sends it', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     try {
       let accept: () => void = () => undefined;
@@ -109,7 +109,7 @@ describe('the relay', () => {
     }
   });
 
-  it('renews a lease that nobody else has taken, and no other', async () => {
+  it('renews a lease only if no other worker has taken it', async () => {
     await room.queue(addresses(1));
     const store = (await room.worker()).get(OutboxStore);
     const first = (await store.claim('email', 20_000))!;
@@ -233,7 +233,7 @@ describe('the mutex', () => {
     expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
   });
 
-  it('is not held up by one that does not come out', async () => {
+  it('is not delayed by a message that cannot be sent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const mutex = new TimedMutex();

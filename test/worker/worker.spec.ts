@@ -110,7 +110,7 @@ describe('the worker', () => {
     );
   });
 
-  it('forgets workers that are long gone', async () => {
+  it('deletes workers that stopped long ago', async () => {
     await admin.query(`INSERT INTO worker_heartbeats VALUES ('gone', now() - interval '2 days')`);
     await (await compile()).init();
     const known = async () =>
