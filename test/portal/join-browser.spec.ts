@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newAddress, type Office } from '../support/data/provisioning.js';
-import { axeFaults, TestBrowser } from '../support/portal/browser.js';
+import { axeFaults, inEachLook, TestBrowser } from '../support/portal/browser.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice, joinPages } from '../support/portal/join-states.js';
 import { PASSWORD } from '../support/portal/portal.js';
@@ -112,9 +112,7 @@ describe('a page of joining', () => {
       const page = await browser.visit(desk.portal, { cookie });
       await page.goto(path);
       if (press) await page.getByRole('button', { name: press, exact: true }).click();
-      for (const { width, colorScheme } of LOOKS) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
+      await inEachLook(page, LOOKS, async ({ width }) => {
         if (SCREENSHOTS) {
           mkdirSync(SCREENSHOTS, { recursive: true });
           await page.screenshot({ path: join(SCREENSHOTS, `join ${name} ${width}.png`), fullPage: true });
@@ -126,7 +124,7 @@ describe('a page of joining', () => {
           axe: await axeFaults(page),
         };
         expect(found).toEqual({ name, heading: expected, overflow: 0, axe: [] });
-      }
+      });
       await page.context().close();
     }
   });
@@ -157,15 +155,13 @@ describe('a page of people', () => {
       const heights = await page.evaluate<number[]>(`${fields}.map((field) => Math.round(field.offsetHeight))`);
       expect([path, new Set(heights).size]).toEqual([path, heights.length > 0 ? 1 : 0]);
       for (const summary of await page.locator('summary').all()) await summary.click();
-      for (const { width, colorScheme } of LOOKS) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
+      await inEachLook(page, LOOKS, async () => {
         expect({ path, overflow: await overflow(page), axe: await axeFaults(page) }).toEqual({
           path,
           overflow: 0,
           axe: [],
         });
-      }
+      });
     }
   });
 });

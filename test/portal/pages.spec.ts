@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeFaults, TestBrowser } from '../support/portal/browser.js';
+import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
 import { PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
 
 let portal: TestPortal;
@@ -63,13 +63,6 @@ function visits(): { name: string; path: string; cookie?: string }[] {
   ];
 }
 
-const LOOKS = [
-  [390, 'light'],
-  [390, 'dark'],
-  [1440, 'light'],
-  [1440, 'dark'],
-] as const;
-
 /** One page for visitors and one for the owner: opening a browser's context costs more than opening a page in it. */
 const opened = new Map<string | undefined, Promise<Page>>();
 
@@ -92,16 +85,14 @@ describe('every page', () => {
       page.on('console', (message) => note(message.text()));
       page.on('pageerror', (error) => note(error.message));
       await page.goto(path);
-      for (const [width, colorScheme] of LOOKS) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
+      await inEachLook(page, LOOKS, async ({ width, colorScheme }) => {
         if (SCREENSHOTS) {
           mkdirSync(SCREENSHOTS, { recursive: true });
           await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
         }
         expect([name, width, colorScheme, await axeFaults(page)]).toEqual([name, width, colorScheme, []]);
         expect([name, width, await fits(page)]).toEqual([name, width, true]);
-      }
+      });
       // The browser says of a page that it answered 404.
       expect([name, faults.filter((fault) => !fault.includes('status of 404'))]).toEqual([name, []]);
       page.removeAllListeners();

@@ -14,6 +14,8 @@ const ARGS = [
   '--disable-component-update', '--disable-sync',
 ]; // prettier-ignore
 
+const HEIGHT = 900;
+
 export interface Visit {
   /** Of somebody who is signed in. */
   cookie?: string;
@@ -41,7 +43,7 @@ export class TestBrowser {
   ): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: portal.url,
-      viewport: { width, height: 900 },
+      viewport: { width, height: HEIGHT },
       colorScheme,
       javaScriptEnabled: javaScript,
     });
@@ -73,11 +75,36 @@ export async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
+/** The widths and colour schemes in which pages are checked. */
+export const LOOKS = [
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+  { width: 1440, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+] as const;
+
+export type Look = Pick<Visit, 'width' | 'colorScheme'>;
+
+/** Shows the open page in each look, which takes less time than loading it again. */
+export async function inEachLook<L extends Required<Look>>(
+  page: Page,
+  looks: readonly L[],
+  check: (look: L) => Promise<void>,
+): Promise<void> {
+  for (const look of looks) {
+    await page.setViewportSize({ width: look.width, height: HEIGHT });
+    await page.emulateMedia({ colorScheme: look.colorScheme });
+    await check(look);
+  }
+}
+
 /** What axe finds wrong on the page that is open, in words. Needs a page with JavaScript. */
 export async function axeFaults(page: Page): Promise<string[]> {
   // Not as a script of the page: its policy lets in none but the portal's own.
-  await page.evaluate(AXE);
-  const violations = await page.evaluate<Result[]>('axe.run().then(({ violations }) => violations)');
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
+  const violations = await page.evaluate<Result[]>(
+    'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)',
+  );
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
