@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes over 15 s: at the end of a run it would leave the other worker idle. */
+/** What takes over 15 s: at the end of a run it would leave the other workers idle. */
 const LONG = [
   'api/deadlines',
+  'api/faults-of-reads',
   'api/fuzz',
+  'api/idempotency',
   'api/images-process',
   'api/images-refused',
+  'api/images-temporary',
   'api/killed-bulk-invite',
+  'api/lingering-close',
   'api/linear-work',
-  'api/lists-walk',
   'api/rate-limit-redis',
   'api/rate-limit-redis-away',
   'api/shutdown',
-  'cli/commands',
   'cli/embedded-postgres',
   'cli/start',
   'cli/start-refused',
@@ -21,6 +23,7 @@ const LONG = [
   'portal/join-passkeys-browser',
   'portal/keys-browser',
   'portal/pages',
+  'portal/sweep',
 ].map((name) => `/test/${name}.spec.ts`);
 
 /** Runs the files in an order of chance, which the seed repeats, the long ones first. */
