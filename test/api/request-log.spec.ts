@@ -169,21 +169,34 @@ describe('the request log', () => {
 
   it('belongs to the organization of the key, whatever the process says, and forgets keys that are gone', async () => {
     const { school, id } = await client();
-    const row = {
-      at: Date.now(),
-      method: 'GET',
-      route: null,
-      status: 200,
-      ms: 1,
-      requestId: 'r',
-      organization_id: uuidv7(),
-    };
-    const rows = [id, uuidv7()].map((keyId) => ({ ...row, id: uuidv7(), keyId }));
-    await make.query('SELECT record_requests($1)', [JSON.stringify(rows)]);
+    await store([id, uuidv7()]);
     expect(await make.query(`SELECT organization_id FROM request_log WHERE api_key_id = $1`, [id])).toEqual([
       { organization_id: school },
     ]);
   });
+
+  it('stores a batch again that was stored before, and what is new in it', async () => {
+    const { school, id } = await client();
+    const ids = [uuidv7(), uuidv7(), uuidv7()];
+    await store([id, id], ids);
+    await store([id, id, id], ids);
+    expect((await logOf(school)).map((row) => row.id).sort()).toEqual(ids.sort());
+  });
+
+  /** As a process writes requests of these keys. */
+  async function store(keyIds: string[], ids = keyIds.map(() => uuidv7())): Promise<void> {
+    const all = <T>(value: T) => keyIds.map(() => value);
+    await make.query('SELECT log_requests($1, $2, $3, $4, $5, $6, $7, $8)', [
+      ids.slice(0, keyIds.length),
+      keyIds,
+      all('GET'),
+      all(null),
+      all(200),
+      all(1),
+      all('r'),
+      all(0),
+    ]);
+  }
 });
 
 describe('GET /v1/request-log', () => {

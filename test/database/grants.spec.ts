@@ -85,6 +85,7 @@ describe('the rights of the roles', () => {
       'current_organization_id',
       'group_of_others',
       'hold_ties_elsewhere',
+      'log_requests',
       'logins_by_email',
       'outbox_backlog',
       'record_requests',

@@ -112,7 +112,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
     portal:
       'SELECT, INSERT (target, organization_id, url, secret), UPDATE (secret, previous_secret, previous_until), DELETE',
   },
-  // Written only by record_requests.
+  // Written only by log_requests.
   request_log: { api: 'SELECT', portal: 'SELECT' },
   worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
@@ -187,6 +187,8 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   // Only for given addresses; no process may read the list.
   suppressed_addresses: ['api', 'worker', 'portal'],
   // The key of a row of the request log determines its organization.
+  log_requests: ['api'],
+  // Called by processes of the previous build.
   record_requests: ['api'],
   // For the organization's own mails, each with its own rule.
   own_suppressions: ['portal'],

@@ -21,6 +21,7 @@ import { ClaimsThatDecide1763600000020 } from './1763600000020-claims-that-decid
 import { AccountMails1763600000021 } from './1763600000021-account-mails.js';
 import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
 import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link-requests.js';
+import { CheaperRequestLog1763600000026 } from './1763600000026-cheaper-request-log.js';
 
 /** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
 export const migrations = [
@@ -47,4 +48,5 @@ export const migrations = [
   AccountMails1763600000021,
   EndOfSessions1763600000024,
   PasswordLinkRequests1763600000025,
+  CheaperRequestLog1763600000026,
 ];
