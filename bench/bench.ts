@@ -45,15 +45,22 @@ export class Bench {
     return child;
   }
 
-  async serve(module: string, args: string[], env: Record<string, string> = {}): Promise<Server> {
-    const child = this.start(module, { args, env, flags: module === API ? PRODUCTION_FLAGS : [] });
+  /** @param preloaded modules that the process loads first */
+  async serve(
+    module: string,
+    args: string[],
+    env: Record<string, string> = {},
+    preloaded: string[] = [],
+  ): Promise<Server> {
+    const flags = preloaded.flatMap((url) => ['--import', url]);
+    const child = this.start(module, { args, env, flags: module === API ? [...PRODUCTION_FLAGS, ...flags] : flags });
     return { child, url: await child.listening(), key: this.database.key };
   }
 
   /** This API as it is deployed. */
-  serveApi(env: Record<string, string> = {}): Promise<Server> {
+  serveApi(env: Record<string, string> = {}, preloaded: string[] = []): Promise<Server> {
     const settings = { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000' };
-    return this.serve(API, [], { ...settings, ...this.settings, ...env });
+    return this.serve(API, [], { ...settings, ...this.settings, ...env }, preloaded);
   }
 
   /** What the API and the worker have in common. */

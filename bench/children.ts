@@ -55,6 +55,10 @@ export class Child {
     await this.answer('working');
   }
 
+  send(message: object): void {
+    this.process.send(message);
+  }
+
   usage(): Promise<Usage> {
     this.process.send('usage');
     return this.answer('usage');

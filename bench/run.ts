@@ -12,7 +12,7 @@ import { measureAgainst } from './against.js';
 import { Bench, say } from './bench.js';
 import { HOMEWORK_ROWS } from './database.js';
 import { measureReads } from './reads.js';
-import { measureRequestLog } from './request-log.js';
+import { measureRequestLog } from './request-log/request-log.js';
 import { measureRowSecurity } from './row-security.js';
 import { measureWrites } from './writes/writes.js';
 

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { type Bench, say, type Server } from '../bench.js';
+import type { Child } from '../children.js';
+import { asAdmin } from '../database.js';
+import { pages } from '../pages.js';
+import { CONNECTIONS } from '../reads.js';
+import { atMost, judged, medianOf, ratioOf, row } from '../tables.js';
+import { postgresCpu } from './postgres-cpu.js';
+
+const MOST_OF_A_READ = atMost(1.03);
+/** Until the rows of a round are written (ms): a flush a second, and its time. */
+const REST_MS = 1_500;
+const LOGS_NAME = 'tutoring api request log';
+
+/** CPU microseconds for each request. */
+interface Cost {
+  api: number;
+  /** PostgreSQL's processes without the connection that writes the log. */
+  postgres: number;
+  log: number;
+}
+
+/**
+ * What the request log adds to a read: one API process, in which the log is switched on and off in turns. A round counts
+ * until its rows are written.
+ */
+export async function measureRequestLog(bench: Bench): Promise<void> {
+  const [page] = await pages(bench.database);
+  const server = await bench.serveApi({}, [new URL('./switch.js', import.meta.url).href]);
+  const generator = bench.start('./load.js', { measured: false });
+  const { pairs, seconds } = bench.quick ? { pairs: 6, seconds: 2 } : { pairs: 14, seconds: 2 };
+  say(`\nRequest log, ${page.name}: ${pairs} pairs of ${seconds} s with and without it, ${CONNECTIONS} connections`);
+  await asAdmin(bench.database.adminUrl, async (admin) => {
+    const run = (on: boolean) => measure(admin, generator, server, page.path, { on, seconds });
+    for (const on of [true, false, true, false]) await run(on);
+    const [on, off]: [Cost[], Cost[]] = [[], []];
+    for (let pair = 0; pair < pairs; pair++) {
+      for (const turn of pair % 2 ? [true, false] : [false, true]) (turn ? on : off).push(await run(turn));
+    }
+    say(report(on, off));
+  });
+}
+
+async function measure(
+  admin: pg.Client,
+  generator: Child,
+  { child, url, key }: Server,
+  path: string,
+  { on, seconds }: { on: boolean; seconds: number },
+): Promise<Cost> {
+  child.send({ requestLog: on });
+  const usage = async () => ({ api: (await child.usage()).cpuSeconds, ...(await postgresCpu(admin, LOGS_NAME)) });
+  const before = await usage();
+  const { requests, failures } = await generator.load({ url: url + path, key, connections: CONNECTIONS, seconds });
+  if (failures > 0) throw new Error(`${failures} requests of ${path} failed`);
+  await sleep(REST_MS);
+  const after = await usage();
+  const each = (what: keyof typeof after) => ((after[what] - before[what]) * 1e6) / requests;
+  return { api: each('api'), postgres: each('others'), log: each('log') };
+}
+
+function report(on: Cost[], off: Cost[]): string {
+  const line = (name: string, of: (cost: Cost) => number, target?: typeof MOST_OF_A_READ) => {
+    const [ours, theirs] = [on.map(of), off.map(of)];
+    const { median, lowest, highest } = ratioOf(ours, theirs);
+    return row(name, [
+      medianOf(ours).toFixed(1),
+      medianOf(theirs).toFixed(1),
+      `${median.toFixed(3)}x`,
+      `${lowest.toFixed(2)}-${highest.toFixed(2)}`,
+      ...judged(median, target),
+    ]);
+  };
+  return [
+    row('CPU µs/request', ['with', 'without', 'ratio', 'pairs', 'target']),
+    line('API process', ({ api }) => api, MOST_OF_A_READ),
+    line('PostgreSQL', ({ postgres, log }) => postgres + log),
+    row('  of it the log’s connection', [medianOf(on.map(({ log }) => log)).toFixed(1)]),
+    line('both', ({ api, postgres, log }) => api + postgres + log),
+  ].join('\n');
+}
