@@ -45,14 +45,8 @@ const SINGLE = new Set(['host', 'authorization', 'content-type']);
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
   // Nearly always: as many names as lines.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
-  const names = rawHeaders.filter((_, index) => index % 2 === 0);
-  const seen = new Set<string>();
-  return names.find((name) => {
-    const single = SINGLE.has(name.toLowerCase());
-    const repeated = single && seen.has(name.toLowerCase());
-    seen.add(name.toLowerCase());
-    return repeated;
-  });
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  return names.find((name, index) => SINGLE.has(name) && names.indexOf(name) < index);
 }
 
 /** As in RFC 9112: a name or an address, and perhaps a port. A URL also takes a path, a user and spaces. */
