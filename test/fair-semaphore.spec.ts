@@ -82,6 +82,38 @@ describe('one permit', () => {
   });
 });
 
+describe('an owner that pauses', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  it('waits, while its permit serves others', async () => {
+    const semaphore = new FairSemaphore(LIMITS);
+    expect(semaphore.acquire({ owner: 'a' })).toBeNull();
+    const other = semaphore.acquire({ owner: 'b' });
+    const again = vi.fn();
+    void semaphore.acquire({ owner: 'a' })!.then(again);
+    semaphore.release('a', 1_000);
+    await other;
+    semaphore.release('b');
+    expect(semaphore.acquire({ owner: 'c' })).toBeNull();
+    semaphore.release('c');
+    await vi.advanceTimersByTimeAsync(999);
+    expect(again).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(again).toHaveBeenCalledOnce();
+  });
+
+  it('keeps the rest of its share', () => {
+    const semaphore = new FairSemaphore({ ...LIMITS, permits: 3, share: 2 });
+    expect(semaphore.acquire({ owner: 'a' })).toBeNull();
+    semaphore.release('a', 1_000);
+    expect(semaphore.acquire({ owner: 'a' })).toBeNull();
+    expect(semaphore.acquire({ owner: 'a' })).not.toBeNull();
+    vi.advanceTimersByTime(1_000);
+    expect(semaphore.waiting).toBe(0);
+  });
+});
+
 describe('several permits', () => {
   it('leave an owner beyond its share waiting while others are served', async () => {
     const { semaphore, begun, add, endOne } = semaphoreOf({ permits: 4, share: 2 });

@@ -7,7 +7,7 @@ export interface SemaphoreLimits {
   permits: number;
   /** The most permits that one owner may hold, even while others are free, so that the next owner finds one. */
   share: number;
-  /** Permits held and claims waiting, for one owner. */
+  /** Permits held, pauses and claims waiting, for one owner. */
   perOwner: number;
   /** Claims waiting, for all owners. */
   waiting: number;
@@ -55,7 +55,8 @@ class Waiter {
 export class FairSemaphore {
   private free: number;
   private waits = 0;
-  private readonly held = new Map<string, number>();
+  /** How much of its share each owner has taken: permits held, and pauses. */
+  private readonly taken = new Map<string, number>();
   /** Owners who wait, in the order of their turns. */
   private readonly queues = new Map<string, Waiter[]>();
   private readonly waiters = new Expiries<Waiter>((waiter) => {
@@ -73,7 +74,7 @@ export class FairSemaphore {
 
   /** @throws QueueFull when the queue has no room for another claim of this owner */
   check(owner: string, perOwner = this.limits.perOwner): void {
-    const own = (this.held.get(owner) ?? 0) + (this.queues.get(owner)?.length ?? 0);
+    const own = (this.taken.get(owner) ?? 0) + (this.queues.get(owner)?.length ?? 0);
     if (own >= perOwner || this.waits >= this.limits.waiting) throw new QueueFull('The queue is full');
   }
 
@@ -110,21 +111,31 @@ export class FairSemaphore {
     return this.enqueue(owner, share, reserve, Math.min(wait ?? Infinity, this.limits.wait), signal);
   }
 
-  release(owner: string): void {
-    const held = this.held.get(owner)! - 1;
-    if (held > 0) this.held.set(owner, held);
-    else this.held.delete(owner);
+  /** @param pause how long the owner's share stays taken, while the permit serves others (ms) */
+  release(owner: string, pause = 0): void {
     this.free++;
+    if (pause > 0) {
+      setTimeout(() => {
+        this.giveBack(owner);
+        this.dispatch();
+      }, pause).unref();
+    } else this.giveBack(owner);
     this.dispatch();
   }
 
+  private giveBack(owner: string): void {
+    const taken = this.taken.get(owner)! - 1;
+    if (taken > 0) this.taken.set(owner, taken);
+    else this.taken.delete(owner);
+  }
+
   private fits(owner: string, share: number, reserve: number): boolean {
-    return this.free > reserve && (this.held.get(owner) ?? 0) < share;
+    return this.free > reserve && (this.taken.get(owner) ?? 0) < share;
   }
 
   private take(owner: string): void {
     this.free--;
-    this.held.set(owner, (this.held.get(owner) ?? 0) + 1);
+    this.taken.set(owner, (this.taken.get(owner) ?? 0) + 1);
   }
 
   private enqueue(owner: string, share: number, reserve: number, wait: number, signal?: AbortSignal): Promise<void> {

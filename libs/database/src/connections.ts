@@ -113,8 +113,7 @@ export class Connections {
     const lease = new Lease(until, () => {
       this.leases.delete(lease);
       const pause = claim.pauses ? Math.min(performance.now() - began, LONGEST_PAUSE) : 0;
-      if (pause > 0) setTimeout(() => semaphore?.release(claim.owner), pause).unref();
-      else semaphore?.release(claim.owner);
+      semaphore?.release(claim.owner, pause);
     });
     this.leases.add(lease);
     return lease;
