@@ -3,7 +3,7 @@ export type { ActingPerson, Actor } from './actor.js';
 export { type AuditDetails, AuditLog } from './audit-log.js';
 export { CredentialNotices } from './credential-notices.js';
 export { isAddress, isEmail } from './email.js';
-export { isCode, isToken, newCode, newToken, readSecret } from './invite-secrets.js';
+export { isCode, isToken, newCode, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
@@ -54,3 +54,4 @@ export type {
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
 export { type ProfileChange, type ProfileChanged, StudentProfiles } from './provisioning/student-profiles.js';
+export { hashOfToken } from './tokens.js';

@@ -4,7 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
 import type { EmailLink } from '@app/jobs';
-import { hashOfSecret, newCode, newToken } from './invite-secrets.js';
+import { hashOfSecret, newCode } from './invite-secrets.js';
+import { newToken } from './tokens.js';
 
 /** What an invite is for. */
 export interface NewInvite {

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
@@ -9,6 +8,7 @@ import { CredentialNotices } from './credential-notices.js';
 import type { Shown, UsedPasskey } from './joining/identities.js';
 import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
+import { hashOfToken, newToken } from './tokens.js';
 
 const HOUR = 3_600_000;
 /** Lifetimes of a link that somebody requested, one that confirms an address, and one from the operator (ms). */
@@ -48,7 +48,7 @@ export class PasswordLinks {
     const { secret, url, expiresAt } = this.make(life);
     const email = { kind, to: address, firstName: null, role: 'admin', link: { url, expiresAt } } as const;
     await this.db.lookUp(sql`
-      SELECT request_password_link(${uuidv7()}, ${normalizeEmail(address)}, ${hashOf(secret)}, ${`${life} ms`}::interval,
+      SELECT request_password_link(${uuidv7()}, ${normalizeEmail(address)}, ${hashOfToken(secret)}, ${`${life} ms`}::interval,
         ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
   }
 
@@ -63,7 +63,9 @@ export class PasswordLinks {
   /** A link for somebody whom the operator vouches for. Runs as the owner of the database. */
   async handOut(userId: string): Promise<{ url: string; expiresAt: Date }> {
     const { secret, url, expiresAt } = this.make(HANDED_OUT);
-    await this.db.lookUp(sql`SELECT add_password_link(${hashOf(secret)}, ${userId}, ${`${HANDED_OUT} ms`}::interval)`);
+    await this.db.lookUp(
+      sql`SELECT add_password_link(${hashOfToken(secret)}, ${userId}, ${`${HANDED_OUT} ms`}::interval)`,
+    );
     return { url, expiresAt };
   }
 
@@ -98,7 +100,7 @@ export class PasswordLinks {
     if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
     const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
-      SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOf(secret)}, ${hash},
+      SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOfToken(secret)}, ${hash},
         ${known ? link.password_hash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
     const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.password_hash)! };
     return row?.id ? { userId: row.id, shown } : null;
@@ -106,18 +108,14 @@ export class PasswordLinks {
 
   private async find(secret: string): Promise<(LinkedLogin & { password_hash: string | null }) | null> {
     const [row] = await this.db.lookUp<LinkedLogin & { password_hash: string | null }>(
-      sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOf(secret)})`,
+      sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOfToken(secret)})`,
     );
     return row ?? null;
   }
 
   private make(life: number): { secret: string; url: string; expiresAt: Date } {
-    const secret = randomBytes(32).toString('base64url');
+    const secret = newToken();
     const url = `${this.env.portalUrl}/password/${secret}`;
     return { secret, url, expiresAt: new Date(Date.now() + life) };
   }
-}
-
-function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
 }

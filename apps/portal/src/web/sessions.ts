@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import type { Shown } from '@app/accounts';
+import { hashOfToken, type Shown } from '@app/accounts';
 import { Database } from '@app/database';
 import { Cookies } from './cookies.js';
 import { networkOf } from './network.js';
@@ -93,7 +93,7 @@ export class Sessions {
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
     const [password, passkey] = 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
     const [row] = await this.db.lookUp<{ opened: boolean }>(sql`
-      SELECT open_portal_session(${uuidv7()}, ${hashOf(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey})
+      SELECT open_portal_session(${uuidv7()}, ${hashOfToken(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey})
         AS opened`);
     if (!row!.opened) throw new SignInNeeded(null);
     this.cookies.set(response, 'session', secret.toString('base64url'));
@@ -103,7 +103,7 @@ export class Sessions {
   async renew(request: Request, response: Response): Promise<void> {
     const secret = randomBytes(32);
     const [row] = await this.db.lookUp<{ renewed: boolean }>(
-      sql`SELECT renew_portal_session(${this.secretOf(request)}, ${hashOf(secret)}) AS renewed`,
+      sql`SELECT renew_portal_session(${this.secretOf(request)}, ${hashOfToken(secret)}) AS renewed`,
     );
     if (!row!.renewed) throw new SignInNeeded(null);
     this.cookies.set(response, 'session', secret.toString('base64url'));
@@ -149,15 +149,11 @@ export class Sessions {
   /** The hash by which the database finds the request's session. */
   secretOf(request: Request): Buffer | null {
     const secret = Buffer.from(this.cookies.get(request, 'session') ?? '', 'base64url');
-    return secret.length === 32 ? hashOf(secret) : null;
+    return secret.length === 32 ? hashOfToken(secret) : null;
   }
 
   private async end(request: Request): Promise<void> {
     const secret = this.secretOf(request);
     if (secret) await this.db.lookUp(sql`SELECT end_portal_session(${secret}, NULL)`);
   }
-}
-
-function hashOf(secret: Buffer): Buffer {
-  return createHash('sha256').update(secret).digest();
 }

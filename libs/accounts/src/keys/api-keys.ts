@@ -6,11 +6,11 @@ import { Database, type Deadline, type Lane } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, OPERATOR } from '../actor.js';
 import { AuditLog } from '../audit-log.js';
+import { hashOfToken } from '../tokens.js';
 import { KeyNotices } from './key-notices.js';
 import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
 import {
   expiryOf,
-  hashOfKey,
   KeyMadeBefore,
   keyName,
   KeyRefused,
@@ -81,7 +81,7 @@ export class ApiKeys {
 
   /** The stored hash of a key; null for a malformed one. */
   hash(key: string): Buffer | null {
-    return KEY.test(key) ? hashOfKey(key) : null;
+    return KEY.test(key) ? hashOfToken(key) : null;
   }
 
   /** The key with this hash, whatever its state; null when there is none. */

@@ -1,6 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
 import { AccountError } from '../organizations.js';
+import { hashOfToken } from '../tokens.js';
 import type { Scope } from './scopes.js';
 
 /** When a key expires: at an instant, after some days, at the end of a day in the organization's zone, or never. */
@@ -55,12 +56,7 @@ export class KeyMadeBefore extends Error {
 export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFour: string; lastFour: string } {
   const secret = randomBytes(32).toString('hex');
   const key = `${prefix}_live_${secret}`;
-  return { key, keyHash: hashOfKey(key), firstFour: secret.slice(0, 4), lastFour: secret.slice(-4) };
-}
-
-/** With 256 random bits a fast hash is safe; a slow one would block the process at every request. */
-export function hashOfKey(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
+  return { key, keyHash: hashOfToken(key), firstFour: secret.slice(0, 4), lastFour: secret.slice(-4) };
 }
 
 const LONGEST_NAME = 100;
