@@ -5,15 +5,15 @@ import { type Page, pages } from './pages.js';
 import { CONNECTIONS, inTurns, plansOf } from './reads.js';
 import { BRIEF_HEADING, brief } from './report.js';
 
-/** The parts of another checkout's bench that run here, with its own code. */
+/** The parts of another checkout's benchmark that this one imports. */
 interface Checkout {
   Bench: typeof Bench;
   pages: typeof pages;
 }
 
 /**
- * Pages of this API against the same pages of another built checkout, such as the commit before: each on a database that it
- * has migrated itself, in turns.
+ * Compares pages of this API with those of another built checkout, such as the previous commit. Each migrates its own
+ * database; rounds alternate between them.
  *
  * @param folder of the other checkout
  */

@@ -1,4 +1,4 @@
-/** The little of autocannon that the load generator uses; the package brings no types. */
+/** The part of autocannon that the load generator uses; the package has no types. */
 declare module 'autocannon' {
   export interface Instance extends PromiseLike<{ errors: number; timeouts: number }> {
     on(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Child } from './children.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 
-/** As `npm run start:prod` and `npm start` run the API. */
+/** The flags with which `npm run start:prod` and `npm start` run the API. */
 const PRODUCTION_FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 export const API = '../apps/api/src/main.js';
@@ -16,15 +16,15 @@ export interface Server {
   key: string;
 }
 
-/** One run: its database, and the processes that it has started. */
+/** One run: its database and the processes that it has started. */
 export class Bench {
   private readonly started: { stop(): Promise<void> }[] = [];
-  /** There once {@link prepare} is through. */
+  /** Set by {@link prepare}. */
   database: BenchDatabase;
 
   /**
-   * @param quick whether to take less time and tell less
-   * @param students of the demo, where one is measured
+   * @param quick whether to take less time and report less
+   * @param students number of students of the measured demo, if any
    */
   constructor(
     readonly quick: boolean,
@@ -33,12 +33,12 @@ export class Bench {
 
   async prepare(): Promise<void> {
     const preparing = startDatabase();
-    // Told at once, since the run may end before the database is there.
+    // Logged now, because the run may end before the database starts.
     this.started.push({ stop: async () => (await preparing).stop() });
     this.database = await preparing;
   }
 
-  /** Starts a process, which ends with the run at the latest. */
+  /** Starts a process that the end of the run stops. */
   start(module: string, options: ConstructorParameters<typeof Child>[2]): Child {
     const child = new Child(module, join(this.database.folder, `${this.started.length}.log`), options);
     this.started.push(child);
@@ -63,7 +63,7 @@ export class Bench {
     return this.serve(API, [], { ...settings, ...this.settings, ...env }, preloaded);
   }
 
-  /** What the API and the worker have in common. */
+  /** The settings that the API and the worker share. */
   get settings(): Record<string, string> {
     const { applicationUrl, workerUrl, encryptionKey } = this.database;
     return {
@@ -81,7 +81,7 @@ export class Bench {
     this.started.push({ stop: () => other.stop() });
   }
 
-  /** Ends what was started, in the reverse order; all but the database when there is more to come. */
+  /** Stops everything in reverse order, except the database if the run continues. */
   async stop(all = true): Promise<void> {
     for (const one of this.started.splice(all ? 0 : 1).reverse()) await one.stop();
   }

@@ -13,24 +13,24 @@ export const HOMEWORK_ROWS = 50_000;
 const CLASSROOMS = 40;
 const STUDENTS = 600;
 
-/** A server of its own with everything that is asked for. */
+/** The benchmark's own PostgreSQL server, with its data and keys. */
 export interface BenchDatabase {
-  /** As the application's role: row-level security holds. */
+  /** Connects as the application's role, subject to row-level security. */
   applicationUrl: string;
   workerUrl: string;
-  /** As the role that migrates and imports. */
+  /** Connects as the role that migrates and imports. */
   ownerUrl: string;
-  /** As the superuser, past row-level security: what tutorials connect as. */
+  /** Connects as the superuser, who bypasses row-level security, as tutorials do. */
   adminUrl: string;
   organizationId: string;
   /** With the scope `read`, of that organization. */
   key: string;
   /** With the scopes that the measured writes need. */
   writingKey: string;
-  /** Of the writing key. */
+  /** Id of the writing key. */
   keyId: string;
   encryptionKey: string;
-  /** For whatever else the run writes. */
+  /** Folder for the run's other files. */
   folder: string;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const postgres = await startEmbeddedPostgres({ dataDir: folder });
   const stop = async () => {
     await postgres.stop();
-    // Root's data may lie elsewhere.
+    // As root, the data may be in another folder.
     for (const path of [folder, postgres.dataDirectory]) await rm(path, { recursive: true, force: true });
   };
   try {
@@ -78,7 +78,7 @@ async function createAccounts(url: string, encryptionKey: string) {
   }
 }
 
-/** Ids are hashes of what the rows are, so that statements can refer to each other's rows. */
+/** Ids are hashes of their rows' names, so that statements can refer to each other's rows. */
 const FILL = [
   `INSERT INTO users (id, email, email_normalized, first_name, last_name)
    SELECT md5(o || kind || n)::uuid, kind || n || '@' || o || '.example', kind || n || '@' || o || '.example', 'Mia', 'Nguyen ' || n
@@ -96,7 +96,7 @@ const FILL = [
   `INSERT INTO classrooms (id, organization_id, name)
    SELECT md5(o || 'classroom' || n)::uuid, o, 'Classroom ' || n
    FROM unnest($1::uuid[]) o, generate_series(1, ${CLASSROOMS}) n`,
-  // The organization is derived from the classroom. Oldest first, the organizations in turn: as rows come in real life.
+  // The organization is derived from the classroom. Rows are inserted oldest first, alternating between the organizations, as in production.
   `INSERT INTO homework
      (id, assigned_by, title, description, homework_type, scope, classroom_id, due_date, files, created_at)
    SELECT gen_random_uuid(), md5(o || 'tutor' || 1)::uuid, 'Quadratics, exercises ' || n || ' to ' || n + 11,
@@ -106,10 +106,10 @@ const FILL = [
    FROM generate_series(${HOMEWORK_ROWS}, 1, -1) n, unnest($1::uuid[]) o`,
 ];
 
-/** Past row-level security, for what the run has to know or to arrange. */
+/** Runs a statement that bypasses row-level security. */
 export async function asAdmin<T>(url: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
   const admin = new pg.Client({ connectionString: url });
-  // An interrupted run ends the server first: that fails what is asked of it, and not this process.
+  // An interrupted run stops the server first, which must fail the query but not this process.
   admin.on('error', () => undefined);
   await admin.connect();
   try {

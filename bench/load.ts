@@ -1,13 +1,13 @@
-/** The load generator: a process of its own, so that it takes nothing from the one it measures but a core. */
+/** The load generator. It is its own process, so that it shares only the CPU with the measured one. */
 import autocannon from 'autocannon';
 
-/** What to send, with so many connections at once, for so many seconds. */
+/** What to send, over how many connections, and for how many seconds. */
 export interface Load {
   url: string;
   key: string;
   connections: number;
   seconds: number;
-  /** Requests a second, evenly; as many as the connections can without. */
+  /** Requests per second, evenly spaced; unlimited by default. */
   rate?: number;
 }
 
@@ -18,7 +18,7 @@ export interface LoadResult {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Answers other than 200, and requests without one. */
+  /** Responses other than 200, and requests without a response. */
   failures: number;
 }
 
@@ -29,7 +29,7 @@ async function run({ url, key, connections, seconds, rate }: Load): Promise<Load
   const started = performance.now();
   const load = autocannon({ url, headers, connections, duration: seconds, ...(rate && { overallRate: rate }) });
   let last = started;
-  // Measured here: autocannon's own histogram knows whole milliseconds only.
+  // Measured here, because autocannon's histogram has a resolution of one millisecond.
   load.on('response', (_client, status, _bytes, milliseconds) => {
     if (status === 200) times.push(milliseconds);
     else failures++;

@@ -10,11 +10,11 @@ import { HOMEWORK, ListHomework } from '../apps/api/src/resources/homework/homew
 import { STUDENTS } from '../apps/api/src/resources/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 
-/** Something to ask for, and the statements that the API sends to answer it. */
+/** A request, and the statements that the API sends to answer it. */
 export interface Page {
   name: string;
   path: string;
-  /** None: the limit looks the key up and answers. */
+  /** If empty, the bare server only looks up the key. */
   statements: Statement[];
 }
 
@@ -26,7 +26,7 @@ export interface Statement {
 /** A row of every statement that a list sends. */
 const ROW = { data: null, count: 0, total: 0, more: false, created_at: null, id: null };
 
-/** Keeps what the API's own code would send: the limit's queries cannot fall behind it. */
+/** Records what the API's own code sends, so that the bare server's queries stay the same. */
 class Recorder {
   readonly statements: Statement[] = [];
 
@@ -36,7 +36,7 @@ class Recorder {
   }
 }
 
-/** What the bench asks for; the first one is what the targets are about. */
+/** The measured requests; the targets apply to the first one. */
 export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
   const cursors = new Cursors(new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {})));
   const caller = { organizationId } as Caller;

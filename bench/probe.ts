@@ -1,9 +1,9 @@
 /**
- * Loaded into every measured process (`node --import`): tells the runner, over IPC, how much CPU it has used and how large
- * it has grown. In the process itself, because that is portable and exact to the microsecond.
+ * Loaded into every measured process (`node --import`): reports its CPU time and memory to the runner
+ * over IPC. Measuring inside the process is portable and exact to the microsecond.
  */
 
-/** What a process has used since it began; `rss` is the largest size seen at any moment of it. */
+/** What a process has used since it started; `rss` is its peak. */
 export interface Usage {
   cpuSeconds: number;
   rss: number;
@@ -11,7 +11,7 @@ export interface Usage {
 
 const SAMPLE_MS = 100;
 
-// Not maxRSS: on Linux a new process inherits that of the one that started it.
+// Not maxRSS: on Linux a new process inherits its parent's.
 let rss = 0;
 function sample(): void {
   rss = Math.max(rss, process.memoryUsage.rss());
@@ -24,5 +24,5 @@ process.on('message', (message) => {
   const { user, system } = process.cpuUsage();
   process.send!({ usage: { cpuSeconds: (user + system) / 1e6, rss } satisfies Usage });
 });
-// Nothing of a run outlives its runner, however that ended.
+// Exit with the runner, even if it crashed.
 process.on('disconnect', () => process.exit());

@@ -16,7 +16,7 @@ interface Plan {
   seconds: number;
 }
 
-/** For the page with targets, and for the others. */
+/** The page with targets gets more than the others. */
 const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
   quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
@@ -26,7 +26,7 @@ export function plansOf({ quick }: Bench): { main: Plan; others: Plan } {
   return PLANS[quick ? 'quick' : 'full'];
 }
 
-/** Pages of this API against the other servers. */
+/** Compares pages of this API with the other servers. */
 export async function measureReads(bench: Bench): Promise<void> {
   const { database } = bench;
   const plans = plansOf(bench);
@@ -62,7 +62,7 @@ export async function measureReads(bench: Bench): Promise<void> {
 /** Headers that Node sends by itself, or that depend on the body. */
 const NODES_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
-/** Writes down what the bare servers have to answer. @returns the file */
+/** Writes the bare servers' responses to a file. @returns the file */
 async function tell(bench: Bench, api: Server, wanted: Page[]): Promise<string> {
   const { applicationUrl, folder } = bench.database;
   const answered = wanted.map(async (page) => {
@@ -84,7 +84,7 @@ async function tell(bench: Bench, api: Server, wanted: Page[]): Promise<string> 
   return file;
 }
 
-/** The limit must send the API's bytes, the textbook the same records. */
+/** The bare server must send the same bytes as the API, and the textbook server the same records. */
 async function compare(page: Page, api: Server, limit: Server, textbook?: Server): Promise<void> {
   const { body } = await get(api, page);
   if (body !== (await get(limit, page)).body) throw new Error(`The limit's answer differs: ${page.name}`);
@@ -100,9 +100,9 @@ async function get({ url, key }: Server, page: Page): Promise<{ body: string; he
 }
 
 /**
- * A, B, C, A, B, C …: whatever else the machine does falls on all of them.
+ * Alternates between the servers (A, B, C, A, B, C …), so that other load on the machine affects all of them.
  *
- * @param asked a page of each server; where there are fewer, the last one is for the rest
+ * @param asked a page for each server; the last one serves the remaining servers
  */
 export async function inTurns(load: Child, servers: Server[], asked: Page[], plan: Plan): Promise<Rounds[]> {
   const run = (index: number, seconds: number) => {

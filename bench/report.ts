@@ -6,7 +6,7 @@ export interface Round {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** CPU milliseconds of the server's process, for each request. */
+  /** CPU time of the server's process per request (ms). */
   cpu: number;
 }
 
@@ -18,7 +18,7 @@ const AGAINST_LIMIT = { requestsPerSecond: atLeast(0.8), cpu: atMost(1.6) };
 const AGAINST_TEXTBOOK = { cpu: atMost(0.4) };
 const NAMES = { requestsPerSecond: 'requests/s', p50: 'p50', p99: 'p99', cpu: 'CPU per request' };
 
-/** Of the page that the targets are for. */
+/** Measurements of the page with targets. */
 export interface Measured {
   api: Rounds;
   limit: Rounds;
@@ -26,7 +26,7 @@ export interface Measured {
   textbook: Rounds;
 }
 
-/** Everything about that page. `rss` in megabytes. */
+/** The table of that page. `rss` is in megabytes. */
 export function fullReport({ api, limit, frame, textbook }: Measured, rss: Record<string, number>): string {
   const servers = { 'this API': api, 'bench/limit': limit, 'bench/frame': frame, 'bench/textbook': textbook };
   return [
@@ -55,7 +55,7 @@ export function fullReport({ api, limit, frame, textbook }: Measured, rss: Recor
 /** Heading of the lines of {@link brief}. */
 export const BRIEF_HEADING = (other: string) => row('', ['requests/s', `of ${other}`, 'CPU ms', `of ${other}`]);
 
-/** One line for a page that has no target: this API, and its ratios to the other server. */
+/** A line for a page without a target: this API, and its ratios to the other servers. */
 export function brief(name: string, api: Rounds, other: Rounds): string {
   return row(name, [
     median(api, 'requestsPerSecond').toFixed(0),

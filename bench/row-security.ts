@@ -17,17 +17,17 @@ import { type Bench, say } from './bench.js';
 import { asAdmin, type BenchDatabase } from './database.js';
 import { atMost, judged, medianOf, ratioOf, row } from './tables.js';
 
-/** The API's role but for BYPASSRLS: what a page costs without row-level security. */
+/** The API's role with BYPASSRLS, to measure pages without row-level security. */
 const FREE_ROLE = 'bench_bypassrls';
 const MOST_RATIO = atMost(1.3);
 const MOST_COUNTED = atMost(1.5);
-/** Reads of one turn; the fastest counts, since whatever else the machine does only adds to it. */
+/** Reads per round. The fastest one counts, because other load on the machine can only add to it. */
 const READS = 10;
 const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/;
 
 type Row = Record<string, unknown>;
 
-/** Some record of an organization ($1) for each parameter of a path. */
+/** A query for a record of an organization ($1), for each path parameter. */
 const RECORDS: Record<string, string> = {
   post_id: 'SELECT id FROM blog_posts WHERE organization_id = $1 LIMIT 1',
   tutor_id: 'SELECT tutor_id AS id FROM session_feedback WHERE organization_id = $1 AND is_public LIMIT 1',
@@ -36,14 +36,14 @@ const RECORDS: Record<string, string> = {
   session_id: 'SELECT id FROM sessions WHERE organization_id = $1 LIMIT 1',
 };
 
-/** What one request asked of the database. */
+/** The statements of one request. */
 interface Captured {
   name: string;
   counted: boolean;
   read: Parameters<Database['read']>;
 }
 
-/** The same statements with and without row-level security, and counted lists with and without their totals. */
+/** Compares statements with and without row-level security, and counted lists with and without totals. */
 export async function measureRowSecurity({ quick, students, database }: Bench): Promise<void> {
   say(`\nReads of a demo with ${students} students: fastest of ${READS}, median of rounds (ms)`);
   const captured = await capture(database, await loadDemoInto(database, students));
@@ -102,7 +102,7 @@ async function open(url: string): Promise<{ db: Database; close: () => Promise<v
   return { db: new Database(dataSource), close: () => dataSource.destroy() };
 }
 
-/** What the API asks of the database for every list (first page, by cursor, with each filter) and for single records. */
+/** The statements of every list (first page, by cursor, with each filter) and of single records. */
 async function capture(database: BenchDatabase, { id, key }: { id: string; key: string }): Promise<Captured[]> {
   const { encryptionKey, applicationUrl, adminUrl } = database;
   const settings = { DATABASE_URL: applicationUrl, ENCRYPTION_KEY: encryptionKey, LOG_LEVEL: 'silent' };
@@ -120,7 +120,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
   const read = db.read.bind(db);
   db.read = (...args: Captured['read']) => {
     const [tenant, ...statements] = args;
-    // Without the request's deadline, which is over by the time the read is repeated.
+    // Without the request's deadline, which has passed by the time the read is repeated.
     reads.push([{ ...tenant, deadline: undefined }, ...statements]);
     return read(...args) as never;
   };
@@ -160,7 +160,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
   return captured;
 }
 
-/** @returns the demo's larger organization and a reading key of it */
+/** @returns the demo's larger organization and its key with the scope `read` */
 async function loadDemoInto({ ownerUrl, encryptionKey, adminUrl }: BenchDatabase, students: number) {
   const env = loadEnv({ MIGRATION_DATABASE_URL: ownerUrl, ENCRYPTION_KEY: encryptionKey }, {});
   const { db, close } = await open(ownerUrl);

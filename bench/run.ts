@@ -1,9 +1,10 @@
 /**
- * `npm run bench`: reads of this API against the least that could answer (limit/) and against what tutorials build
- * (textbook/), on the same data, in turns within one run; then its writes (writes/), what row-level security adds to
- * pages of a demo with so many `--students`, and what the request log adds to a read. `-- --quick` takes less time and tells
- * less; `-- --only reads`, `writes`, `row-security` or `request-log` measures one part; `-- --against ../other` compares the reads with those of another built checkout. Timing
- * never fails it; it fails when it cannot measure: a server that does not start, answers that differ.
+ * `npm run bench` compares reads of this API with a bare server (limit/) and with what tutorials build (textbook/), on the
+ * same data and alternating within one run. Then it measures writes (writes/), what row-level security adds to pages of a
+ * demo with the given number of `--students`, and what the request log adds to a read. `-- --quick` takes less time and
+ * reports less. `-- --only reads`, `writes`, `row-security` or `request-log` measures one part. `-- --against ../other`
+ * compares the reads with those of another built checkout. Timing never fails a run; servers that do not start or
+ * responses that differ do.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';
@@ -47,23 +48,23 @@ async function main(): Promise<void> {
   }
 }
 
-/** Rejects when the run is to end early: what was started still has to be ended. */
+/** Rejects when the run is interrupted; started processes still have to be stopped. */
 const interrupted = new Promise<never>((_resolve, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       reject(new Error(signal));
     });
-  // Whoever reads this has left, as `head` does.
+  // The reader has closed the pipe, as `head` does.
   process.stdout.on('error', reject);
 });
 
 try {
   await Promise.race([main(), interrupted]);
 } catch (error) {
-  say(`The bench could not measure: ${error instanceof Error ? error.message : String(error)}`);
+  say(`The benchmark could not measure: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
   await bench.stop();
-  // An interrupted run may be in the middle of something.
+  // An interrupted run may still be waiting for something.
   process.exit();
 }

@@ -1,4 +1,4 @@
-/** What a value is to reach. */
+/** The target of a value. */
 export interface Target {
   text: string;
   holds: (value: number) => boolean;
@@ -14,18 +14,18 @@ export function row(name: string, cells: string[]): string {
   return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(16)).join('')}`.trimEnd();
 }
 
-/** The last two cells of a line: what was to be reached, and whether it was. */
+/** The last two cells of a line: the target, and whether it was reached. */
 export function judged(value: number, target: Target | undefined): string[] {
   return target ? [target.text, target.holds(value) ? 'reached' : 'MISSED'] : [];
 }
 
-/** A line that says how many times `theirs` ours is. Round n of both belongs together. */
+/** A line with the ratio of ours to `theirs`, compared round by round. */
 export function ratioRow(name: string, ours: number[], theirs: number[], target?: Target): string {
   const { median, lowest, highest } = ratioOf(ours, theirs);
   return row(name, [`${median.toFixed(2)}x`, `${lowest.toFixed(2)}-${highest.toFixed(2)}`, ...judged(median, target)]);
 }
 
-/** Round by round, so that a slow minute of the machine weighs on both sides; then the median. */
+/** The median of the rounds' ratios, so that a slow minute of the machine affects both sides. */
 export function ratioOf(ours: number[], theirs: number[]): { median: number; lowest: number; highest: number } {
   const each = ours.map((value, index) => value / theirs[index]!);
   return { median: medianOf(each), lowest: Math.min(...each), highest: Math.max(...each) };

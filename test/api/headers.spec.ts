@@ -138,7 +138,7 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  it('is not sent where no limit applies', async () => {
+  it('is not sent without a key or where no limit applies', async () => {
     const none = NAMES.map(() => undefined);
     expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
     expect(limitsOf(await send(api, 'GET', '/v1/ping'))).toEqual(none);

@@ -32,7 +32,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'libs/accounts/joining': {
     mutate: ['libs/accounts/src/joining/**/*.ts'],
-    specs: ['test/api/{joining,identity}.spec.ts'],
+    specs: ['test/api/{identity,joining,joining-approvals,opened-invites}.spec.ts'],
   },
   'libs/accounts/provisioning': {
     mutate: ['libs/accounts/src/provisioning/**/*.ts'],
@@ -48,7 +48,9 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/lists': {
     mutate: ['apps/api/src/http/lists/**/*.ts'],
-    specs: ['test/api/{large-answers,lists-cursors,lists-filters,lists-order,lists-paging}.spec.ts'],
+    specs: [
+      'test/api/{large-answers,lists-cursors,lists-filter-values,lists-filters,lists-order,lists-paging}.spec.ts',
+    ],
   },
   'http/lists/cursor': {
     mutate: ['apps/api/src/http/lists/cursor.ts'],
@@ -62,7 +64,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
-    specs: ['test/api/{rate-limit,rate-limit-redis,sliding-window,token-buckets}.spec.ts'],
+    specs: ['test/api/{rate-limit,rate-limit-redis,rate-limit-redis-away,sliding-window,token-buckets}.spec.ts'],
   },
   'http/request': {
     mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],
@@ -76,6 +78,6 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'http/views': { mutate: ['apps/api/src/http/views/**/*.ts'], specs: ['test/api/shapes.spec.ts'] },
   'http/writes': {
     mutate: ['apps/api/src/http/writes/**/*.ts'],
-    specs: ['test/api/{audit,idempotency,idempotency-keys,replay-access}.spec.ts'],
+    specs: ['test/api/{audit,idempotency,idempotency-keys,idempotency-replays,replay-access}.spec.ts'],
   },
 };

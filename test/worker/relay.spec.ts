@@ -60,7 +60,7 @@ describe('the relay', () => {
     expect((await room.rows()).map(({ attempts }) => attempts).sort()).toEqual([1, 1, 2, 2, 2]);
   });
 
-  it('does not send a text message after its lease expired', async () => {
+  it('does not send the content of a mail after its lease expired', async () => {
     await room.queue(addresses(1));
     const worker = await room.worker();
     const message = await worker.get(OutboxStore).claim('email', 20_000);
