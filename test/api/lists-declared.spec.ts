@@ -29,7 +29,8 @@ const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(docu
 
 function declared(route: Route): List {
   const list = operationOf(route.handler)?.list;
-  if (!list) throw new Error(`${nameOf(route)}: declare the list, and name it in api.module.ts`);
+  if (!list)
+    throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s module`);
   return list;
 }
 

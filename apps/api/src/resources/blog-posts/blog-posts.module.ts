@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
 import { PublishingModule } from '@app/publishing';
 import { HttpModule } from '../../http/http.module.js';
+import { listController } from '../../http/openapi/list-controller.js';
 import { BlogPostsController } from './blog-posts.controller.js';
+import { POSTS } from './blog-posts.queries.js';
 import { BlogPostsService } from './blog-posts.service.js';
 
-@Module({ imports: [HttpModule, PublishingModule], controllers: [BlogPostsController], providers: [BlogPostsService] })
+@Module({
+  imports: [HttpModule, PublishingModule],
+  controllers: [listController(POSTS), BlogPostsController],
+  providers: [BlogPostsService],
+})
 export class BlogPostsModule {}

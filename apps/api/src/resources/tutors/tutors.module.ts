@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../http/http.module.js';
+import { listController } from '../../http/openapi/list-controller.js';
 import { TutorsController } from './tutors.controller.js';
+import { STAFF } from './tutors.queries.js';
 import { TutorsService } from './tutors.service.js';
 
-@Module({ imports: [AccountsModule, HttpModule], controllers: [TutorsController], providers: [TutorsService] })
+@Module({
+  imports: [AccountsModule, HttpModule],
+  controllers: [listController(STAFF), TutorsController],
+  providers: [TutorsService],
+})
 export class TutorsModule {}
