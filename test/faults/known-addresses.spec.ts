@@ -10,6 +10,8 @@ const PAIRS = Number(process.env.ADDRESS_PAIRS ?? 300);
 const WARM_UP = 10;
 /** Of the medians: what a guess could tell from a few hundred answers. */
 const MOST = 1.1;
+/** Milliseconds that the promise allows in any case: less than the network's own noise. */
+const MOST_MS = 1;
 const SETTINGS = { SMTP_URL: 'smtp://127.0.0.1:1', TRUST_PROXY: 'true' };
 
 let portal: TestPortal;
@@ -57,6 +59,8 @@ async function medians(
 
 const ratio = ({ known: one, unknown: other }: { known: number; unknown: number }) =>
   Math.max(one, other) / Math.min(one, other);
+const reveals = (measured: { known: number; unknown: number }) =>
+  ratio(measured) > MOST && Math.abs(measured.known - measured.unknown) > MOST_MS;
 
 describe('known and unknown addresses', () => {
   it.each(Object.keys(FORMS))('%s answers both alike, and after the same time', async (form) => {
@@ -64,7 +68,7 @@ describe('known and unknown addresses', () => {
     const words = `${measured.known.toFixed(2)} and ${measured.unknown.toFixed(2)} ms`;
     reached(15, `${form}, known and unknown addresses: ${words} (${ratio(measured).toFixed(3)}x) in ${PAIRS} pairs`);
     expect(measured.answers.size).toBe(1);
-    expect(ratio(measured)).toBeLessThan(MOST);
+    expect([words, reveals(measured)]).toEqual([words, false]);
   });
 
   it.each(Object.keys(FORMS))('%s: a planted bug is found', async (form) => {
@@ -82,7 +86,8 @@ describe('known and unknown addresses', () => {
         if (!sent.text('email').startsWith('unknwn')) await leaky.resolveLinks();
         return page;
       };
-      expect(ratio(await medians(form, leaky))).toBeGreaterThan(MOST);
+      const measured = await medians(form, leaky);
+      expect([measured, reveals(measured)]).toEqual([measured, true]);
     } finally {
       await leaky.stop();
     }
