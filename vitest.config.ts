@@ -13,8 +13,8 @@ export default defineConfig({
     reporters: ['default', './test/support/process/summary.reporter.ts'],
     // One database a spec file: files run side by side, tests within a file in order.
     pool: 'forks',
-    // One more than the cores of a small machine, because many tests mostly wait.
-    maxWorkers: 3,
+    // Twice the cores of a small machine, because many tests mostly wait.
+    maxWorkers: 4,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     sequence: { shuffle: { files: true }, sequencer: LongestFirst },
