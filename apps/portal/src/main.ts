@@ -2,13 +2,14 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Env, loadEnv, readEnvFile } from '@app/config';
+import { endWithLauncher, Env, loadEnv, readEnvFile, tellLauncher } from '@app/config';
 import { inWords } from '@app/database';
 import { Log } from '@app/logging';
 import { configurePortal, createAdapter } from './configure-portal.js';
 import { PortalModule } from './portal.module.js';
 
 try {
+  endWithLauncher();
   readEnvFile();
   const env = loadEnv();
   env.needFor('portal');
@@ -21,12 +22,9 @@ try {
   });
   configurePortal(app);
   await app.listen(app.get(Env).portalPort, env.get('HOST') ?? '0.0.0.0');
-  // When the launcher is gone, nothing else would stop this process.
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { port } = app.getHttpServer().address() as AddressInfo;
   app.get(Log).log(`Listening on port ${port}`, 'Portal');
-  // The launcher waits for this message; without a launcher there is no channel.
-  process.send?.({ listening: port });
+  tellLauncher({ listening: port });
 } catch (error) {
   process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { loadEnv, readEnvFile } from '@app/config';
+import { endWithLauncher, loadEnv, readEnvFile, tellLauncher } from '@app/config';
 import { inWords } from '@app/database';
 import { Log } from '@app/logging';
 import { WorkerModule } from './worker.module.js';
 
 try {
+  endWithLauncher();
   readEnvFile();
   const env = loadEnv();
   env.needFor('worker');
@@ -19,9 +20,7 @@ try {
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   app.get(Log).log('Working', 'Worker');
-  // When the launcher is gone, nothing else would stop this process.
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  process.send?.({ working: true });
+  tellLauncher({ working: true });
 } catch (error) {
   process.stderr.write(`${inWords(error)}\n`);
   process.exitCode = 1;
