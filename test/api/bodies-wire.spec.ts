@@ -45,7 +45,7 @@ async function ask(headers: [string, string][], body = '', as = key): Promise<Ra
   return answer;
 }
 
-/** Runs, and tells how many invites came of it. */
+/** Runs the work and returns how many invites it created. */
 async function effectsOf(work: () => Promise<unknown>): Promise<number> {
   const before = await invites();
   await work();
@@ -59,9 +59,9 @@ describe('Expect: 100-continue', () => {
     ['an unknown key', [['Content-Length', '24']], 'garbage', 401],
     ['a key without the scope', [['Content-Length', '24']], 'read', 403],
     ['a body that is too long', [['Content-Length', '1048577']], 'good', 413],
-    ['another type', [['Content-Type', 'text/plain'], ['Content-Length', '24']], 'good', 415],
-    ['an encoding', [['Content-Encoding', 'gzip'], ['Content-Length', '24']], 'good', 415],
-  ] as [string, [string, string][], string, number][])('%s is refused before the body is asked for', async (_what, headers, who, status) => {
+    ['an unsupported type', [['Content-Type', 'text/plain'], ['Content-Length', '24']], 'good', 415],
+    ['a content encoding', [['Content-Encoding', 'gzip'], ['Content-Length', '24']], 'good', 415],
+  ] as [string, [string, string][], string, number][])('refuses %s without asking for the body', async (_what, headers, who, status) => {
     const as = { garbage: 'garbage', read: readOnly, good: key }[who];
     const typed = headers.filter(([name]) => name !== 'Content-Type');
     const type = headers.find(([name]) => name === 'Content-Type')?.[1] ?? 'application/json';
@@ -73,7 +73,7 @@ describe('Expect: 100-continue', () => {
     expect([answer.status, answer.interim, answer.headers.connection]).toEqual([status, [], 'close']);
   }); // prettier-ignore
 
-  it('a good one is asked for its body, once, and answered', async () => {
+  it('asks for the body of a good request once, and answers it', async () => {
     const socket = connect(port(), '127.0.0.1');
     const said = reading(socket);
     socket.write(bytes([expectation, ['Content-Length', String(GOOD.length)]]));
@@ -84,14 +84,14 @@ describe('Expect: 100-continue', () => {
     expect(said.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
   });
 
-  it('on a connection that is kept, a refusal ends it: what comes next is not taken for a request', async () => {
+  it('closes a kept-alive connection after a refusal and does not parse what follows as a request', async () => {
     const smuggled = bytes([['Content-Length', String(GOOD.length)]], GOOD);
     const head = bytes([expectation, ['Content-Length', String(smuggled.length)]], '', readOnly);
     const answer = await exchange(port(), head.replace('Connection: close\r\n', '') + smuggled);
     expect([answer.status, answer.answers]).toEqual([403, 1]);
   });
 
-  it('a good one on a connection that is kept leaves it open', async () => {
+  it('keeps the connection open after a good request', async () => {
     const socket = connect(port(), '127.0.0.1');
     const said = reading(socket);
     const request = bytes([expectation, ['Content-Length', String(GOOD.length)]], GOOD).replace(
@@ -106,8 +106,8 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('how long a body is', () => {
-  it('shorter than told, and then the connection ends: no effect, no harm', async () => {
+describe('body length', () => {
+  it('has no effect when the connection ends before the announced length', async () => {
     const effects = await effectsOf(async () => {
       for (let i = 0; i < 10; i++) {
         const socket = connect(port(), '127.0.0.1');
@@ -120,15 +120,15 @@ describe('how long a body is', () => {
     expect(effects).toBe(0);
   });
 
-  it('longer than told: one answer, to the told part or to what is no request behind it', async () => {
+  it('returns a single answer when the body is longer than announced', async () => {
     for (const told of [10, GOOD.length]) {
       const before = await invites();
       const answer = await ask([['Content-Length', String(told)]], `${GOOD}{"and":"more"}`);
       expect([400, told === 10 ? 422 : 201]).toContain(answer.status);
       expect(answer.answers).toBe(1);
       if (told === 10) continue;
-      // What follows is refused, and that ends the connection. The whole request may have begun by then; its client does
-      // not get to know. If it has not, it never will after its deadline.
+      // The extra bytes are refused, which closes the connection. The request may already be running then, and its
+      // client never learns. If it has not started by its deadline, it never does.
       const carriedOut = vi.waitFor(async () => expect(await invites()).toBe(before + 1), 7_000);
       if (answer.status === 201) await carriedOut;
       else await carriedOut.catch(async () => expect(await invites()).toBe(before));
@@ -136,7 +136,7 @@ describe('how long a body is', () => {
   });
 
   it.each(['-1', '0x10', '1e2', '24 24', '24, 24', '24,25', '+24', '99999999999999999999', 'x', ''])(
-    'a Content-Length of %j is no HTTP',
+    'returns 400 for a Content-Length of %j',
     async (length) => {
       expect(
         await effectsOf(async () => expect((await ask([['Content-Length', length]], GOOD)).status).toBe(400)),
@@ -144,7 +144,7 @@ describe('how long a body is', () => {
     },
   );
 
-  it('two lengths, or a length and chunks, are no HTTP', async () => {
+  it('returns 400 for two lengths, or a length with chunks', async () => {
     const length: [string, string] = ['Content-Length', String(GOOD.length)];
     const chunked: [string, string] = ['Transfer-Encoding', 'chunked'];
     const body = `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`;
@@ -157,21 +157,21 @@ describe('how long a body is', () => {
   });
 
   it.each([
-    ['whole', `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`, 201],
+    ['in one chunk', `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`, 201],
     ['byte by byte', `${Array.from(GOOD, (one) => `1\r\n${one}\r\n`).join('')}0\r\n\r\n`, 201],
     ['with extensions and trailers', `${GOOD.length.toString(16)};a=b\r\n${GOOD}\r\n0\r\nX-Later: 1\r\n\r\n`, 201],
-    ['of a wrong size', `5\r\n${GOOD}\r\n0\r\n\r\n`, 400],
+    ['with a wrong size', `5\r\n${GOOD}\r\n0\r\n\r\n`, 400],
     ['without a size', `\r\n${GOOD}\r\n0\r\n\r\n`, 400],
-    ['of a negative size', `-1\r\n${GOOD}\r\n0\r\n\r\n`, 400],
-    ['of nothing', '0\r\n\r\n', 422],
-  ])('chunks: %s', async (_what, body, status) => {
+    ['with a negative size', `-1\r\n${GOOD}\r\n0\r\n\r\n`, 400],
+    ['with no content', '0\r\n\r\n', 422],
+  ])('answers a chunked body %s', async (_what, body, status) => {
     const effects = await effectsOf(async () => {
       expect((await ask([['Transfer-Encoding', 'chunked']], body)).status).toBe(status);
     });
     expect(effects).toBe(status === 201 ? 1 : 0);
   });
 
-  it('chunks without an end: 413 as soon as they are too long', async () => {
+  it('returns 413 as soon as endless chunks exceed the limit', async () => {
     const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
     const answer = await ask([['Transfer-Encoding', 'chunked']], chunk.repeat(40));
     expect(answer.status).toBe(413);
@@ -179,7 +179,7 @@ describe('how long a body is', () => {
 });
 
 describe('slow bodies', () => {
-  it('one that arrives in time is taken', async () => {
+  it('are accepted when they arrive in time', async () => {
     const socket = connect(port(), '127.0.0.1');
     const said = reading(socket);
     socket.write(bytes([['Content-Length', String(GOOD.length)]]));
@@ -192,7 +192,7 @@ describe('slow bodies', () => {
   });
 
   it(
-    'one that does not is cut with 408, holds no connection of the database, and has no effect',
+    'are cut off with 408 after the deadline, hold no database connection and have no effect',
     { timeout: 20_000 },
     async () => {
       const { requestTimeout, headersTimeout } = api.server;
@@ -219,7 +219,7 @@ describe('slow bodies', () => {
   );
 });
 
-it('names that are given twice: the last one counts, everywhere', async () => {
+it('uses the last of two members with the same name, everywhere', async () => {
   const twice = async (body: string) => await ask([['Content-Length', String(body.length)]], body);
   expect((await twice('{"scope":"nonsense","scope":"organization"}')).status).toBe(201);
   expect((await twice('{"scope":"organization","scope":"nonsense"}')).status).toBe(422);
@@ -227,7 +227,7 @@ it('names that are given twice: the last one counts, everywhere', async () => {
   expect((await twice('{"scope":"organization","sco\\u0070e":"parent"}')).status).toBe(422);
 });
 
-it('nothing of all this was a failure of ours, and the service goes on', async () => {
+it('logs no internal error in any of these cases, and keeps serving', async () => {
   expect(api.logged.filter((line) => line.includes('"code":"internal_error"'))).toEqual([]);
   expect((await api.get('/v1/ping', readOnly)).status).toBe(200);
 });

@@ -34,7 +34,7 @@ const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', ema
 const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
 const INVITED = { status: 'ok', created: false, invited: true, error: null };
 
-/** Somebody whom another organization knows, with a profile that is not to be seen here. */
+/** A person known to another organization, whose profile must stay hidden here. */
 async function stranger(role: 'student' | 'tutor' = 'student') {
   const email = newAddress();
   const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
@@ -43,7 +43,7 @@ async function stranger(role: 'student' | 'tutor' = 'student') {
 }
 
 describe('a parent', () => {
-  it('comes with the student, linked, and is not mailed', async () => {
+  it('is created with the student, linked, and gets no email', async () => {
     const parent = ana({ phone: '5' });
     const student = await office.inviteOne(studentRow({ parent }));
     const [record] = await office.list('/v1/parents');
@@ -54,7 +54,7 @@ describe('a parent', () => {
     expect((await office.queued()).map(({ recipient }) => recipient)).toEqual([student.email]);
   });
 
-  it('without an address is made anew for each student', async () => {
+  it('without an address is created anew for each student', async () => {
     const nameless = { first_name: 'Ana', last_name: 'Silva' };
     await office.invite(studentRow({ parent: nameless }), studentRow({ parent: { ...nameless, email: null } }));
     const parents = await office.list('/v1/parents');
@@ -64,7 +64,7 @@ describe('a parent', () => {
     ]);
   });
 
-  it('of brothers and sisters is one, whose names the first one tells', async () => {
+  it('shared by siblings is created once, with the names from the first row', async () => {
     const parent = ana();
     const { results } = await office.invite(
       studentRow({ parent }),
@@ -77,13 +77,13 @@ describe('a parent', () => {
     expect([...(record!.student_ids as string[])].sort()).toEqual([...results, later].map(({ id }) => id).sort());
   });
 
-  it('who was provisioned alone is reused', async () => {
+  it('provisioned on their own is reused', async () => {
     const alone = await office.inviteOne(parentRow());
     const student = await office.inviteOne(studentRow({ parent: ana({ email: alone.email }) }));
     expect(await office.seen('/v1/parents', alone.id)).toMatchObject({ first_name: 'Mia', student_ids: [student.id] });
   });
 
-  it('who is known elsewhere is pending, with what was supplied', async () => {
+  it('known elsewhere becomes pending, with the supplied names', async () => {
     const { id, email } = await stranger('tutor');
     const result = await office.inviteOne(studentRow({ parent: ana({ email }) }));
     expect(result).toMatchObject(PROVISIONED);
@@ -91,7 +91,7 @@ describe('a parent', () => {
     expect(await office.queued()).toHaveLength(1);
   });
 
-  it('may work here, as a tutor or an admin', async () => {
+  it('may also be a tutor, an admin or the owner here', async () => {
     for (const role of ['tutor', 'admin', 'owner'] as const) {
       const { id, email } = await make.member(office.id, { role });
       await office.inviteOne(studentRow({ parent: ana({ email }) }));
@@ -102,7 +102,7 @@ describe('a parent', () => {
     expect(await office.seen('/v1/tutors', parent.id)).toMatchObject({ status: 'accepted' });
   });
 
-  it('cannot be a student here, nor a student a parent', async () => {
+  it('cannot be a student here, and a student cannot be a parent', async () => {
     const student = await office.inviteOne(studentRow());
     expect(await office.inviteOne(parentRow({ email: student.email }))).toMatchObject({
       status: 'error', error: expect.stringContaining('student') as string,
@@ -113,7 +113,7 @@ describe('a parent', () => {
     }); // prettier-ignore
   });
 
-  it('who cannot be costs the student, of whom nothing stays', async () => {
+  it('that cannot be created fails the whole row and leaves nothing behind', async () => {
     const child = await office.inviteOne(studentRow());
     const logins = async () => (await make.query('SELECT count(*) AS n FROM users'))[0];
     const before = await logins();
@@ -126,7 +126,7 @@ describe('a parent', () => {
     expect(await office.list('/v1/students')).toHaveLength(1);
   });
 
-  it('of a student who is already pending is not changed', async () => {
+  it('is not added for a student who is already pending', async () => {
     const { email } = await stranger();
     await office.inviteOne(studentRow({ email, parent: ana() }));
     await office.inviteOne(studentRow({ email, parent: ana() }));
@@ -134,8 +134,8 @@ describe('a parent', () => {
   });
 });
 
-describe('a value that cannot be', () => {
-  it.each(MALFORMED_ADDRESSES)('is the address %j', async (email) => {
+describe('addresses', () => {
+  it.each(MALFORMED_ADDRESSES)('refuses the address %j in its row only', async (email) => {
     const { results, summary } = await office.invite(
       studentRow({ email }),
       parentRow({ email }),
@@ -150,7 +150,7 @@ describe('a value that cannot be', () => {
   });
 
   it.each(['mia+exams@example.org', "o'neil@mail.example.co", 'jörg@exämple.org', '1@2.example'])(
-    'is not the address %j',
+    'accepts the address %j',
     async (local) => {
       const email = local.replace('@', `-${Date.now()}@`);
       expect(await office.inviteOne(studentRow({ email }))).toMatchObject({ ...PROVISIONED, email });
@@ -187,17 +187,17 @@ describe('a value that cannot be', () => {
     ['a student and their own parent', [studentRow({ email: twice, parent: parent() }), studentRow()], ['error', 'ok']],
     ['the same three times', [1, 2, 3].map(() => studentRow({ email: twice })), ['ok', 'error', 'error']],
     [
-      'one that was refused takes no address',
+      'a refused row does not claim its address',
       [studentRow({ email: twice, parent: ana({ email: 'nobody' }) }), studentRow({ email: twice })],
       ['error', 'ok'],
     ],
-  ])('is an address twice in one request: %s', async (_, rows, expected) => {
+  ])('checks for repeated addresses in one request: %s', async (_, rows, expected) => {
     const { results } = await office.invite(...rows);
-    // What an earlier case made elsewhere is pending here: ok all the same.
+    // An earlier case used this address in another organization, so it is pending here, which is ok too.
     expect(results.map(({ status }) => status)).toEqual(expected);
   });
 
-  it('names the row that has the address already', async () => {
+  it('names the row that already uses the address', async () => {
     const { results } = await office.invite(studentRow(), studentRow({ email: twice }), tutorRow({ email: twice }));
     expect(results[2]!.error).toBe('This address is in row 1 of this request already.');
   });

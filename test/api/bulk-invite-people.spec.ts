@@ -26,7 +26,7 @@ const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', ema
 const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
 const INVITED = { status: 'ok', created: false, invited: true, error: null };
 
-/** Somebody whom another organization knows, with a profile that is not to be seen here. */
+/** A person known to another organization, whose profile must stay hidden here. */
 async function stranger(role: 'student' | 'tutor' = 'student') {
   const email = newAddress();
   const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
@@ -36,7 +36,7 @@ async function stranger(role: 'student' | 'tutor' = 'student') {
 
 const loginOf = async (id: string) => (await make.query('SELECT * FROM users WHERE id = $1', [id]))[0];
 
-/** When the person was last mailed, by so many hours ago. */
+/** Moves the person's last email this many hours into the past. */
 const mailedAgo = async (id: string, hours: number) => {
   await make.query(
     `UPDATE members SET invited_at = now() - $3 * interval '1 hour' WHERE organization_id = $1 AND user_id = $2`,
@@ -52,7 +52,7 @@ describe('a new address', () => {
   it.each([
     ['student', '/v1/students', studentRow],
     ['tutor', '/v1/tutors', tutorRow],
-  ])('makes an accepted %s with a login', async (role, path, row) => {
+  ])('creates an accepted %s with a login', async (role, path, row) => {
     const wish = row({ email: ` ${newAddress().toUpperCase()} `, phone: '+61 400' });
     const result = await office.inviteOne(wish);
     const email = (wish.email as string).trim();
@@ -66,7 +66,7 @@ describe('a new address', () => {
     expect(invite).toMatchObject({ scope: 'account', role, target_id: result.id, email });
   });
 
-  it('gives a tutor the profile of the row', async () => {
+  it('gives a tutor the profile from the row', async () => {
     const told = { bio: 'Patient', teaching_mode: 'in_person', is_published: true };
     const { results } = await office.invite(
       tutorRow(told),
@@ -78,7 +78,7 @@ describe('a new address', () => {
     }); // prettier-ignore
   });
 
-  it('of a parent makes one who is invisible until linked, and never mailed', async () => {
+  it('of a parent creates one who is invisible until linked and never emailed', async () => {
     const result = await office.inviteOne(parentRow({ send_invite: true }));
     expect(result).toMatchObject({ status: 'ok', created: true, invited: false });
     expect(await office.list('/v1/parents')).toEqual([]);
@@ -92,7 +92,7 @@ describe('a new address', () => {
     });
   });
 
-  it('is not mailed when the row says so', async () => {
+  it('gets no email when the row opts out', async () => {
     expect(await office.inviteOne(studentRow({ send_invite: false }))).toMatchObject({
       ...PROVISIONED,
       invited: false,
@@ -101,8 +101,8 @@ describe('a new address', () => {
   });
 });
 
-describe('no address', () => {
-  it('makes an account that no mail can reach', async () => {
+describe('a missing address', () => {
+  it('creates an account with a placeholder address', async () => {
     for (const row of [
       studentRow({ email: null }),
       { type: 'student', first_name: 'Mia', last_name: 'N' } as RowWish,
@@ -119,7 +119,7 @@ describe('no address', () => {
 });
 
 describe('the address of a login elsewhere', () => {
-  it('makes a pending member of whom only what was supplied is shown', async () => {
+  it('creates a pending member who shows only what was supplied', async () => {
     const { id, email } = await stranger();
     const before = await loginOf(id);
     const result = await office.inviteOne(studentRow({ email: email.toUpperCase(), first_name: 'Mimi', phone: '1' }));
@@ -132,7 +132,7 @@ describe('the address of a login elsewhere', () => {
     expect(await office.queued()).toEqual([{ kind: 'membership_invite', recipient: email.toUpperCase() }]);
   });
 
-  it('shows nothing of the person on any list, and changes nothing for the other organization', async () => {
+  it('reveals nothing about the person in any list, and changes nothing for the other organization', async () => {
     const people = [await stranger(), await stranger('tutor'), await stranger(), await stranger('tutor')];
     const seenByOther = async () => JSON.stringify([await other.list('/v1/students'), await other.list('/v1/tutors')]);
     const before = [await seenByOther(), await make.query('SELECT * FROM users ORDER BY id')];
@@ -156,14 +156,14 @@ describe('the address of a login elsewhere', () => {
     expect(after.filter(({ id }) => id !== mine!.id)).toEqual(before[1]);
   });
 
-  it('that is nobody’s member counts as one elsewhere', async () => {
+  it('is handled the same when the login belongs to no organization', async () => {
     const { id, email } = await make.user();
     expect(await office.inviteOne(tutorRow({ email }))).toMatchObject({ ...INVITED, id });
   });
 });
 
-describe('an address again', () => {
-  it('while pending is ok, and mailed once a day at most', async () => {
+describe('a repeated address', () => {
+  it('of a pending member is ok, and emailed at most once a day', async () => {
     const { id, email } = await stranger();
     expect(await office.inviteOne(studentRow({ email }))).toMatchObject(INVITED);
     expect(await office.inviteOne(studentRow({ email }))).toMatchObject({ ...INVITED, id, invited: false });
@@ -177,7 +177,7 @@ describe('an address again', () => {
     expect(await office.list('/v1/students')).toHaveLength(1);
   });
 
-  it('is mailed when the first time it was not', async () => {
+  it('is emailed if it was not the first time', async () => {
     const { email } = await stranger();
     expect(await office.inviteOne(tutorRow({ email, send_invite: false }))).toMatchObject({
       ...INVITED,
@@ -186,7 +186,7 @@ describe('an address again', () => {
     expect(await office.inviteOne(tutorRow({ email }))).toMatchObject(INVITED);
   });
 
-  it('of an accepted member exists, and nothing is done', async () => {
+  it('of an accepted member returns exists and changes nothing', async () => {
     const rows = [studentRow(), tutorRow({ bio: 'First' })];
     const first = await office.invite(...rows);
     const everything = async () =>
@@ -204,7 +204,7 @@ describe('an address again', () => {
   });
 
   it.each(['owner', 'admin', 'tutor', 'student'] as const)(
-    'with another role is an error that names %s',
+    'with another role returns an error that names %s',
     async (role) => {
       for (const status of ['accepted', 'pending', 'archived'] as const) {
         const { email } = await make.member(office.id, { role, status });
@@ -215,7 +215,7 @@ describe('an address again', () => {
     },
   );
 
-  it('of an archived member lets them in again', async () => {
+  it('of an archived member makes them a member again', async () => {
     const { id, email } = (await office.invite(studentRow(), tutorRow({ bio: 'Kept' }))).results[1]!;
     await make.query(`UPDATE members SET status = 'archived', archived_at = now() WHERE user_id = $1`, [id]);
     await mailedAgo(id!, 48);
@@ -225,7 +225,7 @@ describe('an address again', () => {
     expect(member).toMatchObject({ archived_at: null, supplied_email: null });
   });
 
-  it('of somebody archived who never accepted asks them again', async () => {
+  it('of an archived member who never accepted makes them pending again', async () => {
     const { id, email } = await stranger();
     await office.inviteOne(studentRow({ email }));
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [office.id]);
@@ -233,7 +233,7 @@ describe('an address again', () => {
     expect(await office.seen('/v1/students', id)).toMatchObject({ status: 'pending', first_name: 'Again' });
   });
 
-  it('of a parent exists when accepted, is ok while pending', async () => {
+  it('of a parent returns exists once accepted, and ok while pending', async () => {
     const mine = await office.inviteOne(parentRow());
     expect(await office.inviteOne(parentRow({ email: mine.email }))).toMatchObject({
       status: 'exists', id: mine.id, created: false, invited: false,

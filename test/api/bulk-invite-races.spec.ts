@@ -16,11 +16,11 @@ import { reached } from '../support/faults/promise.js';
 
 const ROUNDS = 30;
 const BATCHES = 8;
-/** One organization has half of it, and may race with itself. */
+/** One organization may use half the pool, enough for its batches to race each other. */
 const POOL = 2 * BATCHES;
 const ROWS = 100;
 const MOST_STATEMENTS = 16;
-/** How long to wait for all to be at the line (ms); less than a statement may take. */
+/** How long to wait until all are at the start line (ms); shorter than the statement timeout. */
 const MOST_WAIT = 4_000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -44,10 +44,10 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
 }
 
 /**
- * Holds back whoever writes logins until `parties` transactions wait, all past what they decide on by then; so that they
- * race when it opens, however slowly this process came to send them.
+ * Blocks writes to logins until `parties` transactions wait behind the lock, past the reads that they decide on. They
+ * race when it opens, however slowly this process sent them.
  *
- * @returns how many waited
+ * @returns how many were waiting
  */
 async function startLine(parties: number): Promise<() => Promise<number>> {
   const line = make.db.createQueryRunner();
@@ -71,13 +71,13 @@ async function startLine(parties: number): Promise<() => Promise<number>> {
 }
 
 describe('overlapping batches', () => {
-  it(`of the same ${ROWS} addresses: one account for each, no failure, no row lost, no deadlock`, async () => {
+  it(`of the same ${ROWS} addresses create one account each, lose no row, and never fail or deadlock`, async () => {
     const random = new Random(SEED);
     const watch = SqlWatch.start();
     let raced = 0;
     let created = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      // One organization's batches take turns; those of several meet at the logins, which are everybody's.
+      // Batches of one organization take turns; those of several meet at the logins, which all organizations share.
       const several = round % 2 === 1;
       const offices = await Promise.all(Array.from({ length: several ? BATCHES : 1 }, () => Office.open(api, make)));
       const addresses = Array.from({ length: ROWS }, newAddress);
@@ -110,7 +110,7 @@ describe('overlapping batches', () => {
     expect(raced).toBeGreaterThan(ROUNDS * 0.8);
   }, 120_000);
 
-  it('of the same address elsewhere invite that person once for each organization', async () => {
+  it('of the same people known elsewhere invite each person once', async () => {
     const elsewhere = await Office.open(api, make);
     const office = await Office.open(api, make);
     const people = await Promise.all(Array.from({ length: 20 }, () => make.member(elsewhere.id)));
@@ -122,7 +122,7 @@ describe('overlapping batches', () => {
     expect(answers.every(({ summary }) => summary.ok === 20)).toBe(true);
   });
 
-  it('in different roles: each address gets one, the others are errors', async () => {
+  it('with different roles create each address once, and never as a student with another role', async () => {
     const office = await Office.open(api, make);
     const addresses = Array.from({ length: 20 }, newAddress);
     const kinds = [studentRow, tutorRow, parentRow];
@@ -138,7 +138,7 @@ describe('overlapping batches', () => {
     }
   });
 
-  it('whose brothers and sisters share a parent make one parent', async () => {
+  it('with siblings who share a parent create one parent', async () => {
     const office = await Office.open(api, make);
     const parent = { first_name: 'Ana', last_name: 'Silva', email: newAddress() };
     await Promise.all(Array.from({ length: 8 }, () => office.invite(studentRow({ parent }), studentRow({ parent }))));
@@ -148,7 +148,7 @@ describe('overlapping batches', () => {
 });
 
 describe('100 rows', () => {
-  /** Of every kind and every outcome. */
+  /** Rows of every kind with every outcome. */
   async function mixture(office: Office, elsewhere: Office): Promise<RowWish[]> {
     const accepted = await office.invite(...Array.from({ length: 5 }, () => studentRow()), tutorRow(), parentRow());
     const strangers = await Promise.all(Array.from({ length: 15 }, () => make.member(elsewhere.id)));
@@ -194,7 +194,7 @@ describe('100 rows', () => {
     expect(writing[0]!.length).toBeLessThanOrEqual(MOST_STATEMENTS);
   });
 
-  it(`take at most ${MOST_STATEMENTS} statements when another organization was faster`, async () => {
+  it(`take at most ${MOST_STATEMENTS} statements when another organization wins the race`, async () => {
     const [office, rival] = [await Office.open(api, make), await Office.open(api, make)];
     const users = Array.from({ length: ROWS }, () => studentRow());
     const watch = SqlWatch.start();
@@ -210,8 +210,8 @@ describe('100 rows', () => {
   });
 });
 
-describe('50 addresses that refused mail for good', () => {
-  it('are not mailed, however often they are invited', async () => {
+describe('50 suppressed addresses', () => {
+  it('get no email, however often they are invited', async () => {
     const [office, elsewhere] = [await Office.open(api, make), await Office.open(api, make)];
     const strangers = await Promise.all(Array.from({ length: 25 }, () => make.member(elsewhere.id)));
     const addresses = [...strangers.map(({ email }) => email), ...Array.from({ length: 25 }, newAddress)];
@@ -230,7 +230,7 @@ describe('50 addresses that refused mail for good', () => {
       const { sent, email } = body as { sent: boolean; email: string };
       expect([email, sent]).toEqual([email, !addresses.includes(email.toLowerCase())]);
     }
-    // Only the one whose address works, once by each way.
+    // Only the working address, once for each way of inviting.
     expect((await office.queued()).map(({ recipient }) => recipient)).toEqual([rows[50]!.email, rows[50]!.email]);
   });
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** How many people the organization has, and logins there are. */
+/** Counts the rows that an invite would add. */
 async function counts(): Promise<unknown> {
   const [row] = await make.query(
     `SELECT (SELECT count(*) FROM users)::int AS users, (SELECT count(*) FROM members)::int AS members,
@@ -40,24 +40,24 @@ const users = (...rows: object[]) => ({ users: rows });
 const without = (row: RowWish, ...fields: string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !fields.includes(name)));
 
-describe('a bulk invite whose shape is wrong', () => {
+describe('a malformed bulk invite', () => {
   const second = (row: object) => users(studentRow(), row);
   it.each<[string, object | undefined, [string, string][]]>([
     ['no body', undefined, [['body', 'missing']]],
     ['a list as the body', [], [['body', 'dict_type']]],
     ['no users', {}, [['body.users', 'missing']]],
-    ['users that are no list', { users: {} }, [['body.users', 'list_type']]],
+    ['users that are not a list', { users: {} }, [['body.users', 'list_type']]],
     ['users that are null', { users: null }, [['body.users', 'list_type']]],
     ['no rows', users(), [['body.users', 'too_short']]],
     ['101 rows', users(...Array.from({ length: 101 }, () => studentRow())), [['body.users', 'too_long']]],
-    ['something beside users', { ...users(studentRow()), mode: 'fast' }, [['body.mode', 'extra_forbidden']]],
-    ['a row that is no object', users('mia' as never), [['body.users.0', 'dict_type']]],
+    ['an unknown field beside users', { ...users(studentRow()), mode: 'fast' }, [['body.mode', 'extra_forbidden']]],
+    ['a row that is not an object', users('mia' as never), [['body.users.0', 'dict_type']]],
     ['a row that is null', { users: [null] }, [['body.users.0', 'dict_type']]],
     ['a list in place of a row', { users: [[studentRow()]] }, [['body.users.0', 'dict_type']]],
     ['no type', second(without(studentRow(), 'type')), [['body.users.1', 'union_tag_not_found']]],
-    ['another type', second({ ...studentRow(), type: 'admin' }), [['body.users.1', 'union_tag_invalid']]],
-    ['a type that is no text', second({ ...studentRow(), type: 7 }), [['body.users.1', 'union_tag_invalid']]],
-    ['a type of the prototype', second({ ...studentRow(), type: 'toString' }), [['body.users.1', 'union_tag_invalid']]],
+    ['an unknown type', second({ ...studentRow(), type: 'admin' }), [['body.users.1', 'union_tag_invalid']]],
+    ['a type that is not text', second({ ...studentRow(), type: 7 }), [['body.users.1', 'union_tag_invalid']]],
+    ['an inherited type', second({ ...studentRow(), type: 'toString' }), [['body.users.1', 'union_tag_invalid']]],
     ['nothing but a constructor', second({ constructor: 'x' }), [['body.users.1', 'union_tag_not_found']]],
     ['a constructor', second(studentRow({ constructor: 'x' })), [['body.users.1.constructor', 'extra_forbidden']]],
     ['a prototype', second({ ...studentRow(), ['__proto__']: 'x' }), [['body.users.1.__proto__', 'extra_forbidden']]],
@@ -86,7 +86,7 @@ describe('a bulk invite whose shape is wrong', () => {
     ['half a surrogate', second(studentRow({ first_name: 'a\ud800' })), [['body.users.1.first_name', 'value_error']]],
     ['a number for an email', second(studentRow({ email: 1 })), [['body.users.1.email', 'string_type']]],
     ['a text for send_invite', second(tutorRow({ send_invite: 'false' })), [['body.users.1.send_invite', 'bool_type']]],
-    ['another teaching mode', second(tutorRow({ teaching_mode: 'remote' })), [['body.users.1.teaching_mode', 'enum']]],
+    ['a wrong teaching mode', second(tutorRow({ teaching_mode: 'remote' })), [['body.users.1.teaching_mode', 'enum']]],
     [
       'a text for is_published',
       second(tutorRow({ is_published: 'yes' })),
@@ -103,7 +103,7 @@ describe('a bulk invite whose shape is wrong', () => {
     ],
     ['a text for a parent', second(studentRow({ parent: 'Ana' })), [['body.users.1.parent', 'dict_type']]],
     [
-      'a parent without names, with more than there is',
+      'a parent without names and with an unknown field',
       users(studentRow({ parent: { email: 'ana@example.org', age: 40 } })),
       [
         ['body.users.0.parent.age', 'extra_forbidden'],
@@ -125,7 +125,7 @@ describe('a bulk invite whose shape is wrong', () => {
         ['body.users.3.phone', 'string_type'],
       ],
     ],
-  ])('%s', async (_, body, expected) => {
+  ])('returns 422 for %s', async (_, body, expected) => {
     const before = await counts();
     const answer = await office.post(PATH, body);
     expect(answer.status).toBe(422);
@@ -145,7 +145,7 @@ describe('a bulk invite whose shape is wrong', () => {
 });
 
 describe('a bulk invite', () => {
-  it('takes names up to the bound, and what surrounds them not', async () => {
+  it('accepts names of 200 characters and trims them', async () => {
     const { results } = await office.invite(
       studentRow({ first_name: emoji(200), last_name: ' x ', email: null, phone: '' }),
       studentRow({ first_name: `\n${'é'.repeat(200)} `, last_name: '\u{1f469}\u200d\u{1f680}' }),
@@ -155,7 +155,7 @@ describe('a bulk invite', () => {
     expect(student).toMatchObject({ first_name: emoji(200), last_name: 'x', email: null, placeholder_email: true });
   });
 
-  it('takes 100 rows of every kind, and answers them in their order', async () => {
+  it('accepts 100 rows of every kind and returns their results in order', async () => {
     const rows = Array.from({ length: 100 }, (_, index) => [studentRow, tutorRow, parentRow][index % 3]!());
     const { results, summary } = await office.invite(...rows);
     expect(results.map(({ index, type, email }) => [index, type, email])).toEqual(
@@ -165,7 +165,7 @@ describe('a bulk invite', () => {
     expect(new Set(results.map(({ id }) => id)).size).toBe(100);
   });
 
-  it('answers every field of every row', async () => {
+  it('returns every field for every row', async () => {
     const { results } = await office.invite(studentRow({ email: null }), studentRow({ email: 'nobody' }));
     expect(results).toEqual([
       {
@@ -179,7 +179,7 @@ describe('a bulk invite', () => {
     ]); // prettier-ignore
   });
 
-  it('leaves one audit row with ids, and no name or address in it', async () => {
+  it('writes one audit row with ids, and no name or address in it', async () => {
     const school = await Office.open(api, make);
     const { results } = await school.invite(studentRow(), tutorRow(), studentRow({ email: 'nobody' }));
     const rows = await make.query<{ operation: string; status: number; details: object; text: string }>(
@@ -195,7 +195,7 @@ describe('a bulk invite', () => {
     expect(rows[0]!.text).not.toMatch(/Mia|Nguyen|example\.org|nobody/);
   });
 
-  it('replays its answer byte for byte to the same key, and does nothing again', async () => {
+  it('replays its answer byte for byte to the same key, with no further effect', async () => {
     const headers = { 'Idempotency-Key': 'batch-1' };
     const body = users(studentRow({ email: null }), tutorRow(), studentRow({ email: 'nobody' }));
     const first = await office.send('post', PATH, body, { headers });
@@ -218,7 +218,7 @@ describe('the scopes of a bulk invite', () => {
     write: ['tutor'],
   };
 
-  it.each(ALL)('%s alone admits exactly its rows', async (scope) => {
+  it.each(ALL)('%s alone admits only its own rows', async (scope) => {
     const key = await api.key(office.id, { scopes: [scope] });
     const admitted: string[] = [];
     for (const [kind, row] of Object.entries(kinds)) {
@@ -236,7 +236,7 @@ describe('the scopes of a bulk invite', () => {
     expect(admitted).toEqual(opened[scope] ?? []);
   });
 
-  it('are all or nothing for mixed rows', async () => {
+  it('must cover every row', async () => {
     const before = await counts();
     for (const scopes of [['students:write'], ['tutors:write']] as Scope[][]) {
       const key = await api.key(office.id, { scopes });
@@ -256,7 +256,7 @@ describe('the scopes of a bulk invite', () => {
     expect((await office.send('post', PATH, users(studentRow(), tutorRow()), { key: both })).status).toBe(200);
   });
 
-  it('are looked at after the body, but for a key with none of them', async () => {
+  it('are checked after the body, unless the key has none of them', async () => {
     const wrong = users({ type: 'tutor' });
     const students = await api.key(office.id, { scopes: ['students:write'] });
     expect((await office.send('post', PATH, wrong, { key: students })).status).toBe(422);
@@ -264,7 +264,7 @@ describe('the scopes of a bulk invite', () => {
     expect((await office.send('post', PATH, wrong, { key: none })).status).toBe(403);
   });
 
-  it('are asked of a replay too', async () => {
+  it('are checked on a replay too', async () => {
     const headers = { 'Idempotency-Key': 'by-both' };
     const body = users(tutorRow());
     expect((await office.send('post', PATH, body, { headers })).status).toBe(200);

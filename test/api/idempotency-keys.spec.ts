@@ -41,10 +41,10 @@ function post(path: string, body: object | string, idempotencyKey: string, as = 
 const total = async (table: string) =>
   (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
 
-describe('the same key with another body', () => {
+describe('a request that reuses a key', () => {
   type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-  /** The same value with one thing changed, and still valid. */
+  /** The same value with one change, and still valid. */
   function mutated(body: Record<string, Json>): Record<string, Json> {
     const name = random.pick(Object.keys(body));
     const value = body[name]!;
@@ -70,7 +70,7 @@ describe('the same key with another body', () => {
     return text === value || text.trim() === '' ? mutated(body) : { ...body, [name]: text };
   }
 
-  it('500 bodies with one thing changed: all 422 at the header, no effect, nothing told', async () => {
+  it('returns 422 without any effect or trace of the first answer for each of 500 changed bodies', async () => {
     const body = { name: 'Quadratics for Year 10', tags: ['one', 'two', 'three'] };
     const first = await post('/v1/probes', body, 'mutations');
     expect(first.status).toBe(201);
@@ -96,7 +96,7 @@ describe('the same key with another body', () => {
     expect((await post('/v1/probes', body, 'mutations')).text).toBe(first.text);
   });
 
-  it('counts what JSON means: not the order of names, blanks, escapes or how a number is written', async () => {
+  it('matches when its body is the same JSON, whatever its member order, whitespace and escapes', async () => {
     const first = await post('/v1/probes', '{"name":"Mia","tags":["a","b"]}', 'spelling');
     const spellings = [
       '{"tags":["a","b"],"name":"Mia"}',
@@ -113,7 +113,7 @@ describe('the same key with another body', () => {
     }
   });
 
-  it('a faulty body is a faulty body, whether the key was used or not', async () => {
+  it('gets the validation error for an invalid body', async () => {
     await post('/v1/probes', { name: 'x' }, 'faulty');
     const { status, text } = await post('/v1/probes', { nam: 'x' }, 'faulty');
     expect(status).toBe(422);
@@ -122,7 +122,7 @@ describe('the same key with another body', () => {
 });
 
 describe('the scope of a key', () => {
-  it('is the organization: the same key in two has two effects, and neither sees the other', async () => {
+  it('is the organization: the same key in two organizations has two effects, and neither sees the other', async () => {
     const other = (await make.organization()).id;
     const theirs = await api.key(other, { scopes: ['write'] });
     const body = { name: 'shared' };
@@ -133,7 +133,7 @@ describe('the scope of a key', () => {
     expect([ours.status, foreign.status]).toEqual([201, 201]);
     expect(foreign.headers['idempotency-replayed']).toBeUndefined();
     expect(foreign.text).not.toBe(ours.text);
-    // With another body it is not even a conflict.
+    // Not even another body conflicts.
     const third = await api.key((await make.organization()).id, { scopes: ['write'] });
     expect((await post('/v1/probes', { name: 'else' }, 'shared', third)).status).toBe(201);
     expect(await make.query(`SELECT organization_id FROM subjects WHERE name LIKE 'shared %' ORDER BY 1`)).toEqual(
@@ -141,7 +141,7 @@ describe('the scope of a key', () => {
     );
   });
 
-  it('is the path too, with its ids; any key of the organization is in it', async () => {
+  it('includes the path with its ids, and covers every API key of the organization', async () => {
     const body = { name: 'paths' };
     const paths = ['/v1/probes', '/v1/probes/a/again', '/v1/probes/b/again', '/v1/probes/empty'];
     for (const path of paths)
@@ -152,7 +152,7 @@ describe('the scope of a key', () => {
     expect(await make.query(`SELECT id FROM subjects WHERE name LIKE 'paths %'`)).toHaveLength(paths.length);
   });
 
-  it('may be a very long path: no 5xx', async () => {
+  it('includes very long paths without failing', async () => {
     for (const length of [200, 255, 256, 3000, 12_000]) {
       const path = `/v1/probes/${'x'.repeat(length)}/again`;
       const [first, again] = [await post(path, { name: 'long' }, 'long'), await post(path, { name: 'long' }, 'long')];
@@ -160,7 +160,7 @@ describe('the scope of a key', () => {
     }
   });
 
-  it('no key, no memory; and where nothing is created a key means nothing', async () => {
+  it('is limited to requests that send a key and create something', async () => {
     const keyless = () =>
       supertest(api.server).post('/v1/probes').set('Authorization', `Token token=${key}`).send({ name: 'keyless' });
     expect((await keyless()).text).not.toBe((await keyless()).text);
@@ -182,8 +182,8 @@ describe('the scope of a key', () => {
   });
 });
 
-describe('what can be a key', () => {
-  /** Over a socket of its own: each character is a byte. */
+describe('idempotency key syntax', () => {
+  /** Sends over its own socket, so that each character is one byte. */
   async function ask(headers: [string, string][], name: string): Promise<RawAnswer> {
     const { port } = api.server.address() as AddressInfo;
     const body = JSON.stringify({ name });
@@ -216,7 +216,7 @@ describe('what can be a key', () => {
     [[name, 'x']],
     [[name, 'x'.repeat(254)]],
     [[name, 'x'.repeat(255)]],
-    [[name, `  padded-${uuidv7()}\t `]], // Blanks around a header's value are not part of it.
+    [[name, `  padded-${uuidv7()}\t `]], // Whitespace around a header's value is not part of it.
     [['iDEMPOTENCY-kEY', `case-${uuidv7()}`]],
   ];
 
@@ -239,7 +239,7 @@ describe('what can be a key', () => {
     [[name, 'a'], [name, 'a']],
     [[name, ''], [name, 'a']],
     [['idempotency-key', 'a'], ['IDEMPOTENCY-KEY', 'b']],
-    // What is no header at all is refused by the parser: the same 400.
+    // The HTTP parser refuses malformed headers with the same 400.
     ...['\0', '\x01', '\x0b', '\x7f', '\r', '\n', 'a\rb', 'a\nb', 'a\0b', 'a\r\n b', 'a\r\nb'].map(
       (value): [string, string][] => [[name, value]],
     ),
@@ -254,13 +254,13 @@ describe('what can be a key', () => {
     return [[name, characters.join('')]];
   }
 
-  /** By what the contract says, from the bytes alone. */
+  /** Decides from the bytes alone, as the contract does. */
   function isKey(headers: [string, string][]): boolean {
     const value = headers[0]![1].replaceAll(/^[\t ]+|[\t ]+$/g, '');
     return headers.length === 1 && /^[\x21-\x7e]{1,255}$/.test(value);
   }
 
-  it('200 keys and more: 201 with one effect, or 400 with none', async () => {
+  it('returns 201 with one effect or 400 with none, for more than 200 keys', async () => {
     const cases = [...GOOD, ...BAD, ...Array.from({ length: 90 }, generated)];
     expect(cases.length).toBeGreaterThan(200);
     expect([GOOD.every(isKey), BAD.some(isKey)]).toEqual([true, false]);

@@ -54,7 +54,7 @@ const told = (answer: RawAnswer) => faultsOf(answer) as unknown as Told[];
 const MORE = / Further faults, not listed: ([\d,]+)\.$/;
 const moreOf = ({ msg }: Told) => Number(MORE.exec(msg)?.[1]?.replaceAll(',', '') ?? 0);
 
-/** How many faults there are in all, of which the first 100 are listed. */
+/** The number of all faults, of which the first 100 are listed. */
 function countOf(answer: RawAnswer): number {
   const faults = told(answer);
   expect(faults.length).toBeLessThanOrEqual(100);
@@ -62,26 +62,26 @@ function countOf(answer: RawAnswer): number {
   return faults.length + moreOf(faults.at(-1)!);
 }
 
-/** So many names that no class has. */
+/** This many unknown members. */
 const names = (count: number) => Array.from({ length: count }, (_, n) => `"n${n}":0`).join(',');
 
-describe('an answer lists 100 faults and counts the others', () => {
-  it.each([1, 99, 100, 101, 250, 4_999])('%i unknown names', async (count) => {
+describe('an answer lists 100 faults and counts the rest', () => {
+  it.each([1, 99, 100, 101, 250, 4_999])('for %i unknown names', async (count) => {
     expect(countOf(await ask('PATCH', `/v1/students/${uuidv7()}`, `{${names(count)}}`))).toBe(count);
     const query = Array.from({ length: Math.min(count, 2_000) }, (_, n) => `n${n}`).join('&');
     expect(countOf(await ask('GET', `/v1/homework?${query}`))).toBe(Math.min(count, 2_000));
   });
 
-  it('of the query and the body together, in the caller’s order', async () => {
+  it('from the query and the body together, in the order the caller sent them', async () => {
     const answer = await ask('POST', '/v1/students?a&b', `{"x":1,"first_name":7,${names(200)}}`);
     expect(told(answer).slice(0, 4).map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([
       'query.a extra_forbidden', 'query.b extra_forbidden', 'body.x extra_forbidden', 'body.first_name string_type',
     ]);
-    // The last name is missing besides.
+    // last_name is missing as well.
     expect(countOf(answer)).toBe(2 + 2 + 200 + 1);
   }); // prettier-ignore
 
-  it('of many rows', async () => {
+  it('across many rows', async () => {
     const rows = Array.from({ length: 90 }, () => `{"type":"tutor","first_name":"a","last_name":"b",${names(50)}}`);
     const answer = await ask('POST', '/v1/users/bulk-invite', `{"users":[${rows.join()}]}`);
     expect(countOf(answer)).toBe(90 * 50);
@@ -89,12 +89,12 @@ describe('an answer lists 100 faults and counts the others', () => {
   });
 });
 
-describe('unknown names by the megabyte', () => {
+describe('megabytes of unknown names', () => {
   it.each([
     ['POST', '/v1/students', 262_144],
     ['POST', '/v1/students', 1_048_576],
     ['POST', '/v1/blog-posts', 3_145_728],
-  ])('%s %s, %i bytes: the first 100 are told, and their number', async (method, path, size) => {
+  ])('%s %s with %i bytes: the first 100 are listed with their total', async (method, path, size) => {
     const members = manyOf((n) => `"n${n}":0`, size - 2).split(',');
     const answer = await ask(method, path, `{${members.join()}}`);
     expect(told(answer).map(({ loc, type }) => [...loc, type])).toEqual(
@@ -103,33 +103,33 @@ describe('unknown names by the megabyte', () => {
     expect(countOf(answer)).toBe(members.length);
   });
 
-  it('known names among them, and escaped ones, are not told', async () => {
+  it('known names among them, even escaped ones, are not reported', async () => {
     const answer = await ask('POST', '/v1/students', `{"first_name":1,"last\\u005fname":2,"\\u0078":3,${names(20_000)}}`);
     expect(told(answer)[0]?.loc).toEqual(['body', 'x']);
     expect(countOf(answer)).toBe(20_001);
   }); // prettier-ignore
 
-  it('inside of a field, the field is told', async () => {
+  it('nested in a field: only the field is reported', async () => {
     for (const value of [`{${names(20_000)}}`, `[{${names(20_000)}}]`, `[${'[],'.repeat(20_000)}0]`]) {
       const answer = await ask('POST', '/v1/users/bulk-invite', `{"users":${value}}`);
       expect(told(answer)).toMatchObject([{ loc: ['body', 'users'], type: 'too_long' }]);
     }
   });
 
-  it('a list of nothing else, or what is not JSON, is told as a whole', async () => {
+  it('an oversized list, or invalid JSON, is reported as a whole', async () => {
     for (const [body, type] of [[`[${'{},'.repeat(20_000)}{}]`, 'too_long'], [`{${':,'.repeat(20_000)}}`, 'json_invalid']] as const) {
       expect(told(await ask('POST', '/v1/students', body))).toMatchObject([{ loc: ['body'], type }]);
     }
   }); // prettier-ignore
 
-  it('10,000 members and items are read', async () => {
+  it('10,000 members and items are still read', async () => {
     const answer = await ask('POST', '/v1/students', `{"first_name":"a","last_name":"b","x":[${'0,'.repeat(9_995)}0]}`);
     expect(told(answer)).toMatchObject([{ loc: ['body', 'x'], type: 'extra_forbidden' }]);
   });
 });
 
 describe('an unknown name', () => {
-  it.each([['letters', 'a'], ['emoji', '💩'], ['escapes', '\\u0001'], ['half a pair', '\\ud83d']])('of %s is repeated up to 100 characters', async (_, unit) => {
+  it.each([['letters', 'a'], ['emoji', '💩'], ['escapes', '\\u0001'], ['half a pair', '\\ud83d']])('made of %s is echoed up to 100 characters', async (_, unit) => {
     const point = JSON.parse(`"${unit}"`) as string;
     const named = async (length: number) => {
       const [fault] = told(await ask('POST', '/v1/students', `{"first_name":"a","last_name":"b","${unit.repeat(length)}":0}`));
@@ -140,13 +140,13 @@ describe('an unknown name', () => {
     expect(await named(150_000)).toBe(`${point.repeat(100)}…`);
   }); // prettier-ignore
 
-  it('in a query is, too', async () => {
+  it('in a query is echoed up to 100 characters, too', async () => {
     const [fault] = told(await ask('GET', `/v1/homework?${'a'.repeat(12_000)}=1`));
     expect(fault!.loc).toEqual(['query', `${'a'.repeat(100)}…`]);
   });
 });
 
-it('a query name that is repeated 5,000 times is one fault', async () => {
+it('reports a query name repeated 5,000 times as one fault', async () => {
   for (const name of ['limit', 'x', 'student_id']) {
     const [fault, ...others] = told(await ask('GET', `/v1/homework?${manyOf(() => name, 13_000, '&')}`));
     expect([fault!.loc, others]).toEqual([['query', name], []]);
@@ -159,8 +159,8 @@ describe('the file name of an upload', () => {
 
   it.each([
     ['quotes', '\\"'], ['backslashes', '\\\\'], ['dots', '.'], ['dots and letters', '.a'], ['slashes', '/'], ['dots before a letter', '..a'],
-  ])('of %s: 15,000 characters are read, and 200,000 refused', async (_, unit) => {
-    // What it names is no image.
+  ])('made of %s is read at 15,000 characters and refused at 200,000', async (_, unit) => {
+    // The content is not an image.
     expect((await upload(`a${unit.repeat(15_000 / unit.length)}a`)).status).toBe(415);
     const [fault] = told(await upload(`a${unit.repeat(200_000 / unit.length)}a`));
     expect(fault!.loc).toEqual(['body']);
@@ -181,7 +181,7 @@ describe('control characters', () => {
         .filter(isText)
         .map((place) => ({ ...place, route })),
     );
-  /** What the place's value is told of. */
+  /** The types of the control-character faults reported for this text. */
   async function faultsAt({ route, around }: TextPlace, text: string): Promise<string[]> {
     const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
     const { status, body } = await ask(route.method, path, around(`"a${text}b"`));
@@ -189,7 +189,7 @@ describe('control characters', () => {
     return status === 422 ? detail.filter(({ msg }) => msg.includes('control characters')).map(({ type }) => type) : [];
   }
 
-  it('in any text of any body are refused, all but tab, line feed and carriage return', async () => {
+  it('are refused in every text of every body, except tab, line feed and carriage return', async () => {
     const places = texts();
     expect(places.length).toBeGreaterThan(30);
     const wrong: string[] = [];
@@ -205,7 +205,7 @@ describe('control characters', () => {
     expect(wrong).toEqual([]);
   }, 120_000); // prettier-ignore
 
-  it('in any parameter of any query are refused', async () => {
+  it('are refused in every query parameter', async () => {
     const parameters = await parametersOfReads(api);
     await inLots(parameters, async ({ route, name }) => {
       const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
@@ -216,7 +216,7 @@ describe('control characters', () => {
     });
   }, 120_000);
 
-  it('are kept where they are allowed', async () => {
+  it('are stored unchanged where they are allowed', async () => {
     const content = 'a\tb\nc\r\nd\u007fe';
     const post = await ask('POST', '/v1/blog-posts', JSON.stringify({ title: 'Lines', slug: 'lines', content }));
     const { id } = JSON.parse(post.body) as { id: string };

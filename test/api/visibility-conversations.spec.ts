@@ -46,21 +46,21 @@ const setStatus = (organizationId: string, userId: string, status: string) =>
     status,
   ]);
 
-describe('a thread is seen by', () => {
-  it('the organization of an active participant, and no other', async () => {
+describe('a conversation is visible to', () => {
+  it('the organization of an active participant and no other', async () => {
     const { id } = await make.conversation({ participants: [(await make.tutor(a.id)).id] });
     expect(await seen(a.key)).toEqual([id]);
     expect(await seen(b.key)).toEqual([]);
   });
 
-  it('every organization that has one of its participants', async () => {
+  it('every organization with a participant in it', async () => {
     const participants = [(await make.tutor(a.id)).id, (await make.student(b.id)).id];
     const { id } = await make.conversation({ type: 'triad', participants });
     expect(await seen(a.key)).toEqual([id]);
     expect(await seen(b.key)).toEqual([id]);
   });
 
-  it('nobody, when no participant is a member', async () => {
+  it('nobody when no participant is a member', async () => {
     const student = await make.student(a.id);
     const parent = await make.parent(a.id, { children: [student.id] });
     await make.conversation({ participants: [(await make.user()).id, parent.id] });
@@ -68,7 +68,7 @@ describe('a thread is seen by', () => {
     expect(await seen(a.key)).toEqual([]);
   });
 
-  it('not those whom a participant left, and again after coming back', async () => {
+  it('an organization only while its participant has not left', async () => {
     const tutor = await make.tutor(a.id);
     const { id } = await make.conversation({ participants: [tutor.id, (await make.student(b.id)).id] });
     const leave = (at: string | null) =>
@@ -80,7 +80,7 @@ describe('a thread is seen by', () => {
     expect(await seen(a.key)).toEqual([id]);
   });
 
-  it('only accepted members’ organizations', async () => {
+  it('organizations of accepted members only', async () => {
     const tutor = await make.tutor(a.id);
     const { id } = await make.conversation({ participants: [tutor.id] });
     for (const [status, expected] of [
@@ -104,8 +104,8 @@ describe('a thread is seen by', () => {
   });
 });
 
-describe('a thread shows', () => {
-  it('its active participants and their roles, in the order they came, whoever they belong to', async () => {
+describe('a conversation shows', () => {
+  it('its active participants with their roles, in joining order, from every organization', async () => {
     const [tutor, student, parent, gone] = [
       await make.tutor(a.id),
       await make.student(b.id),
@@ -125,7 +125,7 @@ describe('a thread shows', () => {
     for (const { key } of [a, b]) expect(await threads(key)).toMatchObject([{ id, participants: expected }]);
   });
 
-  it('the time of its last message that everyone may read', async () => {
+  it('the time of its last message visible to everyone', async () => {
     const { id } = await make.conversation({ participants: [(await make.tutor(a.id)).id] });
     const last = async () => (await threads(a.key))[0]!.last_message_at;
     const say = (at: string, visibility: 'everyone' | 'private') =>
@@ -145,7 +145,7 @@ describe('a thread shows', () => {
     expect(await last()).toBeNull();
   });
 
-  it('nothing that was said in it', async () => {
+  it('no message text', async () => {
     const { id } = await make.conversation({ participants: [(await make.tutor(a.id)).id], title: 'Questions' });
     await make.message(id, { content: 'a-private-word', visibility: 'private' });
     await make.message(id, { content: 'a-public-word' });
@@ -154,7 +154,7 @@ describe('a thread shows', () => {
     expect(text).not.toContain('-word');
   });
 
-  it('the same to everybody who moves it: the order follows the public messages', async () => {
+  it('no private message through its position in the list', async () => {
     const { id: tutor } = await make.tutor(a.id);
     const ids: string[] = [];
     for (const at of ['2026-05-01T08:00:00Z', '2026-05-01T09:00:00Z', '2026-05-01T10:00:00Z']) {

@@ -11,7 +11,7 @@ let api: TestApi;
 let make: Factories;
 let a: { id: string; key: string };
 let b: { id: string; key: string };
-/** Teaches in both. */
+/** Teaches in both organizations. */
 let tutor: string;
 
 beforeAll(async () => {
@@ -49,20 +49,20 @@ const reviews = async (key: string, query = ''): Promise<string[]> =>
   (await list(`/v1/tutors/${tutor}/reviews${query}`, key)).map(({ id }) => id);
 
 describe('feedback', () => {
-  it('belongs to the organization of its submission, though the tutor teaches elsewhere too', async () => {
+  it('belongs to the organization it was submitted in, even if the tutor also teaches elsewhere', async () => {
     const [inA, inB] = [await make.feedback(a.id, tutor), await make.feedback(b.id, tutor)];
     expect(await feedback(a.key)).toEqual([inA.id]);
     expect(await feedback(b.key)).toEqual([inB.id]);
   });
 
-  it('belongs to the organization of its session, whoever writes it down', async () => {
+  it('belongs to the organization of its session, whichever organization records it', async () => {
     const session = await make.session(a.id, { tutorId: tutor });
     const { id } = await make.feedback(b.id, tutor, { sessionId: session.id });
     expect(await feedback(a.key)).toEqual([id]);
     expect(await feedback(b.key)).toEqual([]);
   });
 
-  it('keeps its stamp when the tutor goes', async () => {
+  it('stays with its organization when the tutor leaves', async () => {
     const { id } = await make.feedback(a.id, tutor);
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
     await make.query('UPDATE session_feedback SET organization_id = $2 WHERE id = $1', [id, b.id]);
@@ -70,7 +70,7 @@ describe('feedback', () => {
     expect(await feedback(b.key)).toEqual([]);
   });
 
-  it('of old times, which carries no organization, is nobody’s', async () => {
+  it('without an organization is visible to nobody', async () => {
     const session = await make.session(a.id, { tutorId: tutor });
     const legacy = { legacy: true, sessionId: session.id, comment: 'Splendid', isPublic: true };
     await make.feedback(a.id, tutor, legacy);
@@ -80,7 +80,7 @@ describe('feedback', () => {
     expect(await reviews(a.key)).toEqual([id]);
   });
 
-  it('is shown private or public, with words or without, unless only the public is wanted', async () => {
+  it('is listed public or private, with or without a comment, unless public_only is set', async () => {
     const hidden = await make.feedback(a.id, tutor, { isPublic: false, comment: 'Just between us' });
     const open = await make.feedback(a.id, tutor, { isPublic: true });
     expect(await feedback(a.key)).toEqual([open.id, hidden.id]);
@@ -90,7 +90,7 @@ describe('feedback', () => {
 });
 
 describe('reviewers', () => {
-  /** Of one feedback, the whole name and the anonymized one, in both lists. */
+  /** The reviewer's names on one feedback, full and anonymized, in both lists. */
   async function namesOf(firstName: string, lastName: string): Promise<(string | null)[]> {
     const { id: reviewerId } = await make.student(a.id, { user: { firstName, lastName } });
     await make.feedback(a.id, tutor, { reviewerId, comment: 'Good', isPublic: true });
@@ -106,13 +106,13 @@ describe('reviewers', () => {
     ['Björk', 'Ólafsdóttir', 'Björk Ó.'],
     ['小', '明', '小 明.'],
     ['Max', '𝒵urich', 'Max 𝒵.'],
-  ])('show as "%s %s", or "%s"', async (first, last, anonymized) => {
+  ])('are named "%s %s", or "%s" when anonymized', async (first, last, anonymized) => {
     const whole = `${first} ${last}`;
     const expected = [whole, whole, anonymized, anonymized];
     expect(await namesOf(first, last)).toEqual([...expected, ...expected]);
   });
 
-  it('who are not known have no name', async () => {
+  it('who are unknown have no name', async () => {
     await make.feedback(a.id, tutor, { reviewerId: null, comment: 'Good', isPublic: true });
     for (const path of ['/v1/session-feedback', `/v1/tutors/${tutor}/reviews`]) {
       for (const query of ['', '?anonymize=true']) {
@@ -121,7 +121,7 @@ describe('reviewers', () => {
     }
   });
 
-  it('are not given away by an anonymized list', async () => {
+  it('cannot be identified from an anonymized list', async () => {
     const { id, email } = await make.student(a.id, { user: { firstName: 'Zuleika', lastName: 'Quartermaine' } });
     await make.feedback(a.id, tutor, { reviewerId: id, comment: 'Good', isPublic: true });
     for (const path of ['/v1/session-feedback', `/v1/tutors/${tutor}/reviews`]) {
@@ -133,7 +133,7 @@ describe('reviewers', () => {
 });
 
 describe('a tutor’s reviews', () => {
-  it('are the public ones with a written comment, submitted here', async () => {
+  it('are public feedback with a written comment, submitted in this organization', async () => {
     const written = { isPublic: true, comment: 'Explains it until it clicks.' };
     const shown = await make.feedback(a.id, tutor, written);
     await make.feedback(b.id, tutor, written);
@@ -145,7 +145,7 @@ describe('a tutor’s reviews', () => {
     expect((await feedback(a.key)).length).toBe(8);
   });
 
-  it('are an empty list for a tutor without any', async () => {
+  it('are an empty list for a tutor who has none', async () => {
     expect(await reviews(a.key)).toEqual([]);
     expect((await api.get(`/v1/tutors/${tutor}/reviews?cursor=start`, a.key)).body).toEqual({
       data: [],
@@ -172,7 +172,7 @@ describe('a tutor’s reviews', () => {
     expect((await api.get(`/v1/tutors/${teachesElsewhere.id}/reviews`, b.key)).status).toBe(200);
   });
 
-  it('are there for an owner who teaches', async () => {
+  it('are available for an owner who teaches', async () => {
     const owner = await make.tutor(a.id, { role: 'owner' });
     expect((await api.get(`/v1/tutors/${owner.id}/reviews`, a.key)).status).toBe(200);
   });

@@ -32,7 +32,7 @@ async function school(): Promise<{ id: string; key: string }> {
 async function list(path: string, key: string): Promise<Person[]> {
   const answer = await api.get(path, key);
   const { data, meta } = answer.body as { data: Person[]; meta: object };
-  // The total counts what is shown and nothing else.
+  // The total counts only visible people.
   expect(meta).toEqual({ limit: 20, offset: 0, count: data.length, total: data.length });
   return data;
 }
@@ -40,7 +40,7 @@ async function list(path: string, key: string): Promise<Person[]> {
 const ids = async (path: string, key: string): Promise<string[]> => (await list(path, key)).map(({ id }) => id);
 
 describe('parents', () => {
-  it('are seen where they have a child, with their children there and no others', async () => {
+  it('are visible where they have a child, with only their children there', async () => {
     const [childA, childB] = [await make.student(a.id), await make.student(b.id)];
     const parent = await make.parent(a.id, { children: [childA.id] });
     await make.parent(b.id, { user: parent, children: [childB.id] });
@@ -54,7 +54,7 @@ describe('parents', () => {
     }
   });
 
-  it('are invisible without a child, though the organization made them', async () => {
+  it('are invisible without a child, even to the organization that added them', async () => {
     const parent = await make.parent(a.id);
     await make.parent(b.id, { user: parent, children: [(await make.student(b.id)).id] });
     expect(await ids('/v1/parents', a.key)).toEqual([]);
@@ -65,7 +65,7 @@ describe('parents', () => {
     }
   });
 
-  it('come and go with their links; enrolled since the first', async () => {
+  it('appear and disappear with their links, enrolled since the first one', async () => {
     const [first, second] = [await make.student(a.id), await make.student(a.id)];
     const parent = await make.parent(a.id);
     const read = async () => (await api.get(`/v1/parents/${parent.id}`, a.key)).body as object;
@@ -80,7 +80,7 @@ describe('parents', () => {
     expect(await ids('/v1/parents', a.key)).toEqual([]);
   });
 
-  it('of archived children stay', async () => {
+  it('of archived children stay visible', async () => {
     const child = await make.student(a.id);
     const parent = await make.parent(a.id, { children: [child.id] });
     await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [child.id]);
@@ -88,11 +88,11 @@ describe('parents', () => {
   });
 });
 
-describe('whoever has not accepted yet', () => {
+describe('a pending member', () => {
   const login = { firstName: 'Secret', lastName: 'Person', email: 'Secret.Person@example.org', phone: '0400 000 000' };
   const supplied = { suppliedFirstName: 'Mia', suppliedLastName: 'Nguyen', suppliedEmail: 'mia@example.org' };
 
-  /** The person in each list of people, as pending with what was supplied. */
+  /** Creates the person in each role as pending, and returns their rows in every list. */
   async function shown(given: Partial<typeof supplied>): Promise<{ text: string; rows: Person[] }> {
     const user = { ...login, email: `${Math.random()}.${login.email}` };
     const wish = { status: 'pending' as const, ...given, user };
@@ -120,7 +120,7 @@ describe('whoever has not accepted yet', () => {
     expect(text).not.toMatch(/secret|person@|0400/i);
   });
 
-  it('shows nulls where it supplied nothing', async () => {
+  it('shows null for what the organization did not supply', async () => {
     const { text, rows } = await shown({});
     expect(rows).toHaveLength(4);
     for (const row of rows) {
@@ -130,7 +130,7 @@ describe('whoever has not accepted yet', () => {
     expect(text).not.toMatch(/secret|person@|0400/i);
   });
 
-  it('shows their own profile from then on', async () => {
+  it('shows their own profile after accepting', async () => {
     const { id } = await make.student(a.id, {
       ...supplied,
       status: 'pending',
@@ -145,7 +145,7 @@ describe('whoever has not accepted yet', () => {
 });
 
 describe('a placeholder address', () => {
-  it('is nobody’s: it shows as null, with the flag', async () => {
+  it('is shown as null, with its flag set', async () => {
     const user = () => ({ placeholderEmail: true, email: `nobody-${Math.random()}@placeholder.invalid` });
     const child = await make.student(a.id, { user: user() });
     await make.tutor(a.id, { user: user() });
@@ -158,14 +158,14 @@ describe('a placeholder address', () => {
     }
   });
 
-  it('is told from a real one', async () => {
+  it('is not reported for a real address', async () => {
     const { email } = await make.student(a.id);
     expect(await list('/v1/students', a.key)).toMatchObject([{ email, placeholder_email: false }]);
   });
 });
 
 describe('tutors', () => {
-  it('are all staff, with a profile or without', async () => {
+  it('include all staff, with or without a profile', async () => {
     const tutor = await make.tutor(a.id);
     const owner = await make.tutor(a.id, { role: 'owner' });
     const admin = await make.tutor(a.id, { role: 'admin' });
@@ -187,7 +187,7 @@ describe('tutors', () => {
     expect(shown.sort(byId)).toEqual(expected.sort(byId));
   });
 
-  it('show in each organization what it says of them', async () => {
+  it('show each organization’s own profile and subjects', async () => {
     const tutor = await make.tutor(a.id, { profile: { bio: 'In A', isPublished: true, handle: 'ada' } });
     await make.tutor(b.id, { user: tutor, role: 'owner', profile: { bio: 'In B', handle: 'ada' } });
     const [maths, art] = [await make.subject(a.id, { name: 'Maths' }), await make.subject(a.id, { name: 'Art' })];
@@ -202,7 +202,7 @@ describe('tutors', () => {
     ]);
   });
 
-  it('of every status are listed, each with it', async () => {
+  it('are listed in every status', async () => {
     for (const status of ['accepted', 'pending', 'archived'] as const) await make.tutor(a.id, { status });
     const rows = (await list('/v1/tutors', a.key)) as (Person & { status: string })[];
     expect(rows.map(({ status }) => status).sort()).toEqual(['accepted', 'archived', 'pending']);
@@ -210,7 +210,7 @@ describe('tutors', () => {
 });
 
 describe('students', () => {
-  it('are the members with that role, of every status, with their parents here', async () => {
+  it('are the members with that role, in every status, with their parents in this organization', async () => {
     const student = await make.student(a.id);
     const archived = await make.student(a.id, { status: 'archived' });
     await make.tutor(a.id);

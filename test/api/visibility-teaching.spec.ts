@@ -3,7 +3,7 @@ import { Factories } from '../support/data/factories.js';
 
 let api: TestApi;
 let make: Factories;
-/** Two organizations and keys of theirs. */
+/** Two organizations with a key each. */
 let a: { id: string; key: string };
 let b: { id: string; key: string };
 
@@ -26,7 +26,7 @@ async function school(): Promise<{ id: string; key: string }> {
   return { id, key: await api.key(id) };
 }
 
-/** Who sees the record in the list: none, one or both of the organizations. */
+/** Which organizations list the record. */
 async function seenIn(path: string, id: string): Promise<string> {
   const [inA, inB] = await Promise.all(
     [a.key, b.key].map(async (key) => {
@@ -38,14 +38,14 @@ async function seenIn(path: string, id: string): Promise<string> {
   return inA && inB ? 'both' : inA ? 'a' : inB ? 'b' : 'nobody';
 }
 
-/** Who opens the record. */
+/** Which organizations can open the record. */
 async function openedBy(path: string): Promise<string> {
   const [inA, inB] = await Promise.all([a.key, b.key].map(async (key) => (await api.get(path, key)).status === 200));
   return inA && inB ? 'both' : inA ? 'a' : inB ? 'b' : 'nobody';
 }
 
 describe('homework belongs to', () => {
-  /** A tutor and a student of both organizations: only the assignment itself can tell. */
+  /** A tutor and a student who belong to both organizations, so that only the assignment decides. */
   async function pair(): Promise<{ tutor: string; student: string }> {
     const [tutor, student] = [await make.tutor(a.id), await make.student(a.id)];
     await make.tutor(b.id, { user: tutor });
@@ -53,7 +53,7 @@ describe('homework belongs to', () => {
     return { tutor: tutor.id, student: student.id };
   }
 
-  it('the organization of its classroom, before anything else', async () => {
+  it('the organization of its classroom rather than any other', async () => {
     const { tutor, student } = await pair();
     const [classroom, group] = [await make.classroom(a.id), await make.group(b.id)];
     await make.tutorStudent(b.id, tutor, student);
@@ -61,7 +61,7 @@ describe('homework belongs to', () => {
     expect(await seenIn('/v1/homework', (await make.homework(tutor, all, b.id)).id)).toBe('a');
   });
 
-  it('the organization of its group, before that of the pair', async () => {
+  it('the organization of its group rather than that of its pair', async () => {
     const { tutor, student } = await pair();
     const group = await make.group(b.id);
     await make.tutorStudent(a.id, tutor, student);
@@ -69,7 +69,7 @@ describe('homework belongs to', () => {
     expect(await seenIn('/v1/homework', homework.id)).toBe('b');
   });
 
-  it('the organization of the pair, when its group has none', async () => {
+  it('the organization of the pair when its group has none', async () => {
     const { tutor, student } = await pair();
     const group = await make.group(null, { tutorId: tutor });
     await make.tutorStudent(b.id, tutor, student);
@@ -77,7 +77,7 @@ describe('homework belongs to', () => {
     expect(await seenIn('/v1/homework', homework.id)).toBe('b');
   });
 
-  it('the organization of the pair, before that of the author', async () => {
+  it('the organization of the pair rather than that of the author', async () => {
     const tutor = await make.tutor(a.id);
     await make.tutor(b.id, { user: tutor, status: 'archived', acceptedAt: new Date() });
     const student = await make.student(b.id);
@@ -85,7 +85,7 @@ describe('homework belongs to', () => {
     expect(await seenIn('/v1/homework', (await make.homework(tutor.id, { studentId: student.id })).id)).toBe('b');
   });
 
-  it('the one that sets it, when the pair is one in both', async () => {
+  it('the organization that sets it when both have the pair', async () => {
     const { tutor, student } = await pair();
     for (const { id } of [a, b]) await make.tutorStudent(id, tutor, student);
     for (const [writing, seen] of [
@@ -98,7 +98,7 @@ describe('homework belongs to', () => {
     }
   });
 
-  it('nobody by a pair that had ended before', async () => {
+  it('nobody when the pair had already ended', async () => {
     const { tutor, student } = await pair();
     const ended = { status: 'archived' as const, archivedAt: new Date('2026-01-01T00:00:00Z') };
     await make.tutorStudent(a.id, tutor, student, ended);
@@ -111,14 +111,14 @@ describe('homework belongs to', () => {
     expect(await seenIn('/v1/homework', (await make.homework(tutor.id)).id)).toBe('a');
   });
 
-  it('nobody, when its author has several or none', async () => {
+  it('nobody when its author has several organizations or none', async () => {
     const { tutor } = await pair();
     expect(await seenIn('/v1/homework', (await make.homework(tutor)).id)).toBe('nobody');
     const stranger = await make.user();
     expect(await seenIn('/v1/homework', (await make.homework(stranger.id)).id)).toBe('nobody');
   });
 
-  it('where it was created, whatever changes later', async () => {
+  it('the organization it was created in, whatever changes later', async () => {
     const tutor = await make.tutor(a.id);
     const { id } = await make.homework(tutor.id);
     await make.tutor(b.id, { user: tutor });
@@ -133,20 +133,20 @@ describe('homework belongs to', () => {
   });
 });
 
-describe('a group is seen in', () => {
+describe('a group is visible to', () => {
   it('the organization that owns it, wherever its tutor is', async () => {
     const tutor = await make.tutor(b.id);
     const { id } = await make.group(a.id, { tutorId: tutor.id });
     expect(await openedBy(`/v1/student-groups/${id}`)).toBe('a');
   });
 
-  it('the only organization of its tutor, when nobody owns it', async () => {
+  it('the only organization of its tutor when it has no owner', async () => {
     const tutor = await make.tutor(a.id);
     const { id } = await make.group(null, { tutorId: tutor.id });
     expect(await openedBy(`/v1/student-groups/${id}`)).toBe('a');
   });
 
-  it('none, while its tutor has several, and again in one when the tutor leaves the other', async () => {
+  it('nobody while its tutor has several organizations, and to one again when the tutor leaves the other', async () => {
     const tutor = await make.tutor(a.id);
     const { id } = await make.group(null, { tutorId: tutor.id });
     await make.tutor(b.id, { user: tutor, status: 'pending' });
@@ -158,7 +158,7 @@ describe('a group is seen in', () => {
     expect(await openedBy(path)).toBe('b');
   });
 
-  it('with its students, and not its tutors, in the order they came', async () => {
+  it('its organization with its students but not its tutors, in joining order', async () => {
     const { id } = await make.group(a.id);
     const early = await make.student(a.id);
     const late = await make.student(a.id);
@@ -170,10 +170,10 @@ describe('a group is seen in', () => {
   });
 });
 
-describe('a result is seen in', () => {
+describe('a result is visible to', () => {
   const at = (id: string) => seenIn('/v1/results', id);
 
-  it('no organization without a session, member or not', async () => {
+  it('nobody without a session, even if the student is a member', async () => {
     const student = await make.student(a.id);
     expect(await at((await make.result(student.id)).id)).toBe('nobody');
   });
@@ -192,7 +192,7 @@ describe('a result is seen in', () => {
     expect(await at(id)).toBe('b');
   });
 
-  it('the organization where the student takes part in a session of others', async () => {
+  it('the organization where the student takes part in someone else’s session', async () => {
     const student = await make.student(a.id);
     const { id } = await make.result(student.id);
     const session = await make.session(a.id);
@@ -202,7 +202,7 @@ describe('a result is seen in', () => {
     expect(await at(id)).toBe('nobody');
   });
 
-  it('the organization until its last session of several is gone or another student’s', async () => {
+  it('the organization until its last session with the student is deleted or no longer theirs', async () => {
     const student = await make.student(a.id);
     const { id } = await make.result(student.id);
     const sessions = [
@@ -215,7 +215,7 @@ describe('a result is seen in', () => {
     expect(await at(id)).toBe('nobody');
   });
 
-  it('with what it is now', async () => {
+  it('the organization with its current values, which the filters match', async () => {
     const student = await make.student(a.id);
     await make.session(a.id, { studentId: student.id });
     const { id } = await make.result(student.id, { status: 'in_progress' });
