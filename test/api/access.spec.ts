@@ -33,10 +33,10 @@ class PlantedOutside {
   }
 }
 
-/** Routes that no decorator opens or closes. */
+/** Routes that declare no access. */
 const undeclared = (routes: Route[]) => routes.filter(({ access }) => access === undefined).map(nameOf);
 
-/** Keyed routes elsewhere, and public ones where clients expect a key. */
+/** Keyed routes outside /v1, and public ones inside it. */
 const misplaced = (routes: Route[]) =>
   routes.filter(({ access, path }) => (access?.public === true) === /^\/v1(\/|$)/.test(path)).map(nameOf);
 
@@ -54,13 +54,13 @@ afterAll(async () => {
 });
 
 describe('every route', () => {
-  it('declares its access, is under /v1 when it needs a key, and only then', () => {
+  it('declares its access, and is under /v1 exactly when it needs a key', () => {
     expect(keyedRoutes(api).length).toBeGreaterThan(15);
     expect(undeclared(allRoutes(api))).toEqual([]);
     expect(misplaced(allRoutes(api))).toEqual([]);
   });
 
-  it('is denied when it declares nothing, and the checks name it', async () => {
+  it('is denied when it declares no access, and the checks name it', async () => {
     const planted = await TestApi.start({}, api.database, [Planted, PlantedOutside]);
     const key = await planted.key(world.a.id, { scopes: ['read', 'write', 'accounts:write'] });
     const answer = await planted.get('/v1/planted/open-by-mistake', key);
@@ -95,7 +95,7 @@ describe('every route', () => {
   });
 });
 
-describe('a refused key', () => {
+describe('authentication', () => {
   const refusal = (code: string) => ({
     error: { code, message: expect.stringMatching(/^[A-Z].*\.$/) as string, status: 401, details: {} },
   });
@@ -108,7 +108,7 @@ describe('a refused key', () => {
     return JSON.parse(answer.text);
   }
 
-  it('is missing', async () => {
+  it('refuses a missing key', async () => {
     expect(await refused(undefined)).toEqual(refusal('missing_api_key'));
     expect(await refused('')).toEqual(refusal('missing_api_key'));
   });
@@ -117,22 +117,22 @@ describe('a refused key', () => {
     ['another scheme', (key: string) => `Bearer ${key}`],
     ['basic authentication', (key: string) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
     ['no scheme', (key: string) => key],
-    ['no name', (key: string) => `Token ${key}`],
-    ['another name', (key: string) => `Token key=${key}`],
-    ['nothing after the name', () => 'Token token='],
+    ['no parameter name', (key: string) => `Token ${key}`],
+    ['another parameter name', (key: string) => `Token key=${key}`],
+    ['no value', () => 'Token token='],
     ['empty quotes', () => 'Token token=""'],
     ['one quote', (key: string) => `Token token="${key}`],
-    ['something behind it', (key: string) => `Token token=${key} more`],
+    ['trailing text', (key: string) => `Token token=${key} more`],
     ['upper case', (key: string) => `Token token=${key.toUpperCase()}`],
-    ['one character less', (key: string) => `Token token=${key.slice(0, -1)}`],
-    ['one character more', (key: string) => `Token token=${key}0`],
+    ['one character too few', (key: string) => `Token token=${key.slice(0, -1)}`],
+    ['one character too many', (key: string) => `Token token=${key}0`],
     ['garbage', () => 'Token token=garbage'],
-    ['an unknown key of the right form', () => `Token token=tk_live_${'0'.repeat(64)}`],
-  ])('is invalid: %s', async (_, authorization) => {
+    ['an unknown key in the right format', () => `Token token=tk_live_${'0'.repeat(64)}`],
+  ])('refuses an invalid key: %s', async (_, authorization) => {
     expect(await refused(authorization(world.a.key))).toEqual(refusal('invalid_api_key'));
   });
 
-  it('is revoked, from the moment that the revocation returns, in every process', async () => {
+  it('refuses a revoked key in every process as soon as the revocation returns', async () => {
     const other = await TestApi.start({}, api.database);
     const { id, key } = await api.keys.create(world.a.id, { name: 'leaked' });
     expect((await api.get('/v1/ping', key)).status).toBe(200);
@@ -147,7 +147,7 @@ describe('a refused key', () => {
     await other.close();
   });
 
-  it('has expired, with the body that clients know', async () => {
+  it('refuses an expired key with the documented body', async () => {
     const expired = await api.key(world.a.id, { expiresAt: new Date(Date.now() - 1) });
     expect(await refused(`Token token=${expired}`)).toEqual({
       code: 401,
@@ -156,7 +156,7 @@ describe('a refused key', () => {
     });
   });
 
-  it('expires while it is in use, and not before', async () => {
+  it('refuses a key from its expiry on, even while in use', async () => {
     const anHourFromNow = new Date(Date.now() + 3_600_000);
     const { id, key } = await api.keys.create(world.a.id, { name: 'used', expiresAt: anHourFromNow });
     expect((await api.get('/v1/ping', key)).status).toBe(200);
@@ -171,8 +171,8 @@ describe('an accepted key', () => {
     ['quoted', (key: string) => `Token token="${key}"`],
     ['in lower case', (key: string) => `token token=${key}`],
     ['in upper case', (key: string) => `TOKEN token="${key}"`],
-    ['after more blanks', (key: string) => `Token   token=${key}`],
-  ])('comes %s', async (_, authorization) => {
+    ['after several spaces', (key: string) => `Token   token=${key}`],
+  ])('may be sent %s', async (_, authorization) => {
     const answer = await send(api, 'GET', '/v1/ping', { authorization: authorization(world.b.key) });
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toMatchObject({ status: 'ok', org_id: world.b.id });
@@ -184,14 +184,14 @@ describe('an accepted key', () => {
     expect((await api.get('/v1/me', key)).body).toMatchObject({ org_id: world.a.id, scopes: ['read'] });
   });
 
-  it('works beside others of its organization, and outlives them', async () => {
+  it('works alongside other keys of its organization, and outlives them', async () => {
     const keys = await Promise.all([1, 2, 3].map(() => api.keys.create(world.a.id, { name: 'rotated' })));
     await api.keys.revoke(keys[1]!.id);
     const statuses = await Promise.all(keys.map(async ({ key }) => (await api.get('/v1/ping', key)).status));
     expect(statuses).toEqual([200, 401, 200]);
   });
 
-  it('is stored as a hash and eight characters', async () => {
+  it('is stored only as a hash and eight characters', async () => {
     const { id, key } = await api.keys.create(world.a.id, { name: 'hidden' });
     expect(key).toMatch(/^tk_live_[0-9a-f]{64}$/);
     const secret = key.slice('tk_live_'.length);

@@ -5,7 +5,7 @@ import { Factories } from '../support/data/factories.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
-/** The same without a mail server. */
+/** The same API without a mail server. */
 let mute: TestApi;
 let make: Factories;
 let office: Office;
@@ -34,7 +34,7 @@ interface Detail {
   type: string;
 }
 
-/** The places of a 422, each a `value_error`. */
+/** The locations of a 422 whose faults are all `value_error`. */
 function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
   expect(status).toBe(422);
   const { detail } = body as { detail: Detail[] };
@@ -48,7 +48,7 @@ describe('PATCH /v1/students/{student_id}', () => {
   const change = (id: string, body: object, by = office) => by.send('patch', `/v1/students/${id}`, body);
   const loginOf = async (id: string) => (await make.query('SELECT * FROM users WHERE id = $1', [id]))[0];
 
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given fields and leaves the rest', async () => {
     const { id, email } = await office.inviteOne(studentRow({ phone: '1' }));
     const { status, body } = await change(id!, { first_name: ' Mimi ', phone: '2' });
     expect([status, body]).toMatchObject([200, { id, first_name: 'Mimi', last_name: 'Nguyen', email }]);
@@ -57,7 +57,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await loginOf(id!)).toMatchObject({ first_name: 'Mimi', phone: null });
   });
 
-  it('without anything to change changes nothing', async () => {
+  it('changes nothing when no value differs', async () => {
     const { id } = await office.inviteOne(studentRow());
     const before = await loginOf(id!);
     expect((await change(id!, {})).status).toBe(200);
@@ -65,7 +65,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await loginOf(id!)).toEqual(before);
   });
 
-  it('gives an address, another one, and takes it away', async () => {
+  it('adds an email address, replaces it, and removes it', async () => {
     const { id } = await office.inviteOne(studentRow({ email: null }));
     for (const email of [newAddress(), newAddress().toUpperCase()]) {
       expect((await change(id!, { email })).body).toMatchObject({ email, placeholder_email: false });
@@ -78,11 +78,11 @@ describe('PATCH /v1/students/{student_id}', () => {
       'SELECT revoked_at IS NOT NULL AS revoked FROM invites WHERE target_id = $1',
       [id],
     );
-    // What was mailed to an address that is not theirs opens nothing: two confirmations, and two invites.
+    // Links sent to an address that is no longer theirs must not work: two confirmations and two invites.
     expect(invites).toEqual(Array.from({ length: 4 }, () => ({ revoked: true })));
   });
 
-  it('refuses an address that cannot be, or is somebody’s', async () => {
+  it('refuses a malformed email address or one in use', async () => {
     const { id, email } = await office.inviteOne(studentRow());
     const theirs = await make.user();
     for (const wrong of ['nobody', 'x@placeholder.invalid', theirs.email, theirs.email.toUpperCase()]) {
@@ -91,7 +91,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await office.seen('/v1/students', id)).toMatchObject({ email });
   });
 
-  it('of somebody pending changes what was supplied, and not where they were invited', async () => {
+  it('changes the supplied details of a pending student, but not the address they were invited at', async () => {
     const { id, email } = await make.member(other.id, { role: 'tutor' });
     const before = await loginOf(id);
     await office.inviteOne(studentRow({ email }));
@@ -104,7 +104,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await loginOf(id)).toEqual(before);
   });
 
-  it('does not change a login that another organization also knows', async () => {
+  it('refuses to change a login that another organization shares', async () => {
     const { id } = await office.inviteOne(studentRow());
     const wish = { first_name: 'Mimi', last_name: 'Nguyen', email: newAddress(), phone: '7' };
     const before = await loginOf(id!);
@@ -119,7 +119,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect(await loginOf(id!)).toEqual(before);
   });
 
-  it('refuses who is archived, and finds nobody else', async () => {
+  it('refuses archived students, and returns 404 for everyone else', async () => {
     const { id } = await office.inviteOne(studentRow());
     expect((await change(id!, { phone: '1' }, other)).status).toBe(404);
     await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [id]);
@@ -141,7 +141,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     expect([answer.status, detail.map(({ loc, type }) => [loc.join('.'), type])]).toEqual([422, [expected]]);
   });
 
-  it('of two at once gives an address to one', async () => {
+  it('gives an address to only one of ten simultaneous changes', async () => {
     const students = (await office.invite(...Array.from({ length: 10 }, () => studentRow()))).results;
     const email = newAddress();
     const answers = await Promise.all(students.map(({ id }) => change(id!, { email })));
@@ -149,7 +149,7 @@ describe('PATCH /v1/students/{student_id}', () => {
   });
 });
 
-describe('the scopes of accounts', () => {
+describe('account scopes', () => {
   it('do not imply each other', async () => {
     const student = await office.inviteOne(studentRow());
     const calls: [Scope, 'post' | 'patch', string, object?][] = [

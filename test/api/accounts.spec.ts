@@ -4,7 +4,7 @@ import { Factories } from '../support/data/factories.js';
 import { newAddress, Office, parentRow, studentRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
-/** The same without a mail server. */
+/** The same API without a mail server. */
 let mute: TestApi;
 let make: Factories;
 let office: Office;
@@ -33,7 +33,7 @@ interface Detail {
   type: string;
 }
 
-/** The places of a 422, each a `value_error`. */
+/** The locations of a 422 whose faults are all `value_error`. */
 function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
   expect(status).toBe(422);
   const { detail } = body as { detail: Detail[] };
@@ -47,7 +47,7 @@ describe.each([
   ['students', '/v1/students', '/v1/students', {}],
   ['tutors', '/v1/tutors', '/v1/tutors', { bio: 'Patient', teaching_mode: 'online', is_published: true }],
 ])('POST /v1/%s', (_, path, list, more) => {
-  it('answers the record that the list shows', async () => {
+  it('returns the record that the list shows', async () => {
     const { status, body } = await office.post(path, person(more));
     expect(status).toBe(201);
     expect(body).toEqual(await office.seen(list, (body as { id: string }).id));
@@ -55,7 +55,7 @@ describe.each([
     expect(await office.queued()).toHaveLength(1);
   });
 
-  it('answers who is there already, and does nothing', async () => {
+  it('returns an existing member unchanged', async () => {
     const wish = person(more);
     const first = await office.post(path, wish);
     const second = await office.post(path, { ...wish, first_name: 'Other' });
@@ -63,13 +63,13 @@ describe.each([
     expect(await office.queued()).toHaveLength(1);
   });
 
-  it('invites somebody known elsewhere, of whom it shows what was supplied', async () => {
+  it('invites a person known elsewhere, showing only what was supplied', async () => {
     const { id, email } = await make.member(other.id, { role: 'tutor', user: { firstName: 'Secret', phone: '555' } });
     const { status, body } = await office.post(path, person({ email }));
     expect([status, body]).toMatchObject([201, { id, first_name: 'Mia', email, status: 'pending' }]);
   });
 
-  it('refuses at the field what would be the error of a row', async () => {
+  it('returns 422 at the field for what a bulk invite reports as a row error', async () => {
     expect(refusedAt(await office.post(path, person({ email: 'nobody' })))).toEqual(['body.email']);
     const { email } = await make.member(office.id, { role: 'admin' });
     expect(refusedAt(await office.post(path, person({ email })))).toEqual(['body.email']);
@@ -77,7 +77,7 @@ describe.each([
     expect(there.filter(({ role }) => role !== 'admin')).toEqual([]);
   });
 
-  it('replays to the same key', async () => {
+  it('replays its answer to the same key', async () => {
     const headers = { 'Idempotency-Key': 'one' };
     const body = person({ email: null });
     const [first, second] = [
@@ -90,7 +90,7 @@ describe.each([
 });
 
 describe('POST /v1/students', () => {
-  it('brings the parent along', async () => {
+  it('creates the parent too', async () => {
     const parent = person({ first_name: 'Ana' });
     const { body } = await office.post('/v1/students', person({ parent }));
     const [record] = await office.list('/v1/parents');
@@ -102,7 +102,7 @@ describe('POST /v1/students', () => {
     expect(body).toMatchObject({ parent_ids: [record!.id] });
   });
 
-  it('refuses the parent at its field, and makes nobody', async () => {
+  it('refuses a parent at the parent’s field and creates nobody', async () => {
     const wish = person();
     const child = await office.inviteOne(studentRow());
     for (const email of ['nobody', wish.email, child.email]) {
@@ -126,7 +126,7 @@ describe('POST /v1/students', () => {
 });
 
 describe('POST /v1/parents', () => {
-  it('answers a parent who is not to be seen until linked', async () => {
+  it('returns a parent who stays invisible until linked', async () => {
     const { status, body } = await office.post('/v1/parents', person());
     expect([status, body]).toMatchObject([
       201,
@@ -139,14 +139,14 @@ describe('POST /v1/parents', () => {
     expect(await office.queued()).toEqual([]);
   });
 
-  it('refuses a student', async () => {
+  it('refuses the address of a student', async () => {
     const { email } = await office.inviteOne(studentRow());
     expect(refusedAt(await office.post('/v1/parents', person({ email })))).toEqual(['body.email']);
   });
 });
 
 describe('POST /v1/parents/{parent_id}/link-student', () => {
-  it('links, and again changes nothing', async () => {
+  it('links, and changes nothing when repeated', async () => {
     const [parent, student] = [await office.inviteOne(parentRow()), await office.inviteOne(studentRow())];
     const path = `/v1/parents/${parent.id}/link-student`;
     const first = await office.post(path, { student_id: student.id });
@@ -163,7 +163,7 @@ describe('POST /v1/parents/{parent_id}/link-student', () => {
     expect(seen).toMatchObject({ id: parent.id, student_ids: [student.id] });
   });
 
-  it('finds nobody of another organization, nobody who is not there, and no student who is none', async () => {
+  it('returns 404 for people of another organization, missing ones and those in the wrong role', async () => {
     const [parent, student] = [await office.inviteOne(parentRow()), await office.inviteOne(studentRow())];
     const [theirs, child] = [await other.inviteOne(parentRow()), await other.inviteOne(studentRow())];
     const tutor = await make.tutor(office.id);
@@ -188,7 +188,7 @@ describe.each([
   ['student', 'students'],
   ['parent', 'parents'],
 ])('POST /v1/%ss/{id}/send-invite', (kind, folder) => {
-  /** Somebody with this address, linked when a parent. */
+  /** A person with this address; a parent is linked to a student. */
   async function somebody(email: string | null): Promise<string> {
     const child = await office.inviteOne(studentRow({ send_invite: false, ...(kind === 'student' && { email }) }));
     if (kind === 'student') return child.id!;
@@ -198,7 +198,7 @@ describe.each([
   }
   const sendInvite = (id: string, to = office) => to.post(`/v1/${folder}/${id}/send-invite`);
 
-  it('mails the way in, as often as it is asked for, once in ten minutes', async () => {
+  it('sends the join link whenever asked, at most once in ten minutes', async () => {
     const email = newAddress();
     const id = await somebody(email);
     for (const _ of [1, 2]) {
@@ -214,14 +214,14 @@ describe.each([
     expect(invites).toEqual([1, 2].map(() => ({ role: kind, target_id: id, email })));
   });
 
-  it('mails somebody who is pending at the address that was supplied', async () => {
+  it('emails a pending person at the supplied address', async () => {
     const { email } = await make.member(other.id, { role: 'tutor' });
     const id = await somebody(email.toUpperCase());
     expect((await sendInvite(id)).body).toEqual({ sent: true, email: email.toUpperCase() });
     expect(await office.queued()).toEqual([{ kind: 'membership_invite', recipient: email.toUpperCase() }]);
   });
 
-  it('refuses who has no address, and who is archived', async () => {
+  it('refuses a person without an address, and an archived one', async () => {
     expect(refusedAt(await sendInvite(await somebody(null)))).toEqual([`path.${kind}_id`]);
     const id = await somebody(newAddress());
     const table = kind === 'student' ? 'members' : 'parents';
@@ -229,7 +229,7 @@ describe.each([
     expect(refusedAt(await sendInvite(id))).toEqual([`path.${kind}_id`]);
   });
 
-  it('says that nothing was sent where mail goes nowhere', async () => {
+  it('reports that nothing was sent when mail is off or the address is suppressed', async () => {
     const email = newAddress();
     const id = await somebody(email);
     const silent = Object.assign(Object.create(Office.prototype) as Office, office, { api: mute });
@@ -239,7 +239,7 @@ describe.each([
     expect(await office.queued()).toEqual([]);
   });
 
-  it('returns 404 for anybody else', async () => {
+  it('returns 404 for anyone else', async () => {
     const id = await somebody(newAddress());
     expect((await sendInvite(id, other)).status).toBe(404);
     for (const nobody of NOBODY) expect((await sendInvite(nobody)).status).toBe(404);

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const named = { first_name: 'Mia', last_name: 'Nguyen' };
 
-describe('an address that nobody can have', () => {
+describe('email addresses', () => {
   let accepted: string;
   let pending: string;
   let classroom: string;
@@ -35,7 +35,7 @@ describe('an address that nobody can have', () => {
     classroom = (await make.classroom(office.id)).id;
   });
 
-  it.each(MALFORMED_ADDRESSES)('is %j, wherever a request takes one', async (email) => {
+  it.each(MALFORMED_ADDRESSES)('refuses %j in every request that takes an address', async (email) => {
     const before = await logins();
     const requests: ['post' | 'patch', string, object, string][] = [
       ['post', '/v1/students', { ...named, email }, 'body.email'],
@@ -58,7 +58,7 @@ describe('an address that nobody can have', () => {
     expect(await logins()).toEqual(before);
   });
 
-  it('is reported together with all other faults, before anything is looked up', async () => {
+  it('reports a malformed address with all other faults, before any lookup', async () => {
     const requests: ['post' | 'patch', string, object, string[]][] = [
       [
         'post',
@@ -77,7 +77,7 @@ describe('an address that nobody can have', () => {
     }
   });
 
-  it('is the same address in any Unicode normalization', async () => {
+  it('treats Unicode normalizations of an address as the same', async () => {
     const [composed, decomposed] = ['\u00f6', 'o\u0308'].map((letter) => newAddress().replace(/^.*@/, `j${letter}rg@`));
     const { id } = await office.inviteOne(studentRow({ email: composed }));
     expect(await office.inviteOne(studentRow({ email: decomposed }))).toMatchObject({ status: 'exists', id });
@@ -87,9 +87,9 @@ describe('an address that nobody can have', () => {
     });
   });
 
-  it.each(MALFORMED_ADDRESSES)('is %j to pages, commands and imports too', (email) => {
+  it.each(MALFORMED_ADDRESSES)('refuses %j in pages, commands and imports too', (email) => {
     expect(isEmail(email)).toBe(false);
-    // An import brings placeholders along.
+    // Imports may contain placeholder addresses.
     if (!/invalid$/i.test(email)) expect(readEmail(email)).not.toBe(email.trim());
   });
 

@@ -11,7 +11,7 @@ import { bytesOf, exchange } from '../support/http/raw-http.js';
 import { allRoutes, nameOf } from '../support/http/routes.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** What is more than a process can answer is refused before anything is done for it. */
+/** The limit of requests in flight; more are refused before any work is done for them. */
 const MOST = 4;
 const URGENT = ['/v1/ping', '/health/live', '/health/ready', '/metrics'];
 
@@ -50,7 +50,7 @@ const port = () => (api.server.address() as AddressInfo).port;
 const authorization = (key: string): [string, string] => ['Authorization', `Token token=${key}`];
 const ask = (path: string, key: string) => exchange(port(), bytesOf(path, { headers: [authorization(key)] }));
 
-/** As many requests of each key as it may have in flight, held in the middle of their reads meanwhile. */
+/** Runs the work while each key has as many requests in flight as it may, all held in the middle of their reads. */
 async function whileHeld<T>(keys: string[], work: () => Promise<T>): Promise<T> {
   const release = Promise.withResolvers<undefined>();
   const read = Reflect.get<Database, 'read'>(Database.prototype, 'read');
@@ -72,7 +72,7 @@ async function whileHeld<T>(keys: string[], work: () => Promise<T>): Promise<T> 
   }
 }
 
-it('every route refuses what is too much with 503, but for ping and health, and asks nobody', async () => {
+it('every route except ping and health refuses excess requests with 503, without a lookup', async () => {
   const key = await api.key(world.c.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
   await whileHeld([world.a.key, world.b.key], async () => {
     const lookUp = vi.spyOn(Database.prototype, 'lookUp');
@@ -97,7 +97,7 @@ it('every route refuses what is too much with 503, but for ping and health, and 
   expect((await ask('/v1/homework', key)).status).toBe(200);
 });
 
-it('one key has half of the places, and the other half is left to others', async () => {
+it('one key gets half the places and leaves the other half to others', async () => {
   await whileHeld([world.a.key], async () => {
     const refused = await ask('/v1/tutors', world.a.key);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
@@ -105,7 +105,7 @@ it('one key has half of the places, and the other half is left to others', async
   });
 });
 
-it('a refusal has the headers of any other answer', async () => {
+it('a refusal has the same headers as any other answer', async () => {
   const [usual, refused] = await whileHeld([world.a.key], () =>
     Promise.all([ask('/v1/ping', world.b.key), ask('/v1/tutors', world.a.key)]),
   );
@@ -114,7 +114,7 @@ it('a refusal has the headers of any other answer', async () => {
   expect(Object.keys(refused.headers)).toEqual(expect.arrayContaining(names));
 });
 
-it('a slow upload takes no place from other requests', async () => {
+it('slow uploads take no place from other requests', async () => {
   const key = await api.key(world.a.id, { scopes: ['read', 'students:write'] });
   const headers = [authorization(key), ['Content-Type', 'application/json'], ['Content-Length', '1000']] as [string, string][]; // prettier-ignore
   for (let count = 0; count < 3 * MOST; count++) {
@@ -130,7 +130,7 @@ it('a slow upload takes no place from other requests', async () => {
   expect((await ask('/v1/tutors', key)).status).toBe(200);
 });
 
-describe('requests that a client pipelines', () => {
+describe('pipelined requests', () => {
   const request = (id: string) =>
     bytesOf('/v1/tutors', { headers: [authorization(world.a.key), ['X-Request-Id', id]] }).replace('Connection: close\r\n', ''); // prettier-ignore
 
@@ -150,7 +150,7 @@ describe('requests that a client pipelines', () => {
     return { text, ids };
   }
 
-  it('are answered one after the other, in their order', async () => {
+  it('are answered one at a time, in order', async () => {
     const lookUp = Reflect.get<Database, 'lookUp'>(Database.prototype, 'lookUp');
     let most = 0;
     vi.spyOn(Database.prototype, 'lookUp').mockImplementation(function (this: Database, ...args) {
@@ -163,7 +163,7 @@ describe('requests that a client pipelines', () => {
     expect(most).toBe(1);
   });
 
-  it('end their connection when they are too many', async () => {
+  it('end their connection when there are too many', async () => {
     const { text } = await pipeline(200);
     const all = statuses(text);
     expect(all.at(-1)).toBe(503);
@@ -172,7 +172,7 @@ describe('requests that a client pipelines', () => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toMatch(/^Connection: close/im);
   });
 
-  it('are forgotten when it is cut', async () => {
+  it('are dropped when the connection is cut', async () => {
     await lock.query('BEGIN; LOCK TABLE tutor_profiles IN ACCESS EXCLUSIVE MODE');
     const socket = connect(port(), '127.0.0.1', () => socket.write(Array.from({ length: 20 }, (_, n) => request(`cut-${n}`)).join(''))); // prettier-ignore
     sockets.add(socket.on('error', () => undefined));

@@ -28,7 +28,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-audit-'));
 let api: TestApi;
 let world: World;
 let writes: Route[];
-/** Holds everything; its id is what the rows name. */
+/** Holds every scope; the rows name its id. */
 let caller: { id: string; key: string };
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ async function ask(
   const text = await response.text();
   const requestId = response.headers.get('x-request-id')!;
   const { status } = response;
-  // What fails on our side is answered before it is recorded.
+  // A write that fails with 5xx is answered before it is recorded.
   const later = status >= 500 && method !== 'GET';
   const entries = await (later ? vi.waitFor(() => theEntryOf(requestId), 5_000) : entriesOf(requestId));
   return { status, text, requestId, entries, headers: response.headers };
@@ -96,7 +96,7 @@ const operationOf = (route: Route) => `${route.method} ${route.path}`;
 const tooLong = ({ handler }: Route) => `{"x":"${'x'.repeat((bodyKindOf(handler) as { json: number }).json)}"}`;
 const json = (route: Route) => bodyKindOf(route.handler) !== 'upload';
 
-/** What the one row of a request must say; what it says otherwise. */
+/** How the row of a request differs from what it should say. */
 function faults(answer: Awaited<ReturnType<typeof ask>>, route: Route, result: string, keyId = caller.id): string[] {
   const { entries, status } = answer;
   if (entries.length !== 1) return [`${nameOf(route)} ${status}: ${entries.length} rows ${answer.text.slice(0, 200)}`];
@@ -109,7 +109,7 @@ function faults(answer: Awaited<ReturnType<typeof ask>>, route: Route, result: s
 }
 
 describe('a refused write leaves one row', () => {
-  it('403: with the key that lacked the scope', async () => {
+  it('for 403, naming the key that lacked the scope', async () => {
     const reader = await holder(['read']);
     const wrong: string[] = [];
     for (const route of writes) {
@@ -125,7 +125,7 @@ describe('a refused write leaves one row', () => {
     ['422 unknown field', '{"unheard_of":1}', 'application/json', 422, 'validation_failed'],
     ['415', 'hello', 'text/plain', 415, 'unsupported_media_type'],
     ['413', null, 'application/json', 413, 'payload_too_large'],
-  ])('%s', async (_what, body, type, status, result) => {
+  ])('for %s', async (_what, body, type, status, result) => {
     const wrong: string[] = [];
     for (const route of writes.filter(json)) {
       const sent = body ?? tooLong(route);
@@ -139,7 +139,7 @@ describe('a refused write leaves one row', () => {
   it.each([
     ['404', 404, 'not_found'], ['409', 409, 'invalid_state'], ['412', 412, 'precondition_failed'], ['422', 422, 'validation_failed'],
     ['500', 500, 'internal_error'], ['sql', 500, 'internal_error'], ['killed', 503, 'service_unavailable'],
-  ] as const)('what a handler ends with after its effect: %s', async (ends, status, result) => {
+  ] as const)('for a handler that fails after its effect: %s', async (ends, status, result) => {
     const route = writes.find((one) => operationOf(one) === 'POST /v1/probes')!;
     const answer = await ask('/v1/probes', { body: { name: 'ends', ends } });
     expect(answer.status).toBe(status);
@@ -147,7 +147,7 @@ describe('a refused write leaves one row', () => {
     expect(answer.entries[0]!.details).toEqual({});
   }); // prettier-ignore
 
-  it('400 for a key that is none, 422 for one of another request', async () => {
+  it('for 400 on a malformed idempotency key, and 422 on one used for another request', async () => {
     const route = writes.find((one) => operationOf(one) === 'POST /v1/probes')!;
     const malformed = await ask('/v1/probes', { body: { name: 'x' }, headers: { 'Idempotency-Key': 'a b' } });
     expect(faults(malformed, route, 'bad_request')).toEqual([]);
@@ -157,8 +157,8 @@ describe('a refused write leaves one row', () => {
   });
 });
 
-describe('what leaves no row', () => {
-  it('401 and 429: who is not admitted costs nothing', async () => {
+describe('requests that leave no row', () => {
+  it('are those refused with 401 or 429', async () => {
     const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database, [Probe]);
     const usual = api;
     api = strict;
@@ -176,7 +176,7 @@ describe('what leaves no row', () => {
     await strict.close();
   });
 
-  it('reads, unknown paths and methods', async () => {
+  it('are reads, unknown paths and unknown methods', async () => {
     const before = await total();
     for (const route of keyedReads(api).filter(({ path }) => path !== '/v1/probes/reads')) {
       expect((await ask(pathOf(route, world.a), { method: 'GET' })).status, nameOf(route)).toBe(200);
@@ -186,7 +186,7 @@ describe('what leaves no row', () => {
     expect(await total()).toBe(before);
   });
 
-  it('audits a replayed request once', async () => {
+  it('are replays', async () => {
     const sent = { body: { name: 'once' }, headers: { 'Idempotency-Key': randomBytes(8).toString('hex') } };
     const [first, again] = [await ask('/v1/probes', sent), await ask('/v1/probes', sent)];
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
@@ -198,7 +198,7 @@ async function total(): Promise<number> {
   return (await world.make.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_log'))[0]!.n;
 }
 
-describe('a write that is done leaves one row', () => {
+describe('a completed write leaves one row', () => {
   const probes = { name: 'Canary' };
   const bodies: typeof BODIES = {
     ...BODIES,
@@ -208,11 +208,11 @@ describe('a write that is done leaves one row', () => {
     'PATCH /v1/probes': () => probes,
   };
 
-  it('of every write there is, with ids and never with what was said of people', async () => {
+  it('for every route, with ids and never with personal data', async () => {
     const wrong: string[] = [];
     const untold: string[] = [];
     const walked: Entry[] = [];
-    // Deletions come last: the others need what they delete.
+    // Deletions come last, because other writes need what they delete.
     const inOrder = [
       ...writes.filter(({ method }) => method !== 'DELETE'),
       ...writes.filter(({ method }) => method === 'DELETE'),
@@ -240,7 +240,7 @@ describe('a write that is done leaves one row', () => {
   });
 });
 
-describe('the log', () => {
+describe('the audit log', () => {
   it.each([
     `UPDATE audit_log SET status = 200`,
     `DELETE FROM audit_log`,
@@ -255,7 +255,7 @@ describe('the log', () => {
     await client.end();
   });
 
-  it('is the organization’s own, to see and to write', async () => {
+  it('can be read and written only by its own organization', async () => {
     const client = new pg.Client({ connectionString: api.database.tenantUrl });
     await client.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [world.b.id]);

@@ -42,12 +42,12 @@ function sums(parent_id: string, invoiced: number, paid: number, outstanding: nu
 }
 
 describe('a parent’s balance', () => {
-  it('is all zeros without invoices', async () => {
+  it('is zero without invoices', async () => {
     const parent = await make.parent(a.id, { children: [(await make.student(a.id)).id] });
     expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 0, 0, 0, 0));
   });
 
-  it('counts open and paid invoices, and of the open what they lack', async () => {
+  it('sums open and paid invoices, with the unpaid part of open ones as outstanding', async () => {
     const child = await make.student(a.id);
     const parent = await make.parent(a.id, { children: [child.id] });
     await make.invoice(a.id, child.id, { status: 'open', amountDueCents: 10_000, amountPaidCents: 2_500 });
@@ -58,7 +58,7 @@ describe('a parent’s balance', () => {
     expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 17_300, 9_400, 7_800, 2));
   });
 
-  it('adds up the parent’s children in this organization only', async () => {
+  it('sums invoices of the parent’s children in this organization only', async () => {
     const [first, second, strange] = [await make.student(a.id), await make.student(a.id), await make.student(a.id)];
     const elsewhere = await make.student(b.id);
     const parent = await make.parent(a.id, { children: [first.id, second.id] });
@@ -71,7 +71,7 @@ describe('a parent’s balance', () => {
     expect(await balance(parent.id, b.key)).toEqual(sums(parent.id, 4_000, 0, 4_000, 1));
   });
 
-  it('counts of a child of both organizations only the invoices of each', async () => {
+  it('counts each organization’s own invoices for a child of both', async () => {
     const child = await make.student(a.id);
     await make.student(b.id, { user: child });
     const parent = await make.parent(a.id, { children: [child.id] });
@@ -92,7 +92,7 @@ describe('a parent’s balance', () => {
     for (const { id } of parents) expect(await balance(id, a.key)).toEqual(sums(id, 500, 200, 300, 1));
   });
 
-  it('is exact for sums that no 32 bits hold', async () => {
+  it('is exact for sums beyond 32 bits', async () => {
     const child = await make.student(a.id);
     const parent = await make.parent(a.id, { children: [child.id] });
     const most = 1_000_000_000_000;
@@ -100,7 +100,7 @@ describe('a parent’s balance', () => {
     expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 5 * most - 10, 5, 5 * most - 15, 5));
   });
 
-  it('follows the links', async () => {
+  it('changes with the parent’s links', async () => {
     const [first, second] = [await make.student(a.id), await make.student(a.id)];
     const parent = await make.parent(a.id, { children: [first.id] });
     await make.invoice(a.id, first.id, { amountDueCents: 1 });

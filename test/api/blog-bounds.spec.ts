@@ -15,14 +15,14 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** One code point each, in one byte, in four, and in twelve once escaped. */
+/** One code point per character: one byte, four bytes, and twelve once escaped. */
 const ALPHABETS: Record<string, (text: string) => string> = {
   ASCII: (text) => text,
   emoji: (text) => text.replaceAll('a', '🎓'),
   escapes: (text) => text.replaceAll('a', '🎓'),
 };
 
-/** JSON in which everything beyond ASCII is escaped. */
+/** JSON with everything beyond ASCII escaped. */
 function escaped(body: object): string {
   return JSON.stringify(body).replaceAll(
     /[\u0080-\uffff]/g,
@@ -32,7 +32,7 @@ function escaped(body: object): string {
 
 const link = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`;
 
-/** By field, in characters: the longest, and the shortest. */
+/** The minimum and maximum length of each field, in characters. */
 const TEXTS = [
   { field: 'title', min: 1, max: 300 },
   { field: 'excerpt', min: 0, max: 2000 },
@@ -44,7 +44,7 @@ const TEXTS = [
 describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
   const body = (fields: object) => (name === 'escapes' ? escaped(fields) : fields);
 
-  it.each(TEXTS)('$field: $min to $max code points', async ({ field, min, max }) => {
+  it.each(TEXTS)('accepts $min to $max code points in $field', async ({ field, min, max }) => {
     const { id } = await blog.make.post(blog.school);
     for (const length of [min, min + 1, max - 1, max]) {
       const text = write('a'.repeat(length));
@@ -61,7 +61,7 @@ describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
     expect(under.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'string_too_short' }] });
   });
 
-  it('tags: at most 50, each of 1 to 100', async () => {
+  it('accepts at most 50 tags of 1 to 100 code points', async () => {
     const { id } = await blog.make.post(blog.school);
     const tag = (length: number) => write('a'.repeat(length));
     for (const tags of [[], [tag(1)], [tag(100)], Array<string>(50).fill(tag(100))]) {
@@ -80,8 +80,8 @@ describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
   });
 });
 
-describe('everything at its longest', () => {
-  it('is accepted by POST and PATCH, every character escaped', async () => {
+describe('the longest post', () => {
+  it('is accepted by POST and PATCH with every character escaped', async () => {
     const wide = (length: number) => '🎓'.repeat(length);
     const longest = {
       title: wide(300),
@@ -102,7 +102,7 @@ describe('everything at its longest', () => {
     expect([changed.status, changed.body]).toMatchObject([200, longest]);
   });
 
-  it('and beyond three megabytes is 413', async () => {
+  it('is refused with 413 beyond three megabytes', async () => {
     const { id } = await blog.make.post(blog.school);
     const answer = await blog.change(id, `{"content":"${'a'.repeat(3 * 1_048_576)}"}`).catch(() => null);
     expect(answer?.status ?? 413).toBe(413);
@@ -110,7 +110,7 @@ describe('everything at its longest', () => {
 });
 
 describe('slug', () => {
-  it.each(['a', '0', 'a-b', 'a1-2b-c', 'a'.repeat(200)])('%s', async (slug) => {
+  it.each(['a', '0', 'a-b', 'a1-2b-c', 'a'.repeat(200)])('accepts %s', async (slug) => {
     const { id } = await blog.make.post(blog.school);
     expect((await blog.change(id, { slug })).body).toMatchObject({ slug });
     await blog.remove(id);
@@ -120,7 +120,7 @@ describe('slug', () => {
     ['', 'string_too_short'],
     ['a'.repeat(201), 'string_too_long'],
     ...['-a', 'a-', 'a--b', 'A', 'ä', 'a b', 'a_b', 'a.b', 'a\n', '../a', '🎓'].map((slug) => [slug, 'string_pattern_mismatch']), // prettier-ignore
-  ])('%j is %s', async (slug, type) => {
+  ])('refuses %j with %s', async (slug, type) => {
     const { id } = await blog.make.post(blog.school);
     const answer = await blog.change(id, { slug });
     expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'slug'], type }] }]);
@@ -129,7 +129,7 @@ describe('slug', () => {
 
 describe('featured_image', () => {
   it.each(['https://example.org', 'http://example.org/a.png?b=c#d', 'HTTPS://EXAMPLE.org/ä', link(1999), link(2000)])(
-    '%s',
+    'accepts %s',
     async (url) => {
       const { id } = await blog.make.post(blog.school);
       expect((await blog.change(id, { featured_image: url })).body).toMatchObject({ featured_image: url });
@@ -142,15 +142,15 @@ describe('featured_image', () => {
     ...['', 'x', '/a.png', '//example.org/a', 'ftp://example.org/a', 'javascript:alert(1)', 'data:image/png;base64,AA',
         'https://', 'https:example.org', 'https://exa mple.org', ' https://example.org', 'https://example.org\n',
         'java\nscript:alert(1)', 'https://[::1'].map((url) => [url, 'value_error'] as const), // prettier-ignore
-  ] as [unknown, string][])('%j is %s', async (url, type) => {
+  ] as [unknown, string][])('refuses %j with %s', async (url, type) => {
     const { id } = await blog.make.post(blog.school);
     const answer = await blog.change(id, { featured_image: url });
     expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'featured_image'], type }] }]);
   });
 });
 
-describe('what cannot be', () => {
-  /** A value of the wrong kind for each field, and the kind of fault. */
+describe('invalid values', () => {
+  /** A wrong value for each field, and the type of its fault. */
   const WRONG: [string, unknown, string][] = [
     ...['title', 'slug', 'excerpt', 'content', 'author', 'category'].flatMap((field): [string, unknown, string][] => [
       [field, 1, 'string_type'],
@@ -176,7 +176,7 @@ describe('what cannot be', () => {
         '__proto__', 'constructor', 'toString'].map((field): [string, unknown, string] => [field, 'x', 'extra_forbidden']), // prettier-ignore
   ];
 
-  it.each(WRONG)('PATCH with %s: %j is %s, and changes nothing', async (field, value, type) => {
+  it.each(WRONG)('PATCH with %s: %j reports %s and changes nothing', async (field, value, type) => {
     const { id } = await blog.make.post(blog.school, { status: 'published', publishedAt: new Date() });
     const before = (await blog.get(id)).body as Post;
     await blog.rebuilds();
@@ -188,7 +188,7 @@ describe('what cannot be', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('reports all faults together', async () => {
+  it('are all reported together', async () => {
     const { id } = await blog.make.post(blog.school);
     const answer = await blog.change(id, { title: '', slug: 'A', tags: [1], brand: 'primary', status: 'x' });
     expect((answer.body as { detail: { loc: string[] }[] }).detail.map(({ loc }) => loc)).toEqual([

@@ -24,7 +24,7 @@ const slug = () => `post-${uuidv7()}`;
 const code = (answer: { body: unknown }) => (answer.body as { error: { code: string } }).error.code;
 
 describe('POST /v1/blog-posts', () => {
-  it('makes a draft of the organization with what a post begins with', async () => {
+  it('creates a draft with default values', async () => {
     const own = slug();
     const answer = await blog.create({ title: 'Five habits', slug: own });
     expect(answer.status).toBe(201);
@@ -55,7 +55,7 @@ describe('POST /v1/blog-posts', () => {
     expect(await blog.rebuilds()).toEqual([]);
   });
 
-  it('publishes at once when asked to, with one rebuild', async () => {
+  it('publishes at once when asked, with one rebuild', async () => {
     const before = Date.now();
     const answer = await blog.create({ title: 'T', slug: slug(), status: 'published', scheduled_at: null });
     const post = answer.body as Post;
@@ -69,7 +69,7 @@ describe('POST /v1/blog-posts', () => {
     expect((await blog.create({ ...both, status: 'draft' })).body).toMatchObject({ scheduled_at: '2099-01-01T00:00:00.000Z' }); // prettier-ignore
   });
 
-  it('needs a title and a slug, a free one', async () => {
+  it('requires a title and an unused slug', async () => {
     const missing = await blog.create({});
     expect(missing.body).toMatchObject({
       detail: [
@@ -84,7 +84,7 @@ describe('POST /v1/blog-posts', () => {
     expect((await other.create({ title: 'T', slug: own })).status).toBe(201);
   });
 
-  it('of 20 posts at once with one slug, one is made', async () => {
+  it('creates one of 20 simultaneous posts with the same slug', async () => {
     const own = slug();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => blog.create({ title: 'T', slug: own, status: 'published' })),
@@ -93,7 +93,7 @@ describe('POST /v1/blog-posts', () => {
     expect(await blog.rebuilds()).toHaveLength(1);
   });
 
-  it('is idempotent: the same key makes one post, and one rebuild', async () => {
+  it('creates one post and one rebuild for one idempotency key', async () => {
     const body = { title: 'T', slug: slug(), status: 'published' };
     const key = uuidv7();
     const answers = await Promise.all(Array.from({ length: 10 }, () => blog.create(body).set('Idempotency-Key', key)));
@@ -118,16 +118,16 @@ describe('POST /v1/blog-posts', () => {
     ['primary', 'enum'],
     ['', 'enum'],
     [1, 'enum'],
-  ])('brand %j is none of the two', async (brand, type) => {
+  ])('refuses the brand %j', async (brand, type) => {
     const answer = await blog.create({ title: 'T', slug: slug(), brand });
     expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'brand'], type }] }]);
   });
 });
 
-describe('posts of the platform', () => {
+describe('platform posts', () => {
   const platform = (more: object = {}) => ({ title: 'T', slug: slug(), target: 'platform', brand: 'music', ...more });
 
-  it('need the capability, then a brand', async () => {
+  it('require the capability and then a brand', async () => {
     const refused = await blog.create(platform());
     expect([refused.status, code(refused)]).toEqual([403, 'platform_blog_required']);
     const { brand: _brand, ...without } = platform();
@@ -138,7 +138,7 @@ describe('posts of the platform', () => {
     expect([made.status, made.body]).toMatchObject([201, { target: 'platform', brand: 'music', organization_id: null }]); // prettier-ignore
   });
 
-  it('are changed, published and deleted by any key with the capability, and rebuild their brand’s site', async () => {
+  it('can be changed, published and deleted by any key with the capability, and rebuild their brand’s site', async () => {
     const { id } = (await blog.create(platform(), blog.platformKey)).body as Post;
     const published = await other.change(id, { status: 'published' }, other.platformKey);
     expect([published.status, published.body]).toMatchObject([200, { status: 'published', organization_id: null }]);
@@ -147,7 +147,7 @@ describe('posts of the platform', () => {
     expect(await blog.rebuilds()).toEqual(['brand:music']);
   });
 
-  it('are not there without the capability', async () => {
+  it('return 404 without the capability', async () => {
     const { id } = (await blog.create(platform({ status: 'published' }), blog.platformKey)).body as Post;
     await blog.rebuilds();
     const absent = uuidv7();
@@ -163,7 +163,7 @@ describe('posts of the platform', () => {
     expect(await blog.rebuilds()).toEqual([]);
   });
 
-  it('have a slug that is theirs within the brand', async () => {
+  it('have a slug that is unique within the brand', async () => {
     const own = slug();
     expect((await blog.create(platform({ slug: own }), blog.platformKey)).status).toBe(201);
     expect((await other.create(platform({ slug: own }), other.platformKey)).status).toBe(422);
@@ -173,7 +173,7 @@ describe('posts of the platform', () => {
 });
 
 describe('posts of another organization', () => {
-  it('are not there, with the capability or without, and stay as they are', async () => {
+  it('return 404 with or without the capability, and stay unchanged', async () => {
     const { id } = (await other.create({ title: 'T', slug: slug(), status: 'published' })).body as Post;
     const before = (await other.get(id)).text;
     await blog.rebuilds();
@@ -192,7 +192,7 @@ describe('posts of another organization', () => {
 });
 
 describe('keys', () => {
-  it.each(['read', 'write', 'coursework:write'] as const)('one with %s may not write', async (scope) => {
+  it.each(['read', 'write', 'coursework:write'] as const)('with %s may not write posts', async (scope) => {
     const key = await api.key(blog.school, { scopes: ['read', scope] });
     const { id } = await blog.make.post(blog.school);
     for (const answer of [

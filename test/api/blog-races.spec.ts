@@ -22,7 +22,7 @@ beforeEach(async () => {
   vi.restoreAllMocks();
 });
 
-/** Every rebuild that was asked for, also those that joined one that waits already. */
+/** Records every requested rebuild, including those that joined one already waiting. */
 function countDispatches(): () => string[] {
   const spy = vi.spyOn(api.app.get(Outbox), 'addRebuild');
   return () => spy.mock.calls.map(([, target]) => target);
@@ -33,8 +33,8 @@ async function published(count: number, send: (index: number) => PromiseLike<{ s
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
 }
 
-describe('a publish that is raced', () => {
-  it('100 simultaneous publishes of each of 20 posts: 20 dispatches; once more: none', async () => {
+describe('racing publishes', () => {
+  it('dispatch once per post for 100 simultaneous publishes of each of 20 posts, and never again', async () => {
     const posts = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { id: school } = await blog.make.organization();
@@ -57,10 +57,10 @@ describe('a publish that is raced', () => {
     expect(await blog.rebuilds()).toEqual([]);
   });
 
-  it('publishes and takings down, mixed: as many dispatches as changes of state', async () => {
+  it('dispatch once per change of state when mixed with unpublishing', async () => {
     const { id, updatedAt } = await blog.make.post(blog.school);
     const dispatches = countDispatches();
-    // Each version has a time of its own: as many of them as changes.
+    // Each version has its own update time, so there are as many as changes.
     const versions = new Set<string>();
     await published(60, async (index) => {
       const answer = await blog.change(id, { status: index % 2 ? 'draft' : 'published' });
@@ -72,7 +72,7 @@ describe('a publish that is raced', () => {
     expect(dispatches()).toHaveLength(versions.size);
   });
 
-  it('with the worker, when its time has come: once', async () => {
+  it('dispatch once when the worker publishes the scheduled post at the same time', async () => {
     const db = api.app.get(Database);
     const publishing = api.app.get(Publishing, { strict: false });
     const dispatches = countDispatches();
@@ -99,7 +99,7 @@ describe('Publishing.publishDue', () => {
         api.app.get(Publishing, { strict: false }).publishDue({ id, organizationId }),
       );
 
-  it('does to a post what PATCH does', async () => {
+  it('publishes as PATCH does', async () => {
     const scheduledAt = new Date(Date.now() - 1000);
     const twins = [await blog.make.post(blog.school, { scheduledAt }), await blog.make.post(blog.school, { scheduledAt })]; // prettier-ignore
     await blog.change(twins[0]!.id, { status: 'published' });
@@ -114,7 +114,7 @@ describe('Publishing.publishDue', () => {
     expect(b.updated_at).not.toBe(twins[1]!.updatedAt.toISOString());
   });
 
-  it('publishes the platform’s posts too', async () => {
+  it('publishes platform posts too', async () => {
     const { id } = await blog.make.post(null, { scheduledAt: new Date(0), brand: 'secondary' });
     expect(await due(id, null)).toBe(true);
     expect(await blog.rebuilds()).toEqual(['brand:secondary']);
@@ -135,8 +135,8 @@ describe('Publishing.publishDue', () => {
   });
 });
 
-describe('edits that are raced', () => {
-  it('one of 20 with the same If-Match wins and the others get 412', async () => {
+describe('racing edits', () => {
+  it('let one of 20 with the same If-Match win and return 412 to the others', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await blog.make.post(blog.school, { status: 'published', publishedAt: new Date() });
       const tag = (await blog.get(id)).headers.etag!;
@@ -153,14 +153,14 @@ describe('edits that are raced', () => {
     }
   });
 
-  it('without it, of different fields: none is lost', async () => {
+  it('lose nothing when they change different fields without If-Match', async () => {
     const { id } = await blog.make.post(blog.school);
     const fields = { title: 'T', excerpt: 'E', content: 'C', author: 'A', category: 'K', date: '2026-01-02' };
     await Promise.all(Object.entries(fields).map(([name, value]) => blog.change(id, { [name]: value })));
     expect((await blog.get(id)).body).toMatchObject(fields);
   });
 
-  it('against a delete: gone, or changed and then gone, and no 5xx', async () => {
+  it('against a delete return 200 or 404, and the post is gone', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await blog.make.post(blog.school, { status: 'published', publishedAt: new Date() });
       const [change, removal] = await Promise.all([blog.change(id, { title: 'Anew' }), blog.remove(id)]);

@@ -21,7 +21,7 @@ const LATER = '2099-01-01T00:00:00.000Z';
 
 type State = 'draft' | 'scheduled' | 'published';
 
-/** A stored post in this state, with an update time of long ago. */
+/** Stores a post in this state, last updated long ago. */
 async function stored(state: State, more: object = {}): Promise<{ id: string; updatedAt: Date }> {
   const old = new Date('2026-01-01T00:00:00Z');
   const is = {
@@ -35,7 +35,7 @@ async function stored(state: State, more: object = {}): Promise<{ id: string; up
 interface Transition {
   from: State;
   patch: object;
-  /** What it is then; a list is the locs of a 422, after which nothing has changed. */
+  /** The resulting state, or the locations of a 422 that changes nothing. */
   to: State | (string | number)[][];
   rebuilds: 0 | 1;
   /** Whether anything changed. */
@@ -110,7 +110,7 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     expect(await blog.rebuilds()).toEqual(Array<string>(rebuilds).fill(`organization:${blog.school}`));
   });
 
-  it('sets published_at once: publishing again leaves it', async () => {
+  it('sets published_at once; publishing again keeps it', async () => {
     const { id } = await stored('draft');
     const before = Date.now();
     const first = (await blog.change(id, { status: 'published' })).body as Post;
@@ -120,7 +120,7 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     expect(again.body).toEqual(first);
   });
 
-  it('writes every field that may be written, and reads it back', async () => {
+  it('writes and reads back every writable field', async () => {
     const { id } = await stored('draft');
     const all = {
       title: 'Sechs Gewohnheiten 🎓',
@@ -143,7 +143,7 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     expect((await blog.change(id, nulls)).body).toMatchObject({ ...all, ...nulls });
   });
 
-  it('refuses a slug that is taken in the organization, and only there', async () => {
+  it('refuses a slug taken in the organization, and accepts one taken elsewhere', async () => {
     const mine = await stored('draft', { slug: 'taken' });
     const { id: elsewhere } = await blog.make.organization();
     await blog.make.post(elsewhere, { slug: 'free-here' });
@@ -170,7 +170,7 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
 });
 
 describe('ETag and If-Match', () => {
-  it('GET, POST and PATCH tell the same strong tag of the same version, another of another', async () => {
+  it('GET, POST and PATCH return the same strong tag for the same version and a new one for another', async () => {
     const created = await blog.create({ title: 'T', slug: `etag-${uuidv7()}` });
     const { id } = created.body as Post;
     const tag = created.headers.etag!;
@@ -182,20 +182,20 @@ describe('ETag and If-Match', () => {
     expect((await blog.get(id)).headers.etag).toBe(changed.headers.etag);
   });
 
-  it('a change and its taking back, within one millisecond or not, are three versions', async () => {
+  it('a change and its reversal are distinct versions, even within one millisecond', async () => {
     const { id } = await stored('draft');
     const tags = new Set<string>();
     for (let round = 0; round < 20; round++) {
       tags.add((await blog.change(id, { title: round % 2 ? 'News' : 'Anew' })).headers.etag!);
     }
     expect(tags.size).toBe(20);
-    // The clock stands still, or goes back: the time of the last change lies in the future.
+    // Simulates a clock that went back: the last change lies in the future.
     await blog.make.query(`UPDATE blog_posts SET updated_at = '2099-01-01' WHERE id = $1`, [id]);
     const after = (await blog.change(id, { title: 'Once more' })).body as Post;
     expect(after.updated_at).toBe('2099-01-01T00:00:00.001Z');
   });
 
-  it('GET with If-None-Match of this version is 304', async () => {
+  it('GET returns 304 when If-None-Match names the current version', async () => {
     const { id } = await stored('draft');
     const tag = (await blog.get(id)).headers.etag!;
     const answer = await blog.get(id).set('If-None-Match', tag);
@@ -209,7 +209,7 @@ describe('ETag and If-Match', () => {
     ['one of several', (tag: string) => `"other", ${tag}`, 200],
     ['one of a list with empty elements', (tag: string) => ` , "other",, ${tag} ,`, 200],
     ['another version', () => '"other"', 412],
-    ['a weak tag, which is never strong enough', (tag: string) => `W/${tag}`, 412],
+    ['a weak tag, which never matches', (tag: string) => `W/${tag}`, 412],
     ['an empty tag', () => '""', 412],
     ['no quotes', (tag: string) => tag.slice(1, -1), 400],
     ['half a tag', (tag: string) => tag.slice(0, -1), 400],
@@ -230,7 +230,7 @@ describe('ETag and If-Match', () => {
       expect(await blog.rebuilds()).toHaveLength(status === 200 ? 1 : 0);
     }
   });
-  it('of a missing post returns 404 with any If-Match', async () => {
+  it('PATCH and DELETE of a missing post return 404 with any If-Match', async () => {
     for (const header of ['*', '"x"']) {
       expect((await blog.change(uuidv7(), {}).set('If-Match', header)).status).toBe(404);
       expect((await blog.remove(uuidv7()).set('If-Match', header)).status).toBe(404);
@@ -243,7 +243,7 @@ describe('DELETE /v1/blog-posts/{post_id}', () => {
     ['draft', 0],
     ['scheduled', 0],
     ['published', 1],
-  ] as const)('of a %s one: 204, and %i rebuilds', async (state, rebuilds) => {
+  ] as const)('removes a %s post with %i rebuilds', async (state, rebuilds) => {
     const { id } = await stored(state);
     const answer = await blog.remove(id);
     expect([answer.status, answer.text]).toEqual([204, '']);

@@ -27,14 +27,14 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Every write with a JSON body, and the schema of that body. */
+/** Every write with a JSON body, with its schema. */
 const writes = (): { route: Route; schema: Schema }[] =>
   keyedRoutes(api).flatMap((route) => {
     const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
     return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 
-/** A valid body with the required fields alone, and an address where there may be one: it is what invites go to. */
+/** A valid body with only the required fields, plus an email address where allowed, because invites need one. */
 function smallest(schema: Schema, route: Route): Json {
   const names = [...((schema.required ?? []) as string[]), ...('email' in schema.properties! ? ['email'] : [])];
   return Object.fromEntries(names.map((name) => [name, valueOf(name, schema.properties![name]!, route)]));
@@ -50,7 +50,7 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
   return 'Text';
 }
 
-/** One field of a body, wherever it is in it, with a way to a body that has another value there. */
+/** A field at any depth of a body, with a way to build the body with another value there. */
 interface Field {
   route: Route;
   at: (string | number)[];
@@ -91,7 +91,7 @@ async function send(route: Route, body?: Json): Promise<Answer> {
   return { status: answer.status, body: answer.body as Json, text: answer.text };
 }
 
-/** The answer without what differs from one record to the next. */
+/** The answer with everything that varies between records masked. */
 const masked = ({ status, text }: Answer): string =>
   `${status} ${text}`
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
@@ -105,7 +105,7 @@ const faultAt = ({ body }: Answer, at: (string | number)[]) =>
   ((body.detail ?? []) as { loc: unknown[]; type: string }[]).find(({ loc }) => loc.join() === ['body', ...at].join());
 
 describe('a body', () => {
-  it('of a change may be empty: nothing is changed, 200', async () => {
+  it('may be empty for a change, which returns 200 and changes nothing', async () => {
     const changes = writes().filter(({ schema }) => schema.required === undefined);
     expect(changes.map(({ route }) => nameOf(route))).toEqual(
       expect.arrayContaining(['PATCH /v1/blog-posts/{post_id}', 'PATCH /v1/students/{student_id}']),
@@ -116,7 +116,7 @@ describe('a body', () => {
     }
   });
 
-  it('may have null for every optional field of a POST: it means the same as leaving the field out', async () => {
+  it('may set any optional field of a POST to null, as if it were left out', async () => {
     const fields = writes()
       .filter(({ route }) => route.method === 'POST')
       .flatMap(({ route, schema }) => fieldsOf(route, schema))
@@ -133,7 +133,7 @@ describe('a body', () => {
   });
 
   it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164'])(
-    'has no text of blanks (%j) where there must be one',
+    'may not fill a required text with blanks (%j)',
     async (blanks) => {
       const texts = writes()
         .flatMap(({ route, schema }) => fieldsOf(route, schema))
@@ -150,7 +150,7 @@ describe('a body', () => {
     },
   );
 
-  it('of a bulk invite that are too long are errors of their row', async () => {
+  it('of a bulk invite reports overlong texts as errors of their row', async () => {
     const { route, schema } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
     const texts = fieldsOf(route, schema).filter(({ schema: text }) => text.maxLength !== undefined);
     expect(texts.length).toBeGreaterThan(15);
@@ -169,7 +169,7 @@ describe('a body', () => {
     }
   });
 
-  it('of a bulk invite with a text that is too long beside a fault of shape is refused as a whole', async () => {
+  it('of a bulk invite is refused as a whole when an overlong text comes with a fault of shape', async () => {
     const { route } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
     const row = { type: 'tutor', first_name: 'Sam', last_name: 'Okafor', phone: '1'.repeat(51), age: 40 };
     const answer = await send(route, { users: [row] });

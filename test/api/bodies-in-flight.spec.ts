@@ -9,7 +9,7 @@ import { Random } from '../support/data/random.js';
 import { MULTIPART } from '../support/http/uploads.js';
 
 const MIB = 1_048_576;
-/** Of a post, which is the longest body there is. */
+/** The largest body limit, that of a blog post. */
 const LONGEST = 3 * MIB;
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const keyOf = (organizationId: string) => api.key(organizationId, { scopes: ['read', 'blog:write', 'students:write'] });
 
-/** Nothing is in flight, and nothing is kept of who had something. */
+/** Waits until nothing is in flight and no owner is remembered. */
 async function whole(): Promise<void> {
   await vi.waitFor(() => {
     expect(budget.state).toEqual({ bytes: 0, owners: 0 });
@@ -60,7 +60,7 @@ interface Sent {
   as?: string;
 }
 
-/** The head of a request with a body, on a connection of its own. */
+/** Opens a connection and sends the head of a request with a body. */
 async function begin({
   method = 'POST',
   path = '/v1/blog-posts',
@@ -86,7 +86,7 @@ async function begin({
   return socket;
 }
 
-/** What the server says next, as far as one packet brings it. */
+/** The next packet from the server. */
 async function heard(socket: Socket): Promise<string> {
   const [chunk] = (await once(socket, 'data')) as [Buffer];
   return chunk.toString();
@@ -97,7 +97,7 @@ const chunked = (body: string) => `${Buffer.byteLength(body).toString(16)}\r\n${
 const refused = /^HTTP\/1\.1 503 [\s\S]*Retry-After: 1\r\n/;
 
 describe('bodies in flight', () => {
-  it('are refused beyond the budget of an organization, at once and unread, while others go on', async () => {
+  it('beyond an organization’s budget are refused at once and unread, while others continue', async () => {
     const half = await Promise.all(Array.from({ length: 10 }, () => begin({ length: LONGEST })));
     for (const socket of half) socket.write(Buffer.alloc(MIB, ' '));
     await vi.waitFor(() => {
@@ -109,11 +109,11 @@ describe('bodies in flight', () => {
       expect(answer).toMatch(refused);
       expect(answer).toMatch(/Connection: close\r\n/);
     }
-    // Refusing costs nothing else.
+    // A refusal writes no audit row.
     expect(await make.query('SELECT count(*) FROM audit_log')).toEqual(before);
     const waiting = await begin({ length: LONGEST, headers: ['Expect: 100-continue'] });
     expect(await heard(waiting)).toMatch(refused);
-    // What is small still fits, and what is another organization's does anyway.
+    // Small bodies still fit, and other organizations are unaffected.
     const body = post(1);
     const small = await begin({ length: body.length });
     small.write(body);
@@ -130,7 +130,7 @@ describe('bodies in flight', () => {
     expect(await heard(next)).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  it('are refused beyond the budget of the process', async () => {
+  it('beyond the budget of the process are refused', async () => {
     const keys = await Promise.all(Array.from({ length: 5 }, async () => keyOf((await make.organization()).id)));
     for (const as of keys.slice(0, 4)) for (let n = 0; n < 5; n++) await begin({ length: LONGEST, as });
     await vi.waitFor(() => {
@@ -144,7 +144,7 @@ describe('bodies in flight', () => {
     last.destroy();
   });
 
-  it('count nothing before the caller is known, admitted and well-behaved', async () => {
+  it('do not count until the caller and the headers have been checked', async () => {
     const keys = { none: 'garbage', reader: await api.key(school) };
     const wrong: [Sent, RegExp][] = [
       [{ as: keys.none, length: LONGEST }, /^HTTP\/1\.1 401/],
@@ -159,7 +159,7 @@ describe('bodies in flight', () => {
   });
 });
 
-/** Everything that can become of a request with a body. */
+/** Every way a request with a body can end. */
 const FATES: ((n: number, random: Random) => Promise<void>)[] = [
   async (n) => answered(await begin({}), chunked(post(n))),
   async (n) => {
@@ -175,16 +175,16 @@ const FATES: ((n: number, random: Random) => Promise<void>)[] = [
   async (_n, random) => left(await begin({}), random, `${(1000).toString(16)}\r\n${' '.repeat(random.integer(1000))}`),
   async (_n, random) => left(await begin({ path: '/v1/blog-images', type: MULTIPART, length: MIB }), random, Buffer.alloc(random.integer(MIB), ' ')),
   async (_n, random) => left(await begin({ length: 500, headers: ['Expect: 100-continue'] }), random, ''),
-  // The whole request, and gone before its answer.
+  // The whole request, then a disconnect before the answer.
   async (n, random) => left(await begin({}), random, chunked(post(n))),
-  // A second one on the connection waits behind the first, and both are left.
+  // A second request waits behind the first on the connection, and both are abandoned.
   async (n, random) => {
     const body = post(n);
     const first = await begin({ length: body.length });
     first.write(body);
     left(first, random, `POST /v1/blog-posts HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${key}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n`);
   },
-  // Not a number of bytes at all.
+  // Not a chunk size at all.
   async (_n, random) => left(await begin({}), random, 'zz\r\n'),
 ]; // prettier-ignore
 
@@ -213,8 +213,8 @@ async function mixture(count: number): Promise<void> {
   );
 }
 
-describe(`whatever becomes of requests (seed ${seed})`, () => {
-  it('the budget is whole again once they are over', { timeout: 60_000 }, async () => {
+describe(`requests that end in any way (seed ${seed})`, () => {
+  it('return the whole budget once they are over', { timeout: 60_000 }, async () => {
     const taken = vi.spyOn(budget, 'take');
     await mixture(10 * FATES.length);
     expect(taken.mock.calls.length).toBeGreaterThan(5 * FATES.length);
@@ -222,7 +222,7 @@ describe(`whatever becomes of requests (seed ${seed})`, () => {
   });
 
   it(
-    'a budget that is given back only with the answer is found out: the test can fail',
+    'fail this test when the budget is given back only once the response has been finished',
     { timeout: 60_000 },
     async () => {
       const inner = budget as unknown as { add: (organizationId: string, bytes: number) => void };

@@ -22,7 +22,7 @@ beforeAll(async () => {
   api = await TestApi.start();
   make = await Factories.connect(api.database);
   key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
-  // Every write that takes JSON, or no body at all.
+  // Every write that takes JSON or no body.
   routes = keyedRoutes(api).filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload');
   expect(routes.length).toBeGreaterThanOrEqual(5);
 });
@@ -41,7 +41,7 @@ interface Sent {
   length?: number | null;
 }
 
-/** One request on a connection of its own, to a record that does not exist; each character of the body is a byte. */
+/** Sends one request on its own connection to a missing record; each character of the body is one byte. */
 async function ask(
   route: Route,
   { body = '', type = 'application/json', headers = [], as = key, length }: Sent,
@@ -59,7 +59,7 @@ async function ask(
   return answer;
 }
 
-/** Sends the same to every write; what was not answered as expected. */
+/** Sends the same to every write and returns the unexpected answers. */
 async function everywhere(
   sent: Sent | ((route: Route) => Sent),
   expected: (answer: RawAnswer) => boolean,
@@ -95,11 +95,11 @@ describe('every write refuses a body', () => {
     ['33 deep', `{"a":${'['.repeat(32)}${']'.repeat(32)}}`], ['of opening brackets only', '['.repeat(100_000)],
     ['that is not UTF-8', '{"a":"\xff"}'], ['in overlong UTF-8', '{"a":"\xc0\x80"}'], ['with a surrogate in UTF-8', '{"a":"\xed\xa0\x80"}'],
     ['in UTF-16', latin1(Buffer.from('{"a":1}', 'utf16le'))], ['with a raw control character', '{"a":"\x01"}'],
-  ])('%s: json_invalid', async (_what, body) => {
+  ])('%s as invalid JSON', async (_what, body) => {
     expect(await everywhere({ body }, faulty('json_invalid'))).toEqual([]);
   }); // prettier-ignore
 
-  it.each(['null', '"a"', '7', 'true', '[]', '[{}]', '[[{}]]', '1e400', '-0'])('%s: no object', async (body) => {
+  it.each(['null', '"a"', '7', 'true', '[]', '[{}]', '[[{}]]', '1e400', '-0'])('%s, not an object', async (body) => {
     expect(await everywhere({ body }, faulty('dict_type'))).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('every write refuses a body', () => {
     'created_at',
     '',
     'x',
-  ])('with a field %j that it does not know, and nothing is polluted', async (name) => {
+  ])('with the unknown field %j, without prototype pollution', async (name) => {
     const body = `{${JSON.stringify(name)}:{"polluted":true,"isAdmin":true}}`;
     const among = routes.filter((route) => !Object.keys(propertiesOf(route)).includes(name));
     expect(await everywhere({ body }, faulty('extra_forbidden', name), among)).toEqual([]);
@@ -124,7 +124,7 @@ describe('every write refuses a body', () => {
   it.each([
     ['constructor', '"javascript:alert(1)"'], ['constructor', 'null'], ['constructor', '{"name":"Array"}'], ['constructor', '[]'],
     ['__proto__', '[]'], ['__proto__', 'null'], ['then', '"x"'], ['length', '4294967295'], ['toString', 'null'], ['toJSON', '1'],
-  ])('with {"%s": %s} inside of any field', async (name, value) => {
+  ])('with {"%s": %s} inside any field', async (name, value) => {
     for (const nested of [`{"${name}":${value}}`, `[{"${name}":${value}}]`, `[[{"${name}":${value}}]]`]) {
       const fields = routes.flatMap((route) => Object.keys(propertiesOf(route)).map((field) => ({ route, field })));
       const answers = await Promise.all(
@@ -143,19 +143,19 @@ describe('every write refuses a body', () => {
     ['multipart', 'multipart/form-data; boundary=x'], ['another JSON', 'application/vnd.api+json'], ['text/json', 'text/json'], ['a list of types', 'application/json, text/plain'],
     ['UTF-16', 'application/json; charset=utf-16'], ['latin-1', 'application/json; charset=iso-8859-1'], ['no charset', 'application/json; charset=foo'],
     ['a parameter', 'application/json; profile=x'], ['nothing', ''], ['garbage', '/;;='],
-  ])('of the type %s: 415', async (_what, type) => {
+  ])('of the type %s with 415', async (_what, type) => {
     expect(await everywhere({ body: '{}', type }, coded(415, 'unsupported_media_type'))).toEqual([]);
   }); // prettier-ignore
 
   it.each([
     ['gzip', gzipSync('{}')], ['deflate', deflateSync('{}')], ['br', brotliCompressSync('{}')], ['gzip', Buffer.from('{}')],
     ['gzip', gzipSync(Buffer.alloc(20_000_000, 0x20))], ['gzip, gzip', gzipSync(gzipSync('{}'))], ['x-unknown', Buffer.from('{}')],
-  ])('in the encoding %s: 415', async (encoding, bytes) => {
+  ])('in the encoding %s with 415', async (encoding, bytes) => {
     const sent = { body: latin1(bytes), headers: [['Content-Encoding', encoding]] as [string, string][] };
     expect(await everywhere(sent, coded(415, 'unsupported_media_type'))).toEqual([]);
   }); // prettier-ignore
 
-  it('one byte too long: 413, and one that is just not too long is read', async () => {
+  it('that is one byte too long with 413, but reads one of exactly the limit', async () => {
     const limitOf = ({ handler }: Route) => (bodyKindOf(handler) as { json: number }).json;
     const filled = (length: number) => `{"x":"${'x'.repeat(length - 8)}"}`;
     expect(
@@ -164,13 +164,13 @@ describe('every write refuses a body', () => {
     expect(await everywhere((route) => ({ body: filled(limitOf(route)) }), faulty('extra_forbidden', 'x'))).toEqual([]);
   });
 
-  it('a body that is missing where one is wanted', async () => {
+  it('that is missing where one is required', async () => {
     const among = routes.filter((route) => takesBody(route) && requiredOf(route).length > 0);
     expect(await everywhere({}, faulty('missing'), among)).toEqual([]);
     expect(await everywhere({ length: null, type: null }, faulty('missing'), among)).toEqual([]);
   });
 
-  it('odd values in each field: a 4xx in the contract’s shape, never more', { timeout: 120_000 }, async () => {
+  it('with odd values in any field, always with a documented 4xx', { timeout: 120_000 }, async () => {
     const odd = [
       7,
       true,
@@ -216,7 +216,7 @@ describe('every write accepts', () => {
     expect(await everywhere({ body: '{"x":1}', type }, faulty('extra_forbidden', 'x'))).toEqual([]);
   }); // prettier-ignore
 
-  it('the encoding identity, a byte order mark in front, and chunks', async () => {
+  it('the encoding identity, a leading byte order mark, and chunks', async () => {
     const unknown = faulty('extra_forbidden', 'x');
     expect(await everywhere({ body: '{"x":1}', headers: [['Content-Encoding', 'identity']] }, unknown)).toEqual([]);
     expect(await everywhere({ body: '\xef\xbb\xbf{"x":1}' }, unknown)).toEqual([]);
@@ -230,10 +230,10 @@ describe('every write accepts', () => {
   });
 });
 
-describe('a write with two faults is refused for', () => {
+describe('a write with two faults is refused with', () => {
   const bodies = ['{', '{"x":1}', '[]'];
 
-  it('401, then 403, before anything is said of the body', async () => {
+  it('401, then 403, before the body is checked', async () => {
     for (const body of bodies) {
       for (const type of ['application/json', 'text/plain']) {
         expect(
@@ -259,11 +259,11 @@ describe('a write with two faults is refused for', () => {
     await strict.close();
   });
 
-  it('415, 413 and 422 before 404: every case above named a record that does not exist', () => {
+  it('415, 413 and 422 before 404, as every case above names a missing record', () => {
     expect(routes.filter(({ path }) => path.includes(':')).length).toBeGreaterThan(3);
   });
 
-  it('401 and 403 without the body: headers alone are answered', async () => {
+  it('401, 403, 413 or 415 as soon as its headers arrive', async () => {
     const readOnly = await api.key((await make.organization()).id, { scopes: ['read'] });
     expect(await everywhere({ as: 'garbage', length: 1_000_000 }, coded(401, 'invalid_api_key'))).toEqual([]);
     expect(await everywhere({ as: readOnly, length: 1_000_000 }, coded(403, 'insufficient_scope'))).toEqual([]);

@@ -1,9 +1,9 @@
 import { Boundaries } from '../support/faults/boundaries.js';
 
-/** A small form of test/faults/boundaries.spec.ts: some writes, one of so many messages. */
+/** A shorter run of test/faults/boundaries.spec.ts: a few writes, cut at every fifth message. */
 const EVERY = 5;
 
-describe('a connection to PostgreSQL that ends in the middle of a write', () => {
+describe('a PostgreSQL connection lost in the middle of a write', () => {
   let boundaries: Boundaries;
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a connection to PostgreSQL that ends in the middle of a write', () => 
     },
   );
 
-  it('finds a key guilty that is kept in another transaction than its effect', async () => {
+  it('fails this test if the key is stored in a different transaction from its effect', async () => {
     const takeOut = await boundaries.keepKeysApart();
     try {
       const { findings } = await boundaries.walk(named('POST /v1/blog-posts'), EVERY);

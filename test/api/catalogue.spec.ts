@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => api.stop());
 
-/** The catalogue's word for a type; nested shapes by the name that the catalogue gives to such fields. */
+/** The catalogue's word for a type; nested shapes go by the catalogue's name for such fields. */
 function wordFor(schema: Schema): string {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   const nullable = types.includes('null') ? ' or null' : '';
@@ -39,10 +39,10 @@ function nestedName(schema: Schema): string {
   return found ?? `object of ${fields}`;
 }
 
-/** Names that generated clients would take for something else. */
+/** Names that would clash in generated clients. */
 const RENAMED: Record<string, string> = { AssessmentResult: 'Result' };
 
-/** In the order of the document, which is that of the catalogue. */
+/** In document order, which is the catalogue's. */
 function fieldsOf(schema: Schema): Record<string, string> {
   return Object.fromEntries(Object.entries(schema.properties!).map(([name, field]) => [name, wordFor(field)]));
 }
@@ -64,8 +64,8 @@ function answerInWords(route: Route): string {
   return schema.type === 'array' ? `${nameIn(schema.items)}[]` : nameIn(schema);
 }
 
-describe('every operation that is served', () => {
-  it('takes the query parameters of the catalogue, and a cursor where the order allows it', () => {
+describe('the served operations', () => {
+  it('take the query parameters in the catalogue', () => {
     for (const route of keyedRoutes(api)) {
       const names = [...queryOf(document, route).keys()].filter((name) => name !== 'cursor');
       expect([nameOf(route), names.sort()]).toEqual([
@@ -77,13 +77,13 @@ describe('every operation that is served', () => {
     }
   });
 
-  it('answers with the shape of the catalogue', () => {
+  it('return the shapes in the catalogue', () => {
     for (const route of keyedRoutes(api)) {
       expect([nameOf(route), answerInWords(route)]).toEqual([nameOf(route), cataloguedAs(route).answer]);
     }
   });
 
-  it('has the fields of the catalogue, of the same types, null where it says so', () => {
+  it('have the fields, types and nullability in the catalogue', () => {
     const answers = keyedRoutes(api).map((route) => cataloguedAs(route).answer.replace(/^Page<|>$|\[\]$/g, ''));
     const served = new Set(answers.filter((name) => name !== ''));
     expect(served.size).toBeGreaterThan(15);
@@ -94,11 +94,11 @@ describe('every operation that is served', () => {
     }
   });
 
-  it('is all that was planned: the reads of the tiers A and B, and the writes of the reference', () => {
+  it('include every planned operation', () => {
     expect(keyedRoutes(api).map(nameOf)).toEqual(expect.arrayContaining(servedOperations));
   });
 
-  it('needs the scope read and the parameters that must be there, and documents ids in paths as strings', () => {
+  it('require the read scope and the documented parameters, and document ids in paths as strings', () => {
     for (const route of keyedReads(api)) {
       const operation = operationAt(document, route);
       expect([nameOf(route), operation['x-required-scopes']]).toEqual([nameOf(route), ['read']]);

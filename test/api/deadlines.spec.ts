@@ -12,7 +12,7 @@ import { waitsFor } from '../support/database/lock-waits.js';
 import { keyedReads, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** Every request is answered by its deadline, whatever is locked or hangs, and leaves every connection behind it usable. */
+/** Every request is answered by its deadline, whatever is locked or hangs, and leaves its connections usable. */
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 let api: TestApi;
@@ -66,7 +66,7 @@ const writesOf = () =>
 const send = (route: Route) =>
   ask(api, route.method, pathOf(route, world.a), all, BODIES[`${route.method} ${route.path}`]?.(world.a.path));
 
-/** Until the lock is released, no matter how long: what is answered meanwhile was not waited for. */
+/** Holds the lock until the work is done, however long it takes, so that no answer can come from its release. */
 async function whileLocked<T>(tables: string[], work: () => Promise<T>): Promise<T> {
   await admin.query(`BEGIN; LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
   try {
@@ -76,7 +76,7 @@ async function whileLocked<T>(tables: string[], work: () => Promise<T>): Promise
   }
 }
 
-/** Every connection of the pool can be had at once, and none is left of before. */
+/** Checks that every pool connection is usable at once, and that none is stuck. */
 async function poolIsWhole(): Promise<void> {
   const db = api.app.get(Database);
   await vi.waitFor(async () => {
@@ -97,7 +97,7 @@ function complaints(replies: Map<string, Reply>, allowed: number[]): string[] {
   );
 }
 
-/** The routes, all at once. */
+/** All routes at once. */
 async function each(routes: Route[], one: (route: Route) => Promise<Reply>): Promise<Map<string, Reply>> {
   return new Map(await Promise.all(routes.map(async (route) => [nameOf(route), await one(route)] as const)));
 }
@@ -111,7 +111,7 @@ async function tablesBut(...spared: string[]): Promise<string[]> {
 }
 
 describe('with tables locked', () => {
-  it('every read is answered, with 503 where it needs them', async () => {
+  it('reads return 503 in time, unless they need none of the tables', async () => {
     const tables = await tablesBut('organizations', 'api_keys', 'migrations', 'worker_heartbeats');
     const [replies, ready] = await whileLocked(tables, () =>
       Promise.all([each(keyedReads(api), (route) => ask(api, 'GET', pathOf(route, world.a), all)), api.get('/health/ready')]),
@@ -123,21 +123,21 @@ describe('with tables locked', () => {
     await poolIsWhole();
   });
 
-  it('every write is answered when audit_log is locked, and a refusal with its own status', async () => {
+  it('writes return in time when audit_log is locked, and refusals keep their own status', async () => {
     const writes = writesOf();
     expect(writes.length).toBeGreaterThan(10);
     const [replies, refused] = await whileLocked(['audit_log'], () =>
       Promise.all([each(writes, send), each(writes, (route) => ask(api, route.method, `${pathOf(route, world.a)}?x=1`, all))]),
     ); // prettier-ignore
-    // Some of them find nothing to do and are refused before.
+    // Some find nothing to do and are refused earlier.
     expect(complaints(replies, [503, 404, 409, 422])).toEqual([]);
     expect([...replies.values()].filter(({ status }) => status === 503).length).toBeGreaterThan(writes.length / 2);
-    // Two lots at once: what is too much for the organization's connections is 503 too.
+    // Two lots at once: what exceeds the organization's connections is a 503 as well.
     expect(complaints(refused, [422, 415, 503])).toEqual([]);
     await poolIsWhole();
   });
 
-  it('a lock that is waited for by one organization keeps no other from being served', async () => {
+  it('one organization waiting for a lock does not block the others', async () => {
     const patient = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) }, database);
     const order: string[] = [];
     const note = async (name: string, reply: Promise<Reply>) => {
@@ -155,7 +155,7 @@ describe('with tables locked', () => {
       await note('own ping', ask(patient, 'GET', '/v1/ping', world.a.key));
       await Promise.all(blocked);
     });
-    // Most still waited by then.
+    // Most were still waiting by then.
     expect(order.slice(0, 2 * POOL)).toEqual(expect.arrayContaining(['other 200', 'own ping 200']));
     expect(order.filter((entry) => entry === 'blocked 503')).toHaveLength(3 * POOL);
     await patient.close();
@@ -163,7 +163,7 @@ describe('with tables locked', () => {
 });
 
 describe('with a database that hangs', () => {
-  it('every request is answered with 503, over connections that were open and over new ones', async () => {
+  it('every request returns 503, over open connections and new ones', async () => {
     await poolIsWhole();
     const routes = [...keyedReads(api), ...writesOf()];
     proxy.fate = 'stall';
@@ -177,7 +177,7 @@ describe('with a database that hangs', () => {
     await poolIsWhole();
   });
 
-  it.each(['drop', 'reset'] as const)('or connections that end (%s)', async (fate) => {
+  it.each(['drop', 'reset'] as const)('or drops its connections (%s), every request returns 503', async (fate) => {
     proxy.fate = fate;
     const replies = await each([...keyedReads(api), ...writesOf()], send);
     proxy.fate = 'carry';
@@ -185,7 +185,7 @@ describe('with a database that hangs', () => {
     await poolIsWhole();
   });
 
-  it('in the middle of a write, which is undone', async () => {
+  it('in the middle of a write, the write is undone', async () => {
     const before = await admin.query('SELECT FROM members');
     const reply = await whileLocked(['audit_log'], async () => {
       const answer = ask(api, 'POST', '/v1/students', all, { first_name: 'Ada', last_name: 'L', email: 'ada@late.example' });
@@ -204,7 +204,7 @@ describe('with a database that hangs', () => {
   });
 });
 
-it('the time that a client takes for its body is its own', async () => {
+it('the deadline excludes the time a client takes to send its body', async () => {
   const { port } = api.server.address() as AddressInfo;
   const body = JSON.stringify({ first_name: 'Slow', last_name: 'Sender', email: 'slow@sender.example' });
   async function* slowly() {

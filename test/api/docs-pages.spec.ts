@@ -15,11 +15,11 @@ afterAll(() => api.stop());
 describe('/ and /docs', () => {
   const PAGES = ['/', '/docs'];
 
-  /** What a page makes the browser fetch, or leads to. */
+  /** What a page links to or makes the browser fetch. */
   const references = (text: string): string[] =>
     [...text.matchAll(/(?:src|href|spec-url)=["']([^"']+)["']/g)].map((match) => match[1]!);
 
-  it.each(PAGES)('%s works without the internet: everything that it names comes from here', async (path) => {
+  it.each(PAGES)('%s loads everything from this host', async (path) => {
     const page = await send(api, 'GET', path, { Accept: 'text/html' });
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toContain('text/html');
@@ -36,7 +36,7 @@ describe('/ and /docs', () => {
   });
 
   it.each(PAGES)(
-    '%s is told by its policy to fetch nothing from elsewhere, and runs no inline script',
+    '%s has a content security policy that allows no requests to other hosts and no inline scripts',
     async (path) => {
       const page = await send(api, 'GET', path, { Accept: 'text/html' });
       const policy = new Map(
@@ -55,7 +55,7 @@ describe('/ and /docs', () => {
     },
   );
 
-  it('the reference shows this document; its script is one file, compressed if the client accepts it', async () => {
+  it('/docs shows this document with a single script, compressed if the client accepts it', async () => {
     const page = await send(api, 'GET', '/docs');
     expect(page.text).toMatch(/<rapi-doc\s+spec-url="openapi\.json"/);
     const code = await send(api, 'GET', '/docs/rapidoc.js', { 'Accept-Encoding': 'gzip' });
@@ -64,7 +64,7 @@ describe('/ and /docs', () => {
     expect(code.headers.vary).toContain('Accept-Encoding');
   });
 
-  it('what is pasted as a key becomes the header, whichever form it has', async () => {
+  it('docs.js builds the header from a pasted key in any form', async () => {
     const { text } = await send(api, 'GET', '/docs/docs.js');
     const [source] = /function headerOf[^]*?\n}/.exec(text)!;
     const headerOf = runInNewContext(`${source}; headerOf`) as (pasted: string) => string;
@@ -81,7 +81,7 @@ describe('/ and /docs', () => {
     expect(headerOf('  ')).toBe('');
   });
 
-  it('/ is a page for people and JSON for programs that ask for it', async () => {
+  it('/ returns a page to people and JSON to programs that ask for it', async () => {
     for (const [accept, type] of [
       ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html'],
       ['*/*', 'text/html'],
@@ -104,7 +104,7 @@ describe('/ and /docs', () => {
     });
   });
 
-  it('/ shows the address that was asked for, and nothing that could be run', async () => {
+  it('/ escapes the host that was requested, and refuses a malformed one', async () => {
     const page = await send(api, 'GET', '/', { Accept: 'text/html', Host: "a.example'&" });
     expect([page.status, page.text.includes("a.example'&")]).toEqual([200, false]);
     const refused = await send(api, 'GET', '/', { Accept: 'text/html', Host: '"><script>alert(1)</script>' });

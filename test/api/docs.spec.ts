@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => api.stop());
 
-/** The verbs that all resources share, by method: of a list, of one record, of what is done to it. */
+/** The verbs that all resources share, by HTTP method. */
 const VERBS: Record<string, RegExp> = {
   GET: /^(list|get)_/,
   POST: /^(create|add|bulk_invite|send|upload|link|complete|cancel|offboard|publish|refresh)_/,
@@ -54,7 +54,7 @@ const CONTRACT = [
 const idOf = (route: Route): string => operationAt(document, route).operationId;
 
 describe('/openapi.json', () => {
-  it('is a document of OpenAPI 3.1 for the interface 1.x, whose key is the header', () => {
+  it('is an OpenAPI 3.1 document for version 1.x, with the key in the Authorization header', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toMatch(/^1\.\d+\.\d+$/);
     expect(document).toMatchObject({
@@ -63,14 +63,14 @@ describe('/openapi.json', () => {
     });
   });
 
-  it('names every keyed route and nothing else', () => {
+  it('lists every keyed route and nothing else', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(operations.sort()).toEqual(keyedRoutes(api).map(nameOf).sort());
   });
 
-  it('gives each operation an id of its own, in snake_case, with the verb of its kind', () => {
+  it('gives each operation a unique snake_case id with the right verb', () => {
     const ids = keyedRoutes(api).map(idOf);
     expect(ids.length).toBe(new Set(ids).size);
     for (const route of keyedRoutes(api)) {
@@ -84,7 +84,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('keeps the ids that clients were generated from', () => {
+  it('keeps the ids used by generated clients', () => {
     for (const route of keyedRoutes(api)) {
       expect([nameOf(route), idOf(route)]).toEqual([nameOf(route), cataloguedAs(route).id]);
     }
@@ -103,7 +103,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('explains every scope, in the words of the one table', () => {
+  it('explains every scope as the scope table does', () => {
     const { securitySchemes } = document.components as unknown as {
       securitySchemes: { api_key: { description: string } };
     };
@@ -113,7 +113,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('says what each operation and each parameter is for', () => {
+  it('describes each operation and parameter', () => {
     for (const route of keyedRoutes(api)) {
       const operation = operationAt(document, route);
       expect([nameOf(route), operation.summary]).toEqual([nameOf(route), expect.stringMatching(/^[A-Z].{10,}[^.]$/)]);
@@ -123,7 +123,7 @@ describe('/openapi.json', () => {
           const described = [nameOf(route), parameter.name, parameter.description];
           expect(described).toEqual([nameOf(route), parameter.name, expect.stringMatching(/\.$/)]);
         }
-        // On a parameter, examples would be a map of named ones.
+        // OpenAPI examples on a parameter would be a map.
         expect([nameOf(route), parameter.name, Array.isArray(parameter.examples)]).toEqual([
           nameOf(route),
           parameter.name,
@@ -136,7 +136,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('documents every refusal of the pipeline, and 404 where there is an id', () => {
+  it('documents every refusal of the pipeline, and 404 for paths with an id', () => {
     for (const route of keyedRoutes(api)) {
       const statuses = Object.keys(operationAt(document, route).responses);
       const expected = ['401', '403', '422', '429', '500', '503', ...(route.path.includes(':') ? ['404'] : [])];
@@ -144,7 +144,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('has an example of each answer that fits its own schema', () => {
+  it('has an example for each answer that matches its schema', () => {
     const schemas = new DocumentSchemas(document);
     for (const route of keyedRoutes(api)) {
       const operation = operationAt(document, route);
@@ -160,7 +160,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('groups the operations under tags with texts, in the order of the contract', () => {
+  it('groups operations under described tags, in the order of the contract', () => {
     const tags = document.tags!.map(({ name }) => name);
     const used = keyedRoutes(api).map((route) => operationAt(document, route).tags[0]!);
     expect(tags.toSorted()).toEqual([...new Set(used)].sort());
@@ -174,7 +174,7 @@ describe('/openapi.json', () => {
     expect(tags.filter((name) => CONTRACT.includes(name))).toEqual(CONTRACT);
   });
 
-  it('refers to nothing that it does not have', async () => {
+  it('has no dangling or unused references', async () => {
     const { text } = await send(api, 'GET', '/openapi.json');
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
     const known = (['schemas', 'responses', 'parameters', 'headers'] as const).flatMap((kind) =>
@@ -189,7 +189,7 @@ describe('/openapi.json', () => {
     expect(known.filter((name) => !references.includes(name))).toEqual([]);
   });
 
-  it('gives every value of a set, and the bounds of every number that has some', () => {
+  it('documents the values of every enum and the bounds of every integer', () => {
     const parameters = keyedRoutes(api).flatMap((route) => operationAt(document, route).parameters);
     for (const { name, schema } of parameters as { name: string; schema: Schema }[]) {
       if (['status', 'type', 'mode', 'scope', 'target', 'homework_type'].includes(name))
@@ -199,7 +199,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('names the page of each list, and describes what operations share once', async () => {
+  it('names the page schema of each list, and describes shared parameters once', async () => {
     const { text } = await send(api, 'GET', '/openapi.json');
     const served = JSON.parse(text) as ApiDocument;
     const described = Object.values(served.paths).flatMap((methods) =>
@@ -219,7 +219,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('is the same in YAML', async () => {
+  it('is also served as YAML', async () => {
     const { status, text } = await send(api, 'GET', '/openapi.yaml');
     expect(status).toBe(200);
     for (const path of Object.keys(document.paths)) expect(text).toContain(`${path}:`);
