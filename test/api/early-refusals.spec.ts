@@ -12,7 +12,7 @@ import { createWorld, pathOf, type World } from '../support/data/world.js';
 /** Keys and addresses that are known to be over their limits are refused before Express sees the request. */
 const LIMIT = 3;
 const FAILURES = 2;
-/** Look-ups that a key or an address over its limit has at once. */
+/** Lookups that a key or an address over its limit may make at once. */
 const BURST = 10;
 
 let api: TestApi;
@@ -48,7 +48,7 @@ function ask(path: string, { method, key, address = '198.51.100.1', headers = []
 
 const unknown = () => `tk_live_${randomBytes(32).toString('hex')}`;
 
-/** No time passes, so no look-up is allowed beyond those at once. @returns what must not be called meanwhile */
+/** Stops the clock, so that no lookup is allowed after the burst. @returns what must not be called meanwhile */
 function spies() {
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   return { lookUp: vi.spyOn(Database.prototype, 'lookUp'), guard: vi.spyOn(api.app.get(ApiKeyGuard), 'canActivate') };
@@ -84,7 +84,7 @@ const faultsOf = (route: Route, answer: RawAnswer) => {
 };
 
 describe('a key over its limit', () => {
-  it('is refused on every route without Express and the database, in one line that says whose key it is', async () => {
+  it('is refused on every route without Express or the database, with one log line that names the key and its organization', async () => {
     const { id, key, spied } = await spentKey();
     const wrong: string[] = [];
     for (const route of keyedRoutes(api)) {
@@ -115,7 +115,7 @@ describe('a key over its limit', () => {
     expect(plain(early)).toEqual(plain(looked));
   });
 
-  it('is refused to a page of another origin with the headers that the page needs', async () => {
+  it('is refused with the CORS headers that a page of another origin needs', async () => {
     const { key, spied } = await spentKey();
     const headers: [string, string][] = [['Origin', 'https://school.example']];
     const answer = await ask('/v1/homework', { key, headers });
@@ -127,7 +127,7 @@ describe('a key over its limit', () => {
     for (const spy of Object.values(spied)) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('is refused where no route is, and let through where no key is needed', async () => {
+  it('is refused on unknown routes, and let through where no key is needed', async () => {
     const { key, spied } = await spentKey();
     const unheard: [string, string][] = [
       ['GET', '/v1/unheard-of'],
@@ -146,7 +146,7 @@ describe('a key over its limit', () => {
     expect(spied.guard).toHaveBeenCalled();
   });
 
-  it('is counted', async () => {
+  it('is counted in the metrics', async () => {
     const { key } = await spentKey();
     const count = async () => {
       const { body } = await ask('/metrics');
@@ -163,7 +163,7 @@ describe('a key over its limit', () => {
 });
 
 describe('an address that failed too often', () => {
-  it('is refused on every route without Express and the database for anything that is no key', async () => {
+  it('is refused on every route without Express or the database for a missing or invalid key', async () => {
     const address = '203.0.113.1';
     const spied = await failedAddress(address);
     const wrong: string[] = [];
@@ -176,7 +176,7 @@ describe('an address that failed too often', () => {
     for (const spy of Object.values(spied)) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('leaves a valid key alone, what needs no key, and what is not there', async () => {
+  it('does not affect valid keys, public routes or unknown ones', async () => {
     const address = '203.0.113.2';
     const key = await api.key(world.a.id);
     expect((await ask('/v1/ping', { key, address })).status).toBe(200);
@@ -196,7 +196,7 @@ describe('an address that failed too often', () => {
     }
   });
 
-  it('is the last one that a proxy names: the others are the client’s to choose', async () => {
+  it('is the last one in X-Forwarded-For, because clients choose the others', async () => {
     await failedAddress('203.0.113.3');
     expect((await ask('/v1/ping', { address: '192.0.2.1, 203.0.113.3' })).status).toBe(429);
     expect((await ask('/v1/ping', { address: '203.0.113.3, 192.0.2.1' })).status).toBe(401);

@@ -27,7 +27,7 @@ function connections(): Promise<number> {
   return new Promise((resolve) => api.server.getConnections((_error, count) => resolve(count)));
 }
 
-/** What came over a connection until it was closed. */
+/** Everything received until the connection closes. */
 function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   return new Promise((resolve) => {
@@ -37,7 +37,7 @@ function readAll(socket: Socket): Promise<string> {
 }
 
 describe('the server', () => {
-  it('gives headers 10 s and any request 60 s, looks every 2 s, and keeps idle connections for longer than proxies', () => {
+  it('allows 10 s for headers and 60 s for a request, checks every 2 s, and keeps idle connections longer than proxies do', () => {
     const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = api.server;
     const { connectionsCheckingInterval } = api.server as unknown as { connectionsCheckingInterval: number };
     expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout, connectionsCheckingInterval }).toEqual({
@@ -51,7 +51,7 @@ describe('the server', () => {
 });
 
 describe('a slow client', () => {
-  it('that does not get its headers through is cut with 408', { timeout: 20_000 }, async () => {
+  it('is cut off with 408 when its headers do not arrive', { timeout: 20_000 }, async () => {
     const usual = api.server.headersTimeout;
     api.server.headersTimeout = 300;
     const socket = connect(port(), '127.0.0.1', () => socket.write('GET /v1/ping HTTP/1.1\r\nHost: a\r\n'));
@@ -62,7 +62,7 @@ describe('a slow client', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 .*"code":"bad_request".*"status":408/s);
   });
 
-  it('that does not get its body through is answered or cut all the same', { timeout: 20_000 }, async () => {
+  it('gets its answer even when its body does not arrive', { timeout: 20_000 }, async () => {
     const usual = api.server.requestTimeout;
     api.server.requestTimeout = 300;
     api.server.headersTimeout = 300;
@@ -74,7 +74,7 @@ describe('a slow client', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('that keeps its end open after an error is cut soon', async () => {
+  it('is cut off soon when it keeps its end open after an error', async () => {
     await vi.waitFor(async () => expect(await connections()).toBe(0));
     const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true }, () => {
       socket.write('nonsense\r\n\r\n');
@@ -87,7 +87,7 @@ describe('a slow client', () => {
   });
 });
 
-describe('an answer too large for the buffers in between', () => {
+describe('a response larger than the socket buffers', () => {
   /** About 16 MB in one page. */
   beforeAll(async () => {
     await world.make.query(
@@ -101,7 +101,7 @@ describe('an answer too large for the buffers in between', () => {
   const request = () =>
     bytesOf('/v1/homework?limit=100', { headers: [['Authorization', `Token token=${world.a.key}`]] });
 
-  /** A connection that reads the beginning of the answer, and no more until it is told to. */
+  /** Opens a connection, reads the beginning of the answer and pauses. */
   async function stalled(bytes: string): Promise<{ socket: Socket; start: string }> {
     const socket = connect(port(), '127.0.0.1').on('error', () => undefined);
     socket.write(bytes);
@@ -111,16 +111,16 @@ describe('an answer too large for the buffers in between', () => {
     return { socket, start: start.toString() };
   }
 
-  it('waits for a reader who reads late', async () => {
+  it('waits for a slow reader', async () => {
     const { socket, start } = await stalled(request());
     const text = await readAll(socket);
     expect(start).toMatch(/^HTTP\/1\.1 200 /);
     expect(text.length).toBeGreaterThan(15_000_000);
-    // Sent in chunks, to the last one.
+    // The final chunk arrived.
     expect(text).toMatch(/\}\}\r\n0\r\n\r\n$/);
   });
 
-  it('is never mixed with the refusal of what was sent after it', async () => {
+  it('is not mixed with the refusal of later bytes', async () => {
     const { socket, start } = await stalled(request().replace('Connection: close\r\n', ''));
     socket.write('nonsense\r\n\r\n');
     await sleep(300);

@@ -9,7 +9,7 @@ import { AnswerCheck } from '../support/http/answer-check.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { OwnPostgres } from '../support/database/own-postgres.js';
 
-/** PostgreSQL crashes and comes back under a real API process: it never exits, says 503 meanwhile, and is back at once. */
+/** PostgreSQL crashes and recovers under a real API process, which never exits and answers 503 until it is back. */
 let postgres: OwnPostgres;
 let api: ApiProcess;
 let key: string;
@@ -69,12 +69,12 @@ function ask(path: string): Promise<Reply> {
 }
 
 interface Traffic {
-  /** Waits for some more replies with this status, to requests that are sent from now on. */
+  /** Waits for several more replies with this status to requests sent from now on. */
   some(status: number): Promise<void>;
   stop(): Promise<Reply[]>;
 }
 
-/** Eight clients that ask without pause. */
+/** Eight clients that send requests without pause. */
 function traffic(): Traffic {
   let running = true;
   const replies: Reply[] = [];
@@ -87,7 +87,7 @@ function traffic(): Traffic {
     }
   };
   const all = Promise.all(Array.from({ length: 8 }, (_, index) => client(index)));
-  // Reported by whatever is awaited next.
+  // A failure surfaces through whatever is awaited next.
   all.catch(() => undefined);
   return {
     async some(status) {
@@ -103,11 +103,11 @@ function traffic(): Traffic {
   };
 }
 
-it.each([1, 2, 3])('crash %i', { timeout: 60_000 }, async () => {
+it.each([1, 2, 3])('returns 503 during crash %i and then recovers', { timeout: 60_000 }, async () => {
   const load = traffic();
   await load.some(200);
   await postgres.crash();
-  // The outage is one for everybody.
+  // The outage affects every client.
   await load.some(503);
   const health = await Promise.all([ask('/health/live'), ask('/health/ready')]);
   await postgres.revive();
@@ -123,15 +123,15 @@ it.each([1, 2, 3])('crash %i', { timeout: 60_000 }, async () => {
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 503]));
   expect(replies.flatMap(({ faults }) => faults)).toEqual([]);
   expect(health.map(({ status }) => status)).toEqual([200, 503]);
-  // From the first success on, nobody is refused.
+  // Nobody is refused after the first success.
   expect(replies.filter(({ status, began }) => status === 503 && began > back)).toEqual([]);
   expect([api.ended, api.stderr]).toEqual([null, '']);
 }); // prettier-ignore
 
-it('each failure is in the log, and nothing else is said to be wrong', () => {
+it('logs each failure and no other error', () => {
   const failures = api.lines.map((line) => JSON.parse(line) as { level: string; msg: string; code?: string }).filter(({ level }) => level === 'error');
   expect(failures.length).toBeGreaterThan(20);
-  // When a key was used last, and the request log, are written by the way: they may meet the outage too.
+  // Key usage and the request log are written in the background and may meet the outage too.
   const told = new Set(failures.map(({ msg, code }) => `${msg} ${code}`));
   const byTheWay = ['failure key_usage_not_written', 'failure request_log_not_written'];
   expect([...told].filter((line) => !byTheWay.includes(line))).toEqual(['failure service_unavailable']);

@@ -16,7 +16,7 @@ describe('a log that cannot be written', () => {
   });
   afterAll(() => database.drop());
 
-  it('ends no process: the API answers, and stops in order', async () => {
+  it('does not stop the process: the API answers and shuts down normally', async () => {
     const full = openSync('/dev/full', 'w');
     const api = spawn(process.execPath, [MAIN], {
       cwd: inject('scratch'),
@@ -37,7 +37,7 @@ describe('a log that cannot be written', () => {
     api.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     try {
       const [{ listening }] = (await once(api, 'message')) as [{ listening: number }];
-      // More lines than are held back before the log is written, several times over.
+      // Enough lines to fill the log buffer several times over.
       for (let round = 0; round < 100; round++) {
         expect((await fetch(`http://127.0.0.1:${listening}/health/live`)).status).toBe(200);
       }

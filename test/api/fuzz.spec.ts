@@ -4,9 +4,9 @@ import type { Answer, AnswerCheck } from '../support/http/answer-check.js';
 import { fuzz, type Judge } from '../support/http/fuzz-run.js';
 import { FuzzTarget } from '../support/http/fuzz-target.js';
 
-/** 10,000 generated requests: no input makes the service fail, and none makes it say what it should not. */
+/** 10,000 generated requests: none makes the service fail or reveal internals. */
 const REQUESTS = 5_000;
-/** One seed that is always the same and one that never is; repeat a failure with SEED=… in the environment. */
+/** One fixed seed and one that changes; repeat a failure with SEED=… in the environment. */
 const SEEDS = [20_260_501, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
 
 let target: FuzzTarget;
@@ -19,11 +19,11 @@ beforeAll(async () => {
 
 afterAll(() => target.close());
 
-it.each(SEEDS)(`seed %i: ${REQUESTS} requests are all answered as the contract says`, { timeout: 120_000 }, (seed) =>
+it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, { timeout: 120_000 }, (seed) =>
   target.run(seed, REQUESTS),
 );
 
-describe('what the check must catch', () => {
+describe('the answer check', () => {
   const ok: Answer = { status: 200, headers: { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' }, body: '{}' }; // prettier-ignore
   const error = (message: string, status = 404, more = {}): Answer => ({
     ...ok,
@@ -36,29 +36,29 @@ describe('what the check must catch', () => {
     body: JSON.stringify({ detail: [{ loc, msg: 'Give a number.', type }] }),
   });
 
-  it('lets what is right pass', () => {
+  it('lets valid answers pass', () => {
     expect(check.faults(ok)).toEqual([]);
     expect(check.faults(error('No such record in this organization.'))).toEqual([]);
     expect(check.faults(invalid('int_parsing', ['query', 'SELECT * FROM users\n    at x (/srv/a.js:1)']))).toEqual([]);
   });
 
   it.each<[string, Answer]>([
-    ['a page', { ...ok, headers: { ...ok.headers, 'content-type': 'text/html' } }],
-    ['no request id', { ...ok, headers: { 'content-type': 'application/json' } }],
-    ['the name of the server', { ...ok, headers: { ...ok.headers, 'x-powered-by': 'Express' } }],
-    ['no JSON', { ...ok, body: '{' }],
-    ['no body in an error', { ...ok, status: 404, body: '' }],
-    ['none of the shapes', { ...ok, status: 404, body: '{"statusCode":404,"message":"Cannot GET /"}' }],
-    ['more than one shape', { ...ok, status: 401, body: '{"error":{"code":"a","message":"b","status":401,"details":{}},"detail":[]}' }],
-    ['a field too many', error('Gone.', 404, { cause: 'x' })],
-    ['another status than it says', { ...error('Gone.'), status: 400 }],
-    ['a 422 that is no list of faults', error('Gone.', 422)],
-    ['a list of faults that is no 422', { ...invalid('missing'), status: 400 }],
+    ['an HTML page', { ...ok, headers: { ...ok.headers, 'content-type': 'text/html' } }],
+    ['a missing request id', { ...ok, headers: { 'content-type': 'application/json' } }],
+    ['a server name', { ...ok, headers: { ...ok.headers, 'x-powered-by': 'Express' } }],
+    ['invalid JSON', { ...ok, body: '{' }],
+    ['an error without a body', { ...ok, status: 404, body: '' }],
+    ['an unknown error shape', { ...ok, status: 404, body: '{"statusCode":404,"message":"Cannot GET /"}' }],
+    ['two error shapes at once', { ...ok, status: 401, body: '{"error":{"code":"a","message":"b","status":401,"details":{}},"detail":[]}' }],
+    ['an extra field', error('Gone.', 404, { cause: 'x' })],
+    ['a status that differs from the body', { ...error('Gone.'), status: 400 }],
+    ['a 422 without a list of faults', error('Gone.', 422)],
+    ['a list of faults without 422', { ...invalid('missing'), status: 400 }],
     ['an empty list of faults', { ...ok, status: 422, body: '{"detail":[]}' }],
     ['an unknown kind of fault', invalid('isString')],
-    ['a fault nowhere', invalid('missing', ['somewhere'])],
-    ['the shape of an expired key elsewhere', { ...ok, status: 404, body: '{"code":401,"message":"x","data":{}}' }],
-    ['401 without its challenge', error('No.', 401)],
+    ['a fault without a known location', invalid('missing', ['somewhere'])],
+    ['the expired-key shape elsewhere', { ...ok, status: 404, body: '{"code":401,"message":"x","data":{}}' }],
+    ['401 without a challenge', error('No.', 401)],
     ['405 without Allow', error('No.', 405)],
     ['429 without Retry-After', error('No.', 429)],
     ['503 with Retry-After: 0', { ...error('No.', 503), headers: { ...ok.headers, 'retry-after': '0' } }],
@@ -67,19 +67,19 @@ describe('what the check must catch', () => {
     ['a column', error('column "x" does not exist')],
     ['an SQLSTATE', error('Failed with 22P02.')],
     ['a stack', error('x\n    at Database.read (file.js:1:2)')],
-    ['a place in the code', error('Failed in database.ts:41.')],
-    ['a path', error('Cannot open /srv/api/secret')],
-    ['a module', error('Cannot find node_modules/x')],
-    ['a product', error('PostgreSQL is away')],
+    ['a source location', error('Failed in database.ts:41.')],
+    ['a file path', error('Cannot open /srv/api/secret')],
+    ['a module path', error('Cannot find node_modules/x')],
+    ['a product name', error('PostgreSQL is away')],
     ['an exception', error('TypeError: x is not a function')],
-    ['a socket', error('connect ECONNREFUSED 127.0.0.1:5432')],
+    ['a socket error', error('connect ECONNREFUSED 127.0.0.1:5432')],
     ['a missing value', error('No record undefined')],
     ['a leak in the details', error('No.', 404, { details: { query: 'SELECT 1 FROM users' } })],
-  ])('%s', (_, answer) => {
+  ])('catches %s', (_, answer) => {
     expect(check.faults(answer)).not.toEqual([]);
   }); // prettier-ignore
 
-  it('a success that is not what the route documents', async () => {
+  it('catches a success that differs from the documented answer', async () => {
     const body = (await target.api.get('/v1/ping', target.world.a.key)).text;
     expect(check.faults({ ...ok, body }, 'GET /v1/ping')).toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('{', '{"secret":1,') }, 'GET /v1/ping')).not.toEqual([]);
@@ -87,7 +87,7 @@ describe('what the check must catch', () => {
   });
 });
 
-describe('a service with one planted fault', () => {
+describe('a planted fault', () => {
   let planted: Server | undefined;
 
   afterEach(() => planted?.close());
@@ -103,12 +103,12 @@ describe('a service with one planted fault', () => {
     await new Promise<void>((resolve) => planted!.listen(0, '127.0.0.1', resolve));
     const requests = await target.requests(1);
     const { port } = planted.address() as AddressInfo;
-    // What Node refuses before there is a request has no request id: this is not about that.
+    // Requests that Node itself refuses have no request id and are not judged here.
     const shapes: Judge = (_request, answer) => (answer.headers['x-request-id'] ? check.faults(answer) : []);
     return fuzz(port, 1_000, () => Object.assign(requests.next(), { raw: null }), shapes);
   }
 
-  it('that fails on some values is found, and the requests made small', async () => {
+  it('that fails on some values is found, and its requests minimized', async () => {
     const report = await run((url) => (url.includes('limit=%') ? { status: 500, headers: {}, body: '{}' } : null));
     const small = /^[A-Z]+ [^\s?]+\?limit=%[^\s&]+ HTTP\/1\.1\r\nHost: 127\.0\.0\.1\r\nConnection: close\r\n\r\n$/;
     expect(report.failures.filter(({ bytes }) => small.test(bytes)).length).toBeGreaterThan(0);

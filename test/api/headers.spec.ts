@@ -24,7 +24,7 @@ const withKey = (key = world.a.key, more: Record<string, string> = {}) => ({
 
 describe('X-Request-Id', () => {
   it.each(['a', 'A.b_c-9', '0'.repeat(128), '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'])(
-    'is the client’s own: %s',
+    'is taken from the client: %s',
     async (id) => {
       for (const path of ['/v1/ping', '/v1/nowhere', '/health/live']) {
         for (const headers of [withKey(), {}]) {
@@ -36,7 +36,7 @@ describe('X-Request-Id', () => {
   );
 
   it.each(['', '0'.repeat(129), 'a b', 'a,b', 'ü', '<script>', 'a/b', '"a"', "a';--"])(
-    'is a new one instead of: %s',
+    'is replaced when invalid: %s',
     async (id) => {
       const headers = withKey(undefined, { 'X-Request-Id': Buffer.from(id).toString('latin1') });
       const answers = [await send(api, 'GET', '/v1/ping', headers), await send(api, 'GET', '/v1/ping', headers)];
@@ -45,7 +45,7 @@ describe('X-Request-Id', () => {
     },
   );
 
-  it('is on every answer, and in its log line', async () => {
+  it('is on every answer and in its log line', async () => {
     const ids = new Set<string>();
     for (const route of keyedRoutes(api)) {
       for (const key of [world.a.key, null, 'garbage']) {
@@ -55,7 +55,7 @@ describe('X-Request-Id', () => {
       }
     }
     expect(ids.size).toBe(keyedRoutes(api).length * 3);
-    // The line is written when the answer is gone, which may be a moment after it came.
+    // The line is written after the response, perhaps a moment after it arrives.
     await vi.waitFor(() => {
       const logged = api.logged.join('');
       expect([...ids].filter((id) => !logged.includes(`"request_id":"${id}"`))).toEqual([]);
@@ -94,7 +94,7 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  it('is sent with the refusal too, with Retry-After', async () => {
+  it('is sent with a refusal, along with Retry-After', async () => {
     const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '2' }, api.database);
     const key = await limited.key(world.a.id);
     const statuses: number[] = [];
@@ -146,7 +146,7 @@ describe('the rate limit', () => {
 });
 
 describe('every answer to a key', () => {
-  it('is kept by no cache', async () => {
+  it('is not cacheable', async () => {
     for (const route of keyedRoutes(api)) {
       const answers = [
         await call(api, route, world.a),
@@ -156,13 +156,13 @@ describe('every answer to a key', () => {
       ];
       const kept = answers.map(({ headers }) => headers['cache-control']);
       expect([nameOf(route), ...kept]).toEqual([nameOf(route), ...answers.map(() => 'no-store')]);
-      // Only a blog post has versions that a client may name.
+      // Only a blog post has versions.
       const versioned = answers.filter(({ headers }) => headers.etag ?? headers['last-modified']);
       if (route.handler.name !== 'get' || !route.path.includes(':post_id')) expect(versioned).toEqual([]);
     }
   });
 
-  it('is JSON that no browser takes for something else, from a server that does not name itself', async () => {
+  it('is JSON with nosniff, from a server that does not name itself', async () => {
     for (const route of keyedReads(api)) {
       const { headers } = await call(api, route, world.a);
       expect(headers).toMatchObject({
@@ -174,7 +174,7 @@ describe('every answer to a key', () => {
     }
   });
 
-  it('has no blank outside of its texts', async () => {
+  it('has no whitespace outside its strings', async () => {
     for (const route of keyedReads(api)) {
       const { text } = await call(api, route, world.a);
       const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
@@ -190,10 +190,10 @@ describe('every answer to a key', () => {
   });
 });
 
-describe('a browser elsewhere', () => {
+describe('a browser on another origin', () => {
   const Origin = 'https://school.example';
 
-  it('may read every answer and the headers that matter', async () => {
+  it('may read every answer and the relevant headers', async () => {
     for (const headers of [withKey(undefined, { Origin }), { Origin }]) {
       const answer = await send(api, 'GET', '/v1/ping', headers);
       expect(answer.headers['access-control-allow-origin']).toBe('*');
@@ -206,7 +206,7 @@ describe('a browser elsewhere', () => {
     }
   });
 
-  it('is told beforehand that it may send the key', async () => {
+  it('is told by the preflight that it may send the key', async () => {
     const headers = {
       Origin,
       'Access-Control-Request-Method': 'GET',
@@ -220,7 +220,7 @@ describe('a browser elsewhere', () => {
     }
   });
 
-  it('may be named by the configuration, and then no other may', async () => {
+  it('must be configured if CORS_ORIGINS is set', async () => {
     const strict = await TestApi.start({ CORS_ORIGINS: Origin }, api.database);
     const allowed = async (origin: string) =>
       (await send(strict, 'GET', '/v1/ping', withKey(undefined, { Origin: origin }))).headers[

@@ -5,7 +5,7 @@ import { keyedReads } from '../support/http/routes.js';
 import { pathOf } from '../support/data/world.js';
 import { RouteTable } from '../../apps/api/src/http/routing/route-table.js';
 
-/** Hostile input below the query: paths, methods, headers, and bytes that are no HTTP at all. */
+/** Hostile input below the query: paths, methods, headers, and bytes that are not HTTP. */
 let client: HostileClient;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the path', () => {
     [`/v1/${'a'.repeat(10_000)}`, 404], [`/${'a/'.repeat(5_000)}`, 404], ['http://127.0.0.1/v1/ping', 200],
     ['http://127.0.0.1/v1/nothing', 404], ['http://[bad/v1/ping', 404], ['http://a:99999999/v1/ping', 404], ['http://', 404],
     ['/v1/ping\xff', 400], ['/v1/\x01ping', 400], ['/v1/pi ng', 400], ['\\v1\\ping', 400], ['', 400],
-  ])('%s is answered %i', async (target, status) => {
+  ])('%s returns %i', async (target, status) => {
     const answer = await client.ask(target);
     expect(answer.status).toBe(status);
     if (status === 404) expect(codeOf(answer)).toBe('not_found');
@@ -49,7 +49,7 @@ describe('the method', () => {
     'MKCOL',
   ];
 
-  it.each(others)('%s is refused with 405 and Allow wherever only GET is there', async (method) => {
+  it.each(others)('%s returns 405 with Allow wherever it is not supported', async (method) => {
     const table = client.api.app.get(RouteTable);
     for (const route of keyedReads(client.api)) {
       const path = pathOf(route, client.world.a);
@@ -64,7 +64,7 @@ describe('the method', () => {
     }
   });
 
-  it('HEAD answers what GET does, without the body', async () => {
+  it('HEAD returns what GET does, without the body', async () => {
     for (const route of keyedReads(client.api)) {
       const path = pathOf(route, client.world.a);
       const get = await client.ask(path);
@@ -80,7 +80,7 @@ describe('the method', () => {
     expect((await client.ask('/v1/parents?x=1', { method: 'HEAD' })).status).toBe(422);
   });
 
-  it('OPTIONS is the browsers’ question before a request, and needs no key', async () => {
+  it('OPTIONS answers a preflight without a key', async () => {
     const headers: [string, string][] = [['Origin', 'https://example.org'], ['Access-Control-Request-Method', 'GET']]; // prettier-ignore
     const answer = await client.send(bytesOf('/v1/homework', { method: 'OPTIONS', headers }));
     expect([answer.status, answer.body, answer.headers['access-control-allow-origin']]).toEqual([204, '', '*']);
@@ -94,7 +94,7 @@ describe('the method', () => {
     ['G\x00T', '/v1/ping', 400],
     ['GETS', '/v1/ping', 400],
     ['PRI', '*', 400],
-  ])('%s %s is answered %i and the connection closed', async (method, target, status) => {
+  ])('%s %s returns %i and closes the connection', async (method, target, status) => {
     const answer = await client.send(bytesOf(target, { method, headers: [client.authorization] }));
     expect(answer.status).toBe(status);
   });
@@ -124,7 +124,7 @@ describe('bytes that are not a proper request', () => {
     ['the same Host twice', `GET /v1/ping HTTP/1.1\r\n${host}${host}\r\n`],
     ['two keys', `GET /v1/ping HTTP/1.1\r\n${host}Authorization: Token token=a\r\nauthorization: Token token=b\r\n\r\n`],
     ['two types', `POST /v1/invites HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Type: text/plain\r\n\r\n`],
-    ['a blank before the colon', `GET /v1/ping HTTP/1.1\r\n${host}X-A : b\r\n\r\n`],
+    ['a space before the colon', `GET /v1/ping HTTP/1.1\r\n${host}X-A : b\r\n\r\n`],
     ['a folded header', `GET /v1/ping HTTP/1.1\r\n${host}X-A: b\r\n c\r\n\r\n`],
     ['a header without a colon', `GET /v1/ping HTTP/1.1\r\n${host}nonsense\r\n\r\n`],
     ['a NUL in a header', `GET /v1/ping HTTP/1.1\r\n${host}X-A: \x00\r\n\r\n`],
@@ -133,23 +133,23 @@ describe('bytes that are not a proper request', () => {
     ['another protocol', `GET /v1/ping ICY/1.0\r\n${host}\r\n`],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-    ['words', 'hello\r\n\r\n'],
+    ['plain words', 'hello\r\n\r\n'],
     ['NULs', '\x00'.repeat(64)],
-  ])('%s: 400 in our words, closed', async (_, bytes) => {
+  ])('%s: returns a documented 400 and closes the connection', async (_, bytes) => {
     const answer = await client.send(bytes);
     expect([answer.status, codeOf(answer), answer.headers.connection]).toEqual([400, 'bad_request', 'close']);
     expect(answer.answers).toBe(1);
   }); // prettier-ignore
 
   it.each(['HTTP/0.9', 'HTTP/1.0', 'HTTP/2.0'])(
-    'the version %s is answered as HTTP/1.1 and closed',
+    'answers the version %s as HTTP/1.1 and closes the connection',
     async (version) => {
       const answer = await client.send(`GET /v1/ping ${version}\r\n${host}\r\n`);
       expect([answer.status, codeOf(answer), answer.headers.connection]).toEqual([401, 'missing_api_key', 'close']);
     },
   );
 
-  it('a chunk that is no chunk never becomes a second request', async () => {
+  it('an invalid chunk never becomes a second request', async () => {
     const smuggled = 'GET /v1/me HTTP/1.1\r\nHost: a\r\n\r\n';
     const head = `GET /v1/ping HTTP/1.1\r\n${host}${client.authorization.join(': ')}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     for (const body of [
@@ -164,18 +164,18 @@ describe('bytes that are not a proper request', () => {
   });
 
   it.each([
-    ['the URL', '/v1/ping?x=' + 'a'.repeat(20_000), [] as [string, string][]],
+    ['a long URL', '/v1/ping?x=' + 'a'.repeat(20_000), [] as [string, string][]],
     ['10,000 parameters', '/v1/ping?' + 'a&'.repeat(10_000), []],
-    ['a header', '/v1/ping', [['X-A', 'a'.repeat(20_000)]]],
-    ['a name', '/v1/ping', [['a'.repeat(20_000), 'a']]],
+    ['a long header', '/v1/ping', [['X-A', 'a'.repeat(20_000)]]],
+    ['a long header name', '/v1/ping', [['a'.repeat(20_000), 'a']]],
     ['2,000 headers', '/v1/ping', Array.from({ length: 2_000 }, (_, n): [string, string] => [`X-${n}`, 'aaaaaa'])],
-  ])('%s too long: 431 in our words, closed', async (_, target, headers) => {
+  ])('returns a documented 431 for %s', async (_, target, headers) => {
     const answer = await client.ask(target, { headers: headers as [string, string][] });
     expect([answer.status, codeOf(answer)]).toEqual([431, 'headers_too_large']);
     expect(answer.headers['x-request-id']).toBeTruthy();
   });
 
-  it('requests sent without waiting are answered in their order, each once', async () => {
+  it('pipelined requests are answered once each, in order', async () => {
     const one = (id: string) =>
       `GET /v1/ping HTTP/1.1\r\n${host}X-Request-Id: ${id}\r\n${client.authorization.join(': ')}\r\n`;
     const answer = await client.send(`${one('first')}\r\n${one('second')}\r\n${one('third')}Connection: close\r\n\r\n`);
@@ -184,7 +184,7 @@ describe('bytes that are not a proper request', () => {
 });
 
 describe('Expect', () => {
-  it('100-continue is answered 100 first', async () => {
+  it('100-continue gets an interim 100 first', async () => {
     const answer = await client.ask('/v1/ping', { headers: [['Expect', '100-continue'], ['Content-Length', '2']], body: '{}' }); // prettier-ignore
     expect([answer.interim, answer.status]).toEqual([[100], 200]);
   });
@@ -202,7 +202,7 @@ describe('a header', () => {
   it.each([
     ['mine-1.2_3', true], ['a'.repeat(128), true], ['a'.repeat(129), false], ['', false], ['a b', false], ['a,b', false],
     ['\xc3\xa9', false], ['<script>', false], ['a%0d%0aX-Evil:%201', false], ['"quoted"', false], ['$(id)', false], ['../../x', false],
-  ])('X-Request-Id "%s" comes back: %s', async (given, kept) => {
+  ])('X-Request-Id "%s" is echoed: %s', async (given, kept) => {
     const answer = await client.ask('/v1/ping', { headers: [['X-Request-Id', given]] });
     expect(answer.status).toBe(200);
     if (kept) expect(answer.headers['x-request-id']).toBe(given);
@@ -210,7 +210,7 @@ describe('a header', () => {
     expect(answer.headers['x-evil']).toBeUndefined();
   }); // prettier-ignore
 
-  it('X-Request-Id given twice is not taken', async () => {
+  it('X-Request-Id sent twice is ignored', async () => {
     const headers: [string, string][] = [['X-Request-Id', 'a'], ['X-Request-Id', 'b']]; // prettier-ignore
     expect((await client.ask('/v1/ping', { headers })).headers['x-request-id']).toMatch(id);
   });
@@ -225,37 +225,37 @@ describe('a header', () => {
     ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
     ['Keep-Alive', 'timeout=99999999'], ['Max-Forwards', '-1'], ['Proxy', 'http://evil.example'], ['__proto__', 'x'],
     ['constructor', 'x'], ['Prefer', 'respond-async'], ['Idempotency-Key', '\xff'],
-  ])('%s: %s makes no difference to a read', async (name, value) => {
+  ])('%s: %s does not affect a read', async (name, value) => {
     const answer = await client.ask('/v1/ping', { headers: [[name, value]] });
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect((JSON.parse(answer.body) as { status: string }).status).toBe('ok');
   }); // prettier-ignore
 
-  it('another Host makes no difference either', async () => {
+  it('another Host does not affect a read either', async () => {
     expect((await client.ask('/v1/ping', { host: 'evil.example' })).status).toBe(200);
   });
 
-  it('Host may be missing in HTTP/1.0, and the connection is closed', async () => {
+  it('Host may be missing in HTTP/1.0, which closes the connection', async () => {
     const authorization = client.authorization.join(': ');
     const answer = await client.send(`GET /v1/ping HTTP/1.0\r\n${authorization}\r\n\r\n`);
     expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
   });
 });
 
-describe('a body where none belongs', () => {
+describe('an unexpected body', () => {
   it.each([
     ['JSON', '{"limit":1}', 'application/json'],
     ['broken JSON', '{', 'application/json'],
     ['a form', 'limit=1', 'application/x-www-form-urlencoded'],
-    ['what looks like a request', 'GET /v1/me HTTP/1.1\r\nHost: a\r\n\r\n', 'text/plain'],
+    ['text that looks like a request', 'GET /v1/me HTTP/1.1\r\nHost: a\r\n\r\n', 'text/plain'],
     ['200 kB', 'x'.repeat(200_000), 'application/octet-stream'],
-  ])('%s is not read', async (_, body, type) => {
+  ])('of %s is ignored', async (_, body, type) => {
     const headers: [string, string][] = [['Content-Type', type], ['Content-Length', String(body.length)]]; // prettier-ignore
     expect((await client.ask('/v1/ping', { headers, body })).status).toBe(200);
   });
 
-  it('in chunks is not read either', async () => {
+  it('in chunks is ignored too', async () => {
     const headers: [string, string][] = [['Transfer-Encoding', 'chunked']];
     expect((await client.ask('/v1/ping', { headers, body: '5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n' })).status).toBe(
       200,
@@ -275,7 +275,7 @@ describe('Authorization', () => {
     ['Token token=__proto__', 401], ["Token token=' OR 1=1--", 401], [`Token token=${'a'.repeat(10_000)}`, 401], [`Token ${' '.repeat(10_000)}`, 401],
     [`Token token=tk_live_${'0'.repeat(64)}`, 401], [`Token token=tk_live_${'0'.repeat(63)}`, 401], [`Token token=tk_live_${'g'.repeat(64)}`, 401],
     [`Token token=xx_live_${'0'.repeat(64)}`, 401], [`Token token=tk_test_${'0'.repeat(64)}`, 401],
-  ])('%s is answered %i', async (value, status) => {
+  ])('%s returns %i', async (value, status) => {
     const key = client.world.a.key;
     const header = value.replaceAll(KEY, key).replaceAll('{KEY}', key.toUpperCase());
     const answer = await client.send(bytesOf('/v1/ping', { headers: [['Authorization', header]] }));
@@ -283,12 +283,12 @@ describe('Authorization', () => {
     if (status === 401) expect(codeOf(answer)).toBe(value === '' ? 'missing_api_key' : 'invalid_api_key');
   }); // prettier-ignore
 
-  it('given twice is refused, even if both are the same good key', async () => {
+  it('sent twice is refused, even with the same valid key', async () => {
     const answer = await client.ask('/v1/ping', { headers: [client.authorization] });
     expect([answer.status, codeOf(answer)]).toEqual([400, 'bad_request']);
   });
 
-  it('in other places opens nothing', async () => {
+  it('in other places grants no access', async () => {
     const { key } = client.world.a;
     const places: [string, string][] = [['X-API-Key', key], ['Proxy-Authorization', `Token token=${key}`], ['Cookie', `token=${key}`]]; // prettier-ignore
     await inLots(places, async (header) => {

@@ -12,7 +12,7 @@ import {
 import { keyedReads, type Route } from '../support/http/routes.js';
 import { pathOf } from '../support/data/world.js';
 
-/** Input that means harm, or that a textbook service trips over: each is named with the one answer that it must get. */
+/** Malicious input, and input that trips naive services, each with the one answer it must get. */
 let client: HostileClient;
 let parameters: Parameter[];
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => client.stop());
 
-/** A valid request to the route, for a query to be added. */
+/** The path of a valid request to the route, ready for a query. */
 function pathTo(route: Route): string {
   return pathOf(route, client.world.a);
 }
@@ -31,7 +31,7 @@ function pathTo(route: Route): string {
 describe('a query parameter of every route', () => {
   const kinds = Object.keys(BAD) as Kind[];
 
-  it.each(kinds)('of the kind %s is refused with one fault when its value is bad', async (kind) => {
+  it.each(kinds)('of type %s is refused with one fault when its value is invalid', async (kind) => {
     const cases = parameters
       .filter((parameter) => parameter.kind === kind)
       .flatMap((parameter) => badValues(parameter).map((value) => ({ parameter, value })));
@@ -43,7 +43,7 @@ describe('a query parameter of every route', () => {
     });
   });
 
-  it.each(kinds)('of the kind %s takes each of its good values', async (kind) => {
+  it.each(kinds)('of type %s accepts all valid values', async (kind) => {
     const cases = parameters
       .filter((parameter) => parameter.kind === kind)
       .flatMap((parameter) => goodValues(parameter).map((value) => ({ parameter, value })));
@@ -53,7 +53,7 @@ describe('a query parameter of every route', () => {
     });
   });
 
-  it('of the kind boolean means what it says: false is not true', async () => {
+  it('of type boolean treats false as false', async () => {
     const booleans = parameters.filter(({ kind }) => kind === 'boolean');
     expect(booleans.length).toBeGreaterThan(3);
     await inLots(booleans, async ({ route, name, schema }) => {
@@ -84,11 +84,11 @@ describe('a query parameter of every route', () => {
     ['with encoded brackets', (name: string) => `${name}%5B%5D`],
     ['with a dot', (name: string) => `${name}.x`],
     ['in capitals', (name: string) => name.toUpperCase()],
-    ['with a letter too much', (name: string) => `${name}s`],
-    ['with a blank before it', (name: string) => `+${name}`],
-    ['with a NUL behind it', (name: string) => `${name}%00`],
+    ['with an extra letter', (name: string) => `${name}s`],
+    ['with a leading space', (name: string) => `+${name}`],
+    ['with a trailing NUL', (name: string) => `${name}%00`],
     ['with a byte that is not UTF-8', (name: string) => `${name}%ff`],
-  ])('spelt %s is not known', async (_, spell) => {
+  ])('spelt %s is unknown', async (_, spell) => {
     await inLots(parameters, async (parameter) => {
       const { route, name } = parameter;
       const faults = faultsOf(await client.ask(`${pathTo(route)}?${spell(name)}=${goodValues(parameter)[0]!}`));
@@ -103,7 +103,7 @@ describe('a query string', () => {
     'constructor.prototype.polluted=1', 'prototype=1', 'toString=1', 'valueOf=1', 'hasOwnProperty=1', 'then=1', 'toJSON=1',
     '__defineGetter__=1', '__lookupSetter__=1', '%5f%5fproto%5f%5f=1', 'length=1', '0=1', 'polluted=1', '=1', '%00=1', '%ff=1',
     '%ed%a0%80=1', 'debug', 'token=x', 'api_key=x', 'organization_id=x', 'select=*', 'constructor', '__proto__',
-  ])('%s is refused on every route and pollutes nothing', async (query) => {
+  ])('%s is refused on every route without prototype pollution', async (query) => {
     await inLots(keyedReads(client.api), async (route) => {
       const faults = faultsOf(await client.ask(`${pathTo(route)}?${query}`));
       expect(faults.map(({ type }) => type), route.path).toEqual(['extra_forbidden']);
@@ -112,7 +112,7 @@ describe('a query string', () => {
     });
   }); // prettier-ignore
 
-  it('reports all its faults together, in its own order', async () => {
+  it('reports all its faults together, in query order', async () => {
     const query = 'zeta=1&to=x&limit=0&__proto__=1&offset=-1&mode=x&alpha=2&status=&student_id=1&constructor=3&from=now&cursor=';
     const faults = faultsOf(await client.ask(`/v1/results?${query}`));
     expect(faults.map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([
@@ -128,18 +128,18 @@ describe('a query string', () => {
     ['a question mark', '?'],
     ['ampersands', '?&&&'],
     ['an encoded name', '?%6cimit=1'],
-  ])('of %s is fine', async (_, query) => {
+  ])('with %s is accepted', async (_, query) => {
     expect((await client.ask(`/v1/homework${query}`)).status).toBe(200);
   });
 
   it.each([
     ['12,000 characters in one value', `student_id=${'x'.repeat(12_000)}`, 1],
     ['12,000 characters in one name', `${'x'.repeat(12_000)}=1`, 1],
-    ['7,500 times the same unknown name', Array(7_500).fill('a').join('&'), 1],
+    ['7,500 repetitions of one unknown name', Array(7_500).fill('a').join('&'), 1],
     ['3,500 different unknown names', Array.from({ length: 3_500 }, (_, n) => n.toString(36)).join('&'), 100],
     ['4,000 encoded NULs', `limit=${'%00'.repeat(4_000)}`, 1],
     ['15,000 ampersands', `${'&'.repeat(15_000)}limit=x`, 1],
-  ])('of %s is refused', async (_, query, count) => {
+  ])('with %s is refused', async (_, query, count) => {
     expect(faultsOf(await client.ask(`/v1/homework?${query}`))).toHaveLength(count);
   });
 });
@@ -152,7 +152,7 @@ describe('the id in a path', () => {
     'constructor', '%20', '*', '%2a', '{id}', ':id', `{${uuid}}`, `%7B${uuid}%7D`, uuid.replaceAll('-', ''), `urn:uuid:${uuid}`,
     `${uuid};a=b`, `${uuid}%00`, `${uuid}%0a`, `%20${uuid}`, uuid.replace('0', '%EF%BC%90'), `'%20OR%201=1--`, '%0d%0aSet-Cookie:%20a=b',
     '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', uuid, '%E2%80%AE', '%F0%9F%92%A9', 'a'.repeat(10_000),
-  ])('%s is not found, in the same words as the id of another organization', async (bad) => {
+  ])('%s returns the same 404 as an id of another organization', async (bad) => {
     const routes = keyedReads(client.api).filter(({ path }) => path.includes(':'));
     expect(routes.length).toBeGreaterThan(3);
     await inLots(routes, async (route) => {
@@ -165,14 +165,14 @@ describe('the id in a path', () => {
     });
   }); // prettier-ignore
 
-  it('may be in capitals: it is the same id', async () => {
+  it('may be in upper case', async () => {
     for (const route of keyedReads(client.api).filter(({ path }) => path.includes(':'))) {
       const path = route.path.replaceAll(/:([^/]+)/g, (_, name: string) => client.world.a.path[name]!.toUpperCase());
       expect((await client.ask(path)).status, path).toBe(200);
     }
   });
 
-  it('is looked up only where the query is valid', async () => {
+  it('is looked up only when the query is valid', async () => {
     expect((await client.ask('/v1/parents/abc?x=1')).status).toBe(422);
   });
 });

@@ -6,7 +6,7 @@ import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
 import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
 
 let api: TestApi;
-/** The same code with the rights of the portal, where people join. */
+/** The same code with the database role of the portal, where people join. */
 let portal: TestApi;
 let make: Factories;
 let a: Office;
@@ -44,14 +44,14 @@ const accept = (...[secret, proof, who]: [string, string | null, Parameters<Join
 const signIn = (address: string, password: string) => portal.app.get(SignIn).withPassword(address, password);
 const newest = async (address: string) => (await mailsTo(api, make, address))[0]!;
 
-/** The token of an invite to this address, as its organization gets it. */
+/** The token of an invite to this address, as its organization receives it. */
 async function inviteTo(by: Office, email: string, wish: object = {}): Promise<string> {
   const { status, body } = await by.post('/v1/invites', { scope: 'organization', role: 'student', email, ...wish });
   if (status !== 201) throw new Error(`invites answered ${status}: ${JSON.stringify(body)}`);
   return (body as { token: string }).token;
 }
 
-/** Takes part in `by` and has proven the address. */
+/** A member of `by` who has verified the address. */
 async function verifiedPerson(by: Office, address: string): Promise<string> {
   await inviteTo(by, address);
   const { token, proof } = await newest(address);
@@ -68,7 +68,7 @@ describe('the address of a login', () => {
     ['parent of a student', (email) => studentRow({ parent: { first_name: 'Linh', last_name: 'Nguyen', email } })],
   ];
 
-  it.each(ties)('cannot be taken away from under an organization that ties it as a %s', async (_what, row) => {
+  it.each(ties)('cannot be changed once another organization knows it as a %s', async (_what, row) => {
     const [own, victims] = [newAddress(), newAddress()];
     const { id } = await a.inviteOne(studentRow({ email: own }));
     expect((await change(a, id!, { email: victims })).status).toBe(200);
@@ -80,7 +80,7 @@ describe('the address of a login', () => {
     expect(await loginOf(victims)).toMatchObject({ id });
   });
 
-  it('stays while the other tie is archived', async () => {
+  it('cannot be changed even while the other membership is archived', async () => {
     const [own, victims] = [newAddress(), newAddress()];
     const { id } = await a.inviteOne(studentRow({ email: victims }));
     await b.invite(studentRow({ email: victims }));
@@ -88,10 +88,10 @@ describe('the address of a login', () => {
     expect((await change(a, id!, { email: own })).status).toBe(422);
   });
 
-  it('revokes the access of the former one, and notifies both', async () => {
+  it('revokes access for the former address and notifies both when it changes', async () => {
     const [former, next] = [newAddress(), newAddress()];
     const id = await verifiedPerson(a, former);
-    // The same address is mailed again after ten minutes only.
+    // The same address gets another email only after ten minutes.
     await make.query(`UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`, [
       a.id,
     ]);
@@ -118,24 +118,24 @@ describe('the address of a login', () => {
     });
   });
 
-  it('in another case is the same one', async () => {
+  it('is the same in another case', async () => {
     const address = newAddress();
     const id = await verifiedPerson(a, address);
     expect((await change(a, id, { email: address.toUpperCase() })).status).toBe(200);
     expect(await signIn(address, PASSWORD)).toMatchObject({ id, verified: true });
   });
 
-  it('makes invites of others die when it leaves the login that they name', async () => {
+  it('revokes other organizations’ invites to it when it changes', async () => {
     const [own, victims] = [newAddress(), newAddress()];
     const { id } = await a.inviteOne(studentRow({ email: victims }));
     await inviteTo(b, victims);
     const mail = await newest(victims);
-    // An invite is no tie yet.
+    // An invite does not tie the login yet.
     expect((await change(a, id!, { email: own })).status).toBe(200);
     expect(await accept(mail.token, mail.proof, { password: PASSWORD })).toMatchObject({ problem: 'revoked' });
   });
 
-  it('is the same for whoever is first: one changes it while another ties it', async () => {
+  it('stays consistent when one organization changes it while another adds it', async () => {
     for (let round = 0; round < 20; round++) {
       const [own, victims] = [newAddress(), newAddress()];
       const { id } = await a.inviteOne(studentRow({ email: victims }));
@@ -150,8 +150,8 @@ describe('the address of a login', () => {
   });
 });
 
-describe('a login that somebody else made first', () => {
-  /** A has made the victim's login, with a password of its own, and has them in a session. */
+describe('a login that somebody else created first', () => {
+  /** A creates the victim's login with a password of its own and books them into a session. */
   async function squat(victims: string): Promise<string> {
     const token = await inviteTo(a, victims);
     const joined = await accept(token, null, {
@@ -165,7 +165,7 @@ describe('a login that somebody else made first', () => {
     return userId;
   }
 
-  it('is taken over by who reads the mail, and hidden from who made it', async () => {
+  it('is taken over by whoever reads the email, and hidden from its creator', async () => {
     const victims = newAddress();
     const id = await squat(victims);
     await b.invite(studentRow({ email: victims }));
@@ -199,13 +199,13 @@ describe('a login that somebody else made first', () => {
     const { body } = await b.post('/v1/invites', { scope: 'organization', role: 'student' });
     const code = (body as { token: string }).token;
     expect(await accept(code, null, { signedInAs: id })).toMatchObject({ problem: 'unconfirmed' });
-    // Signed in is not proof enough either: it may be the squatter's session.
+    // A session is not proof enough either: it may be the squatter's.
     const { proof } = await newest(victims);
     expect(await accept(token, proof, { signedInAs: id })).toMatchObject({ problem: 'password' });
     expect(await b.list('/v1/students')).toEqual([]);
   });
 
-  it('cannot get its first password from an organization if another one knows it', async () => {
+  it('gets no first password from an organization if another one knows it', async () => {
     const victims = newAddress();
     await a.inviteOne(studentRow({ email: victims }));
     const token = await inviteTo(b, victims);
@@ -217,7 +217,7 @@ describe('a login that somebody else made first', () => {
   });
 });
 
-describe('whoever has not accepted', () => {
+describe('a person who has not accepted', () => {
   const secret = { firstName: 'Secretive', lastName: 'Canary' };
 
   async function stranger(): Promise<{ id: string; email: string }> {
@@ -238,7 +238,7 @@ describe('whoever has not accepted', () => {
     }
   });
 
-  it('has no results here, whatever session they are put into; once accepted, they have', async () => {
+  it('has no results here, even with a session, until they accept', async () => {
     const { id, email } = await stranger();
     const before = await make.result(id);
     await a.inviteOne(studentRow({ email }));
@@ -248,11 +248,11 @@ describe('whoever has not accepted', () => {
     const { token, proof } = await newest(email);
     expect(await accept(token, proof, { password: PASSWORD })).toMatchObject({ status: 'joined' });
     expect((await a.list('/v1/results')).map((row) => row.id).sort()).toEqual([before.id, after.id].sort());
-    // Taken over: the former organization waits for the person's answer.
+    // After the takeover, the former organization's membership is pending.
     expect(await b.seen('/v1/students', id)).toMatchObject({ status: 'pending' });
   });
 
-  it('shows what was supplied when archived before', async () => {
+  it('shows what was supplied, also after being archived', async () => {
     const { id, email } = await stranger();
     await a.inviteOne(studentRow({ email, first_name: 'Mia' }));
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
@@ -262,8 +262,8 @@ describe('whoever has not accepted', () => {
   });
 });
 
-describe('the proof of a mail', () => {
-  it('is shown by nothing but the mail', async () => {
+describe('the proof in an email', () => {
+  it('appears only in the email', async () => {
     const address = newAddress();
     const { body, text } = await a.post('/v1/invites', { scope: 'organization', role: 'student', email: address });
     const mail = await newest(address);
@@ -273,7 +273,7 @@ describe('the proof of a mail', () => {
     for (const shown of [text, audit, stored, api.logged.join('')]) expect(shown).not.toContain(mail.proof);
   });
 
-  it('opens no other invite', async () => {
+  it('verifies nothing with another invite', async () => {
     const address = newAddress();
     await inviteTo(a, address);
     const { proof } = await newest(address);

@@ -7,17 +7,17 @@ let uploads: Uploads;
 let png: Buffer;
 
 beforeAll(async () => {
-  // What is accepted is accepted on a slow machine too.
+  // Slow machines must accept what is valid, too.
   ImageProcess.limits.ms = 120_000;
   uploads = await Uploads.open();
   png = await image('png');
-  // The storage's folders are there.
+  // Creates the storage's folders.
   expect((await uploads.send(png)).status).toBe(201);
 });
 
 afterAll(() => uploads.close());
 
-/** Nothing that was refused left a file. */
+/** The files before each test; a refused upload must not add any. */
 let before: string[];
 beforeEach(() => {
   before = uploads.files();
@@ -35,7 +35,7 @@ describe('the form', () => {
     ['another name of the part', () => [part(png, { field: 'image' })], ['body.file', 'value_error']],
     ['file[]', () => [part(png, { field: 'file[]' })], ['body.file', 'value_error']],
     ['__proto__', () => [part(png, { field: '__proto__' })], ['body.file', 'value_error']],
-    ['a long name of the part', () => [part(png, { field: 'f'.repeat(5000) })], ['body.file', 'value_error']],
+    ['a long part name', () => [part(png, { field: 'f'.repeat(5000) })], ['body.file', 'value_error']],
     ['two files', () => [part(png), part(png)], ['body.file', 'value_error']],
     ['another file first', () => [part(png, { field: 'a' }), part(png)], ['body.file', 'value_error']],
     ['a field first', () => [field('title', 'x'), part(png)], ['body.file', 'value_error']],
@@ -44,13 +44,13 @@ describe('the form', () => {
     ['a thousand fields', () => Array.from({ length: 1000 }, (_, n) => field(`f${n}`, 'x')), ['body.file', 'value_error']], // prettier-ignore
   ];
 
-  it.each(FORMS)('with %s is 422', async (_what, parts, fault) => {
+  it.each(FORMS)('with %s returns 422', async (_what, parts, fault) => {
     const answer = await uploads.send('', { parts: multipart(...parts()) });
     expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
     expect(uploads.files()).toEqual(before);
   });
 
-  it('that is no multipart at all, or ends too early, is 422', async () => {
+  it('that is not multipart or is cut short returns 422', async () => {
     const whole = multipart(part(png));
     const bodies = [Buffer.from('{}'), Buffer.from('x'.repeat(100_000)), whole.subarray(0, -4), whole.subarray(0, 60)];
     for (const parts of bodies) expect((await uploads.send('', { parts })).status).toBe(422);
@@ -65,8 +65,8 @@ describe('the form', () => {
   });
 });
 
-describe('the place', () => {
-  it('platform needs the capability, then a brand', async () => {
+describe('the target', () => {
+  it('platform requires the capability and then a brand', async () => {
     for (const query of ['?target=platform', '?target=platform&brand=primary']) {
       const answer = await uploads.send(png, { query });
       expect([answer.status, codeOf(answer)]).toEqual([403, 'platform_blog_required']);
@@ -78,7 +78,7 @@ describe('the place', () => {
     expect([there.status, there.body.path.split('-')[0]]).toEqual([201, expect.stringMatching(/^platform\/secondary\//)]); // prettier-ignore
   });
 
-  it('org is the key’s own organization, whose images have no brand', async () => {
+  it('org is the key’s own organization and takes no brand', async () => {
     for (const query of ['', '?target=org']) {
       for (const key of [uploads.key, uploads.platformKey]) {
         expect((await uploads.send(png, { query, key })).body.path).toMatch(new RegExp(`^org/${uploads.school}/`));
@@ -98,12 +98,12 @@ describe('the place', () => {
     ['?brand=..%2f..', 'query.brand', 'enum'],
     ['?target=org&target=org', 'query.target', 'value_error'],
     ['?folder=a', 'query.folder', 'extra_forbidden'],
-  ])('%s is 422', async (query, loc, type) => {
+  ])('%s returns 422', async (query, loc, type) => {
     const answer = await uploads.send(png, { query, key: uploads.platformKey });
     expect([answer.status, faultsOf(answer)]).toEqual([422, [[loc, type]]]);
   });
 
-  it('needs a key with blog:write', async () => {
+  it('requires a key with blog:write', async () => {
     for (const scope of ['read', 'write'] as const) {
       const key = await uploads.api.key(uploads.school, { scopes: ['read', scope] });
       const answer = await uploads.send(png, { key });
@@ -114,8 +114,8 @@ describe('the place', () => {
   });
 });
 
-describe('an upload that is repeated', () => {
-  it('with its Idempotency-Key is answered as before, and stored once', async () => {
+describe('an upload', () => {
+  it('that is repeated with its Idempotency-Key is replayed and stored once', async () => {
     const headers = { 'Idempotency-Key': uuidv7() };
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => uploads.send(png, { headers })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
@@ -125,7 +125,7 @@ describe('an upload that is repeated', () => {
     expect((await uploads.media(answers[0]!.body.path)).status).toBe(200);
   });
 
-  it('with its key and another file, name or place is a mismatch', async () => {
+  it('that repeats a key with another file, name or target is a mismatch', async () => {
     const headers = { 'Idempotency-Key': uuidv7() };
     const first = await uploads.send(png, { headers, key: uploads.platformKey });
     expect(first.status).toBe(201);
@@ -141,7 +141,7 @@ describe('an upload that is repeated', () => {
     expect((await uploads.media(first.body.path)).status).toBe(200);
   });
 
-  it('whose unit of work fails leaves no file', async () => {
+  it('whose transaction fails leaves no file', async () => {
     await uploads.make.query("ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (result <> 'done') NOT VALID");
     try {
       const answer = await uploads.send(png);

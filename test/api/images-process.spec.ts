@@ -30,14 +30,14 @@ afterAll(async () => {
 
 const encoder = () => uploads.api.app.get(ImageEncoder);
 
-/** From now on another program decodes, until the test is over. */
+/** Makes another program decode images until the test ends. */
 function plant(source: string): void {
   encoder().onApplicationShutdown();
   ImageProcess.program = join(folder, 'planted.mjs');
   writeFileSync(ImageProcess.program, source);
 }
 
-/** A program that does this with an image. */
+/** A program that runs this code for each image. */
 const onImage = (work: string) => `process.on('message', () => { ${work} }); process.send('ready');`;
 
 afterEach(() => {
@@ -52,15 +52,15 @@ describe('a process that', () => {
   const BUSY = 'for (;;);';
   const HOARDS = 'globalThis.held = []; setInterval(() => held.push(Buffer.alloc(20_000_000, 1)), 5)';
   const ENDS: [string, string, unknown[], Partial<typeof limits>?][] = [
-    ['computes for too long is killed: 422', onImage(BUSY), [422, null, 'takes too much work'], { ms: 2_000, cpuMs: 10 }],
-    ['was given no CPU is killed: 503', onImage(''), [503, '5', undefined], { ms: 1_000 }],
-    ['takes too much memory is killed: 422', onImage(HOARDS), [422, null, 'takes too much work'], { bytes: 2 ** 28 }],
-    ['crashes each time: 422', onImage('process.abort()'), [422, null, 'cannot be decoded']],
-    ['ends each time: 422', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
-    ['is killed by somebody else: 503', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
-    ['ends before it is ready: 503', 'process.exit(1)', [503, '5', undefined]],
-    ['is never ready: 503', 'setInterval(() => {}, 1000)', [503, '5', undefined], { ms: 500 }],
-    ['closes its input: 422', onImage(`process.stdin.destroy(); setTimeout(() => process.exit(3), 50)`), [422, null, 'cannot be decoded']],
+    ['computes for too long is killed (422)', onImage(BUSY), [422, null, 'takes too much work'], { ms: 2_000, cpuMs: 10 }],
+    ['gets no CPU is killed (503)', onImage(''), [503, '5', undefined], { ms: 1_000 }],
+    ['takes too much memory is killed (422)', onImage(HOARDS), [422, null, 'takes too much work'], { bytes: 2 ** 28 }],
+    ['crashes each time (422)', onImage('process.abort()'), [422, null, 'cannot be decoded']],
+    ['exits each time (422)', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
+    ['is killed from outside (503)', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
+    ['exits before it is ready (503)', 'process.exit(1)', [503, '5', undefined]],
+    ['never becomes ready (503)', 'setInterval(() => {}, 1000)', [503, '5', undefined], { ms: 500 }],
+    ['closes its input (422)', onImage(`process.stdin.destroy(); setTimeout(() => process.exit(3), 50)`), [422, null, 'cannot be decoded']],
   ]; // prettier-ignore
 
   it.each(ENDS)('%s, and the next image is stored', async (_what, source, wanted, lower = {}) => {
@@ -75,7 +75,7 @@ describe('a process that', () => {
     expect((await uploads.send(png)).status).toBe(201);
   });
 
-  it('crashes once is replaced, and its image stored', async () => {
+  it('crashes once is replaced, and its image is stored', async () => {
     const mark = join(folder, 'crashed');
     plant(`
       import { existsSync, writeFileSync } from 'node:fs';
@@ -87,17 +87,17 @@ describe('a process that', () => {
     expect([answer.status, existsSync(mark)]).toEqual([201, true]);
   });
 
-  it('cannot be started at all: 503', async () => {
+  it('cannot be started (503)', async () => {
     encoder().onApplicationShutdown();
     ImageProcess.program = join(folder, 'none.mjs');
     expect(outcome(await uploads.send(png))).toEqual([503, '5', undefined]);
   });
 });
 
-describe('a bomb', () => {
+describe('a decompression bomb', () => {
   const bomb = (what: string) => BOMBS.find((one) => one.what === what)!.make();
 
-  it('that takes too much memory is refused, and stored with a higher limit', async () => {
+  it('that takes too much memory is refused, and accepted with a higher limit', async () => {
     const file = await bomb('50 megapixels, interlaced');
     Object.assign(ImageProcess.limits, { bytes: 160 * 1_048_576 });
     expect(outcome(await uploads.send(file))).toEqual([422, null, 'takes too much work']);
@@ -111,15 +111,15 @@ describe('a bomb', () => {
     '16,384 x 16,384',
     '10 MB of them',
     'half of a large picture',
-  ])('of %s is 422', async (what) => {
-    // Sooner than in production, and whatever little CPU a loaded machine gives it.
+  ])('of %s returns 422', async (what) => {
+    // A shorter limit than in production, and met even with little CPU on a loaded machine.
     Object.assign(ImageProcess.limits, { ms: 8_000, cpuMs: 100 });
     expect((await uploads.send(await bomb(what))).status).toBe(422);
   });
 });
 
-describe('the process', () => {
-  it('is one, and stays for the next image', async () => {
+describe('the image process', () => {
+  it('is reused for the next image', async () => {
     await uploads.send(png);
     const [first, ...others] = imageProcesses(process.pid);
     expect(others).toEqual([]);
@@ -129,7 +129,7 @@ describe('the process', () => {
     expect(imageProcesses(process.pid)).toEqual([first]);
   });
 
-  it.runIf(process.platform === 'linux')('has a low priority in each of its threads', async () => {
+  it.runIf(process.platform === 'linux')('has a low priority in all its threads', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
     const threads = readdirSync(`/proc/${pid}/task`).map(Number);
@@ -138,7 +138,7 @@ describe('the process', () => {
     expect(Math.min(...threads.map(getPriority))).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
   });
 
-  it('has none of the settings of the API', async () => {
+  it('inherits no settings of the API', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
     const names = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').map((entry) => entry.split('=')[0]); // prettier-ignore
@@ -161,7 +161,7 @@ describe('the process', () => {
   });
 });
 
-it('an organization that sends many at once gets 503 for some, and waits for nobody but itself', async () => {
+it('an organization that sends many images at once gets 503 for some and delays only itself', async () => {
   const go = join(folder, 'go');
   const work = `const wait = setInterval(() => {
     if (existsSync('${go}')) { clearInterval(wait); process.send({ refusal: 'damaged' }); }
@@ -183,7 +183,7 @@ it('an organization that sends many at once gets 503 for some, and waits for nob
   writeFileSync(go, '');
   await Promise.all([...many, other]);
   expect(order.filter((entry) => entry === 'many 422')).toHaveLength(6);
-  // After the image that was being worked on, and at most one more.
+  // After the image in progress, and at most one more.
   const after = order.slice(order.indexOf('other 422') + 1);
   expect(after.length).toBeGreaterThanOrEqual(3);
 });
