@@ -21,17 +21,17 @@ let uploads: Uploads;
 let png: Buffer;
 
 beforeAll(async () => {
-  // What is accepted is accepted on a slow machine too.
+  // Slow machines must accept what is valid, too.
   ImageProcess.limits.ms = 120_000;
   uploads = await Uploads.open();
   png = await image('png');
-  // The storage's folders are there.
+  // Creates the storage's folders.
   expect((await uploads.send(png)).status).toBe(201);
 });
 
 afterAll(() => uploads.close());
 
-/** Nothing that was refused left a file. */
+/** The files before each test; a refused upload must not add any. */
 let before: string[];
 beforeEach(() => {
   before = uploads.files();
@@ -41,7 +41,7 @@ const codeOf = ({ text }: UploadAnswer) => (JSON.parse(text) as { error: { code:
 const faultsOf = ({ text }: UploadAnswer) =>
   (JSON.parse(text) as { detail: { loc: string[]; type: string }[] }).detail.map(({ loc, type }) => [loc.join('.'), type]); // prettier-ignore
 
-describe('what is no image of ours is 415', () => {
+describe('returns 415 for', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
   const CONTENTS: [string, () => Buffer | Promise<Buffer>][] = [
     ['SVG', () => Buffer.from(svg)],
@@ -52,15 +52,15 @@ describe('what is no image of ours is 415', () => {
     ['a program', () => Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'))],
     ['text', () => Buffer.from('Hello')],
     ['one byte', () => Buffer.from('x')],
-    ['nothing', () => Buffer.alloc(0)],
+    ['an empty file', () => Buffer.alloc(0)],
     ['TIFF', () => sharp(png).tiff().toBuffer()],
-    ['HEIC in name', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypheic\0\0\0\0mif1heic')])],
+    ['HEIC', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypheic\0\0\0\0mif1heic')])],
     ['JPEG XL', () => Buffer.from('0000000c4a584c200d0a870a', 'hex')],
     ['BMP', () => Buffer.from('424d46000000000000003600000028000000', 'hex')],
     ['an icon', () => Buffer.from('00000100010010100000', 'hex')],
   ];
 
-  it.each(CONTENTS)('%s, whatever it is called', async (_what, make) => {
+  it.each(CONTENTS)('%s under any file name', async (_what, make) => {
     const file = await make();
     for (const [name, type] of [
       ['a.png', 'image/png'],
@@ -81,7 +81,7 @@ describe('what is no image of ours is 415', () => {
     'multipart/form-datax; boundary=x',
     'application/x-www-form-urlencoded',
     '',
-  ])('a body of the type %j', async (type) => {
+  ])('a body of type %j', async (type) => {
     const answer = await uploads.send(png, { headers: { 'Content-Type': type } });
     expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
   });
@@ -92,13 +92,13 @@ describe('what is no image of ours is 415', () => {
   });
 });
 
-describe('what is an image and no good one is 422', () => {
+describe('returns 422 for', () => {
   const noise = (length: number) => Buffer.alloc(length, 0xab);
   const CONTENTS: [string, () => Buffer | Promise<Buffer>][] = [
-    ['50 megapixels and a row', () => withPngExtent(png, 8192, 6145)],
+    ['one row over 50 megapixels', () => withPngExtent(png, 8192, 6145)],
     ['64,250 × 64,250', () => withPngExtent(png, 64_250, 64_250)],
-    ['without width', () => withPngExtent(png, 0, 100)],
-    ['of the largest extent that there is', () => withPngExtent(png, 0x7fffffff, 0x7fffffff)],
+    ['no width', () => withPngExtent(png, 0, 100)],
+    ['the largest possible extent', () => withPngExtent(png, 0x7fffffff, 0x7fffffff)],
     ['201 frames', () => animation('gif', 201, 1)],
     ['201 frames of WebP', () => animation('webp', 201, 1)],
     ['40,000 frames', () => longGif(40_000)],
@@ -108,19 +108,19 @@ describe('what is an image and no good one is 422', () => {
       gif.writeUInt16LE(65_535, gif.indexOf(0x2c) + 7);
       return gif;
     }],
-    ['a PNG with a wrong sum', () => {
+    ['a PNG with a wrong checksum', () => {
       const copy = Buffer.from(png);
       copy[copy.length - 20]! ^= 1;
       return copy;
     }],
-    ['a PNG without a picture', () => Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))])],
+    ['a PNG without image data', () => Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))])],
     ['a PNG with two headers', () => withPngChunk(png, 'IHDR', png.subarray(16, 29))],
-    ['a PNG that nobody can draw', () => withPngChunk(png, 'QQQQ', noise(9))],
-    ['a JPEG of nothing', () => Buffer.from('ffd8ffd9', 'hex')],
+    ['a PNG with an unknown critical chunk', () => withPngChunk(png, 'QQQQ', noise(9))],
+    ['an empty JPEG', () => Buffer.from('ffd8ffd9', 'hex')],
     ['a JPEG of noise', () => Buffer.concat([Buffer.from('ffd8ffe000104a46494600', 'hex'), noise(500)])],
     ['a WebP of noise', () => Buffer.concat([Buffer.from('RIFF\xf8\x01\0\0WEBPVP8 ', 'latin1'), noise(500)])],
     ['an AVIF of noise', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypavif\0\0\0\0mif1avif'), noise(500)])],
-    ['an AVIF without a picture', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypavif\0\0\0\0mif1avif')])],
+    ['an AVIF without image data', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypavif\0\0\0\0mif1avif')])],
   ]; // prettier-ignore
 
   it.each(CONTENTS)('%s', async (_what, make) => {
@@ -129,10 +129,10 @@ describe('what is an image and no good one is 422', () => {
     expect(uploads.files()).toEqual(before);
   });
 
-  it('a picture lying on its side that cannot be decoded', async () => {
+  it('a rotated image that cannot be decoded', async () => {
     const side = await photo('jpeg', 6, { width: 400, height: 300 });
     const at = side.indexOf(Buffer.from([0xff, 0xc4]));
-    // The tables that decoding needs are nonsense now.
+    // Corrupts the Huffman tables.
     side.fill(0xfe, at + 5, at + 20);
     const answer = await uploads.send(side);
     expect([answer.status, faultsOf(answer)]).toEqual([422, [['body.file', 'value_error']]]);
@@ -141,14 +141,14 @@ describe('what is an image and no good one is 422', () => {
   const flat = (width: number, height: number, channels: 3 | 4 = 3) =>
     sharp({ create: { width, height, channels, background: { r: 120, g: 90, b: 60, alpha: 0.5 } } });
 
-  /** From a small picture: converting a large one to CMYK takes many seconds of CPU. */
+  /** Enlarges a small image, because converting a large one to CMYK takes many seconds of CPU. */
   async function cmyk(width: number, height: number): Promise<Sharp> {
     const small = await flat(64, 64).toColourspace('cmyk').jpeg().toBuffer();
     const large = sharp(small).pipelineColourspace('cmyk').resize(width, height, { fit: 'fill', kernel: 'nearest' });
     return large.toColourspace('cmyk').jpeg();
   }
 
-  /** What takes more memory a pixel than the rest of its format, at its bound and a row above it. */
+  /** Kinds that take more memory per pixel than the rest of their format, at the bound and one row above it. */
   const DEMANDING: [string, number, number, number, (width: number, height: number) => Sharp | Promise<Sharp>][] = [
     ['progressive JPEG', 25, 6_144, 4_096, (...size) => flat(...size).jpeg({ progressive: true })],
     ['CMYK JPEG', 25, 6_144, 4_096, cmyk],
@@ -163,7 +163,7 @@ describe('what is an image and no good one is 422', () => {
   ]; // prettier-ignore
 
   it.each(DEMANDING)(
-    'a %s over %d megapixels; at the bound it is stored',
+    'a %s over %d megapixels, but stores one at the bound',
     { timeout: 120_000 },
     async (_what, bound, width, height, make) => {
       const over = await uploads.send(await (await make(width, height + 1)).toBuffer());
@@ -173,7 +173,7 @@ describe('what is an image and no good one is 422', () => {
     },
   );
 
-  it('just within the bounds it is accepted', async () => {
+  it('no image just within the bounds', async () => {
     for (const file of [
       await image('png', { width: 8192, height: 6144 }),
       await animation('gif', 200, 1),
@@ -185,7 +185,7 @@ describe('what is an image and no good one is 422', () => {
 });
 
 describe('the size', () => {
-  it.each(FORMATS.slice(0, 1))('10 MB exactly is accepted, a byte more is 413', async () => {
+  it.each(FORMATS.slice(0, 1))('of exactly 10 MB is accepted, and one more byte returns 413', async () => {
     const jpeg = await image('jpeg');
     const exact = jpegOfSize(jpeg, LIMIT);
     expect(exact.length).toBe(LIMIT);
@@ -202,15 +202,15 @@ describe('the size', () => {
     `POST /v1/blog-images HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${key}\r\nContent-Type: ${MULTIPART}\r\n${extra}\r\n\r\n`;
   const opened = () => part('', { name: 'a.jpg' }).subarray(0, -2).toString('latin1');
 
-  it('of 10 GB, said beforehand, nothing is read', async () => {
+  it('of 10 GB announced in advance is refused without reading any', async () => {
     const { status, sent } = await uploads.flood(`${head('Content-Length: 10737418240')}${opened()}`, 10_737_418_240);
     expect(status).toBe(413);
-    // What went out stands in the buffers of the two sockets.
+    // Whatever was sent is still in the buffers of the two sockets.
     expect(sent).toBeLessThan(32 * 1_048_576);
   });
 
-  it('of 10 GB, said chunk by chunk, a little is read, and the connection is cut', async () => {
-    // One chunk of 10 GB: the parser of HTTP does not mind.
+  it('of 10 GB sent in chunks is cut off after little has been read', async () => {
+    // One chunk of 10 GB, which the HTTP parser allows.
     const started = `${head('Transfer-Encoding: chunked')}280000000\r\n`;
     for (const body of [opened(), 'not multipart at all, ', field('other', 'x').toString()]) {
       const { status, sent } = await uploads.flood(`${started}${body}`, 10_737_418_240);
@@ -240,7 +240,7 @@ describe('the size', () => {
     }
   });
 
-  it('a client that leaves in the middle leaves nothing', async () => {
+  it('a client that disconnects midway leaves nothing behind', async () => {
     const descriptors = () => readdirSync('/proc/self/fd').length;
     const count = descriptors();
     for (let round = 0; round < 60; round++) {

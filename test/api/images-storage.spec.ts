@@ -18,7 +18,7 @@ describe('STORAGE=disk: GET /media', () => {
   });
   afterAll(() => uploads.close());
 
-  it('answers everybody with the image, and with nothing that a browser would run', async () => {
+  it('serves the image to everybody with headers that prevent execution', async () => {
     const answer = await uploads.media(path);
     expect(answer.status).toBe(200);
     expect(Buffer.from(await answer.arrayBuffer()).length).toBe(Number(answer.headers.get('content-length')));
@@ -33,25 +33,25 @@ describe('STORAGE=disk: GET /media', () => {
     });
   });
 
-  it('is at the address that the upload was answered with', async () => {
+  it('matches the address that the upload returned', async () => {
     const { url, path: own } = (await uploads.send(file)).body;
     expect(url).toBe(`https://api.example.org/media/${own}`);
   });
 
-  it('HEAD tells the same without the image; what did not change is not given again', async () => {
+  it('answers HEAD without the image and If-Modified-Since with 304', async () => {
     const [get, head] = [await uploads.media(path), await uploads.media(path, { method: 'HEAD' })];
     expect([head.status, await head.text()]).toEqual([200, '']);
     for (const name of ['content-type', 'content-length', 'cache-control', 'content-security-policy']) {
       expect(head.headers.get(name)).toBe(get.headers.get(name));
     }
-    // fetch would ask for a fresh one.
+    // fetch would add Cache-Control: no-cache.
     const unchanged = await supertest(uploads.api.server)
       .get(`/media/${path}`)
       .set('If-Modified-Since', get.headers.get('last-modified')!);
     expect([unchanged.status, unchanged.text]).toEqual([304, '']);
   });
 
-  it('leads nowhere else', async () => {
+  it('returns 404 for any other path', async () => {
     const [, school, name] = path.split('/') as [string, string, string];
     const paths = [
       '',
@@ -84,7 +84,7 @@ describe('STORAGE=disk: GET /media', () => {
     }
   });
 
-  it('is read only', async () => {
+  it('is read-only', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await uploads.media(path, { method });
       expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
@@ -93,7 +93,7 @@ describe('STORAGE=disk: GET /media', () => {
     expect((await uploads.media(path)).status).toBe(200);
   });
 
-  it('says so with 503, and keeps nothing, when it cannot store', async () => {
+  it('returns 503 and keeps nothing when it cannot store', async () => {
     const held = join(uploads.dataDir, 'media');
     rmSync(held, { recursive: true });
     const { writeFileSync } = await import('node:fs');
@@ -140,7 +140,7 @@ describe('STORAGE=s3', () => {
     ((await client.send(new ListObjectsV2Command({ Bucket: BUCKET }))).Contents ?? []).map(({ Key }) => Key!);
 
   it.each(FORMATS)(
-    'keeps a $format, clean, with its type, where its address says',
+    'stores a $format without metadata, with its type, at the address it returns',
     async ({ format, type, extension }) => {
       const answer = await uploads.send(await photo(format));
       expect(answer.status).toBe(201);
@@ -159,14 +159,14 @@ describe('STORAGE=s3', () => {
     },
   );
 
-  it('stores one of 9 MB whole', async () => {
+  it('stores a 9 MB image whole', async () => {
     const file = await image('jpeg', { width: 3200, height: 2400, noise: true });
     const answer = await uploads.send(file);
     const object = await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: answer.body.path }));
     expect(Buffer.from(await object.Body!.transformToByteArray()).length).toBe(answer.body.size_bytes);
   });
 
-  it('removes what a repeated request stored again', async () => {
+  it('removes the second copy stored by a repeated request', async () => {
     const file = await image('png');
     const before = (await keys()).length;
     const headers = { 'Idempotency-Key': 'again' };
@@ -181,7 +181,7 @@ describe('STORAGE=s3', () => {
     expect((await uploads.media(path)).status).toBe(404);
   });
 
-  it('that is away is 503', async () => {
+  it('returns 503 when S3 is unreachable', async () => {
     await server.close();
     const answer = await uploads.send(await image('png'));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);

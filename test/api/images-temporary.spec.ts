@@ -8,7 +8,7 @@ import { imageProcesses, isAlive } from '../support/process/processes.js';
 import { image } from '../support/data/images.js';
 import { MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
-/** A folder of its own, so that nothing else is found in it. */
+/** A folder of its own, so that the tests find only their own files. */
 const temporary = mkdtempSync(join(tmpdir(), 'tutoring-temporary-'));
 const ordinary = process.env.TMPDIR;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const outcome = ({ status, headers }: UploadAnswer) => [status, headers.get('retry-after')];
 
-/** What the operating system says, of each kind. */
+/** Error codes of the operating system. */
 const CODES = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'EBADF', 'EFBIG', 'ENOENT'];
 
 const failure = (code: string) => Object.assign(new Error(`${code}: planted`), { code, syscall: 'planted' });
@@ -45,9 +45,9 @@ async function fileMethods(): Promise<FileHandle> {
   return Object.getPrototypeOf(file) as FileHandle;
 }
 
-describe('a temporary file that fails is 503', () => {
+describe('a temporary file that fails returns 503', () => {
   // The upload is written in several pieces and read; the new image is written and read.
-  it.each(['writeFile', 'read'] as const)('at any %s, with whatever the system says', async (call) => {
+  it.each(['writeFile', 'read'] as const)('at any %s, whatever the error', async (call) => {
     const methods = await fileMethods();
     const original = Reflect.get(methods, call) as (...args: unknown[]) => Promise<never>;
     const [files, open] = [uploads.files().length, descriptors()];
@@ -73,7 +73,7 @@ describe('a temporary file that fails is 503', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('in a folder that is missing, or no folder', async () => {
+  it('in a missing folder, or one that is a file', async () => {
     const file = join(temporary, 'file');
     writeFileSync(file, '');
     for (const folder of [join(temporary, 'none'), file, join(file, 'below')]) {
@@ -105,7 +105,7 @@ describe('a process of the API', () => {
   });
   afterEach(() => api.stop());
 
-  it('that is killed within an image leaves no process and no file', async () => {
+  it('that is killed during an image leaves no process or file behind', async () => {
     const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     expect((await uploads.send(jpeg)).status).toBe(201);
     const [child] = imageProcesses(api.pid);
@@ -117,7 +117,7 @@ describe('a process of the API', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('that is asked to end takes its image process along', async () => {
+  it('that is asked to stop ends its image process', async () => {
     expect((await uploads.send(jpeg)).status).toBe(201);
     const [child] = imageProcesses(api.pid);
     api.signal('SIGTERM');
@@ -125,8 +125,8 @@ describe('a process of the API', () => {
     await vi.waitFor(() => expect(isAlive(child!)).toBe(false));
   });
 
-  it('completes without a stored file if its client leaves while the image waits or is encoded', async () => {
-    // Takes several times as long as its clients wait.
+  it('stores nothing when the client disconnects while the image waits or is encoded', async () => {
+    // Takes several times as long as the clients wait.
     const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     const before = uploads.files();
     const body = multipart(part(large));
@@ -143,7 +143,7 @@ describe('a process of the API', () => {
     expect(api.stderr).toBe('');
   });
 
-  it('removes at its start what another one left', async () => {
+  it('removes on startup what an earlier process left behind', async () => {
     const [left, other] = [join(temporary, 'tutoring-upload-1'), join(temporary, 'somebody-elses')];
     for (const path of [left, other]) writeFileSync(path, 'x');
     await api.stop();

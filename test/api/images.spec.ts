@@ -32,7 +32,7 @@ async function stored(file: Buffer, name?: string): Promise<{ path: string; byte
 }
 
 describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
-  it('is stored in the same format, and answered with where', async () => {
+  it('is stored in the same format and returns its address', async () => {
     const file = await image(format);
     const answer = await uploads.send(file, { name: 'library.bin' });
     expect(answer.status).toBe(201);
@@ -48,10 +48,10 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
     expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
   });
 
-  it('loses its EXIF, GPS and XMP, and looks the same', async () => {
+  it('loses EXIF, GPS and XMP, and looks the same', async () => {
     const file = await photo(format);
     if (format !== 'gif') {
-      // The fault is really there: what is not put in cannot be found missing.
+      // Checks that the secrets are there before the upload.
       const before = await sharp(file).metadata();
       expect(before.exif?.includes('SECRET-CAMERA')).toBe(true);
       expect(before.xmp?.includes('SECRET-XMP')).toBe(true);
@@ -74,10 +74,10 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
     }
   });
 
-  it('that ends too early, anywhere, is refused', async () => {
+  it('that is truncated anywhere is refused', async () => {
     const file = await photo(format, 1, { width: 200, height: 100 });
     const cuts = new Set([1, 2, 4, 11, 12, 20, 33, 100, ...[0.2, 0.5, 0.8, 0.95].map((part) => Math.floor(part * file.length))]); // prettier-ignore
-    // The last byte of a GIF and the last twelve of a PNG say that it ends: without them nothing of the picture is missing.
+    // The last byte of a GIF and the last twelve of a PNG only mark the end; the picture is complete without them.
     const tail = { gif: 1, png: 12 }[format as string] ?? 0;
     for (const cut of [...cuts, file.length - tail - 1].filter((at) => at < file.length - tail)) {
       const { status } = await uploads.send(file.subarray(0, cut));
@@ -85,7 +85,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
     }
   });
 
-  it('with another file behind it is stored without that', async () => {
+  it('with another file appended is stored without it', async () => {
     const file = await image(format);
     const polyglot = Buffer.concat([file, Buffer.from('<script>alert(1)</script>PK\x03\x04 a zip')]);
     expect((await stored(polyglot)).bytes.equals((await stored(file)).bytes)).toBe(true);
@@ -112,7 +112,7 @@ describe('orientation', () => {
 });
 
 describe('animations', () => {
-  it.each(['gif', 'webp'] as const)('%s keeps its frames, their times and its repetitions', async (format) => {
+  it.each(['gif', 'webp'] as const)('%s keeps its frames, delays and loop count', async (format) => {
     for (const frames of [2, 200]) {
       const file = await animation(format, frames);
       const { bytes } = await stored(file);
@@ -135,7 +135,7 @@ describe('animations', () => {
 });
 
 describe('colours', () => {
-  it.each(['jpeg', 'png', 'webp', 'avif'] as const)('%s keeps its profile', async (format) => {
+  it.each(['jpeg', 'png', 'webp', 'avif'] as const)('%s keeps its colour profile', async (format) => {
     const file = await sharp(await image('png'))
       .withIccProfile('p3')
       .toFormat(format)
@@ -199,7 +199,7 @@ describe('colours', () => {
     expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(40);
   });
 
-  it('a profile as large as a file of its own is not kept', async () => {
+  it('an oversized profile is dropped', async () => {
     const profile = Buffer.alloc(200_000, 'SECRET-XMP');
     const p3 = await sharp(await image('png')).withIccProfile('p3').png().toBuffer(); // prettier-ignore
     (await sharp(p3).metadata()).icc!.copy(profile);
@@ -249,7 +249,7 @@ describe('names', () => {
     expect(name!.length).toBeLessThanOrEqual(100);
   });
 
-  it('two of the same name are two', async () => {
+  it('equal names get distinct paths', async () => {
     const file = await image('png');
     const paths = await Promise.all([1, 2, 3].map(async () => (await stored(file, 'same.png')).path));
     expect(new Set(paths).size).toBe(3);

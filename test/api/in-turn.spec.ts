@@ -10,7 +10,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const REFUSALS = 20;
 
-describe('refusals of one connection', () => {
+describe('refusals on one connection', () => {
   let server: Server;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -19,14 +19,14 @@ describe('refusals of one connection', () => {
     server.close();
   });
 
-  it('do not keep the requests before them in memory', async () => {
+  it('do not keep earlier requests in memory', async () => {
     const requests: WeakRef<IncomingMessage>[] = [];
     let last: IncomingMessage | undefined;
     server = createServer(() => undefined);
     const none = () => undefined;
     const admits = (request: IncomingMessage) => {
       requests.push(new WeakRef((last = request)));
-      // As long as the request is there, so is the reason for its refusal, with the stack below it.
+      // A request that stays in memory keeps the error, and the stack with it.
       Object.assign(request, { reason: new Error('Too many') });
       return false;
     };
@@ -42,7 +42,7 @@ describe('refusals of one connection', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    // Each but the first is begun at the end of a rest.
+    // Each but the first starts when a pause ends.
     const ask = async () => {
       const [response] = (await once(get({ port, host: '127.0.0.1', agent }), 'response')) as [IncomingMessage];
       await once(response.resume(), 'close');

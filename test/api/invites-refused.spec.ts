@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // Nothing here may have left a trace but its refusals.
+  // Only refusals: nothing may have been stored.
   expect(await make.query('SELECT id FROM invites')).toEqual([]);
   expect(await make.query('SELECT id FROM outbox')).toEqual([]);
   await make.close();
@@ -32,7 +32,7 @@ function invite(body: unknown, as = key): supertest.Test {
     .send(JSON.stringify(body));
 }
 
-/** What the 422 complains of: `type at loc`. */
+/** The faults of the 422, as `type at loc`. */
 async function faults(body: unknown): Promise<string[]> {
   const answer = await invite(body);
   expect([answer.status, answer.text]).toEqual([422, expect.anything()]);
@@ -58,8 +58,8 @@ const VALUES: Record<string, string> = {
   role: 'student', tutor_id: ID, subject_id: ID, classroom_id: ID, group_id: ID, student_id: ID,
 }; // prettier-ignore
 
-describe('each scope takes its own fields and no others', () => {
-  it.each(Object.keys(OWN))('%s refuses every field of another scope, alone and all together', async (scope) => {
+describe('each scope accepts only its own fields', () => {
+  it.each(Object.keys(OWN))('%s refuses every field of another scope, one by one and together', async (scope) => {
     const own = OWN[scope]!;
     const base = { scope, ...Object.fromEntries(own.map((name) => [name, VALUES[name]])) };
     const others = Object.keys(VALUES).filter((name) => !own.includes(name));
@@ -70,14 +70,14 @@ describe('each scope takes its own fields and no others', () => {
     expect(await faults({ ...base, ...all })).toEqual(others.map((name) => `extra_forbidden at body.${name}`).sort());
   });
 
-  it.each(Object.keys(REQUIRED))('%s needs its target; null is as good as none', async (scope) => {
+  it.each(Object.keys(REQUIRED))('%s requires its target, which may not be null', async (scope) => {
     const missing = [`missing at body.${REQUIRED[scope]}`];
     expect(await faults({ scope })).toEqual(missing);
     expect(await faults({ scope, [REQUIRED[scope]!]: null })).toEqual(missing);
     expect(await faults({ scope, email: 'a@example.org' })).toEqual(missing);
   });
 
-  it('all faults are reported together, each once', async () => {
+  it('reports all faults together, each once', async () => {
     expect(
       await faults({
         scope: 'group',
@@ -97,7 +97,7 @@ describe('each scope takes its own fields and no others', () => {
     ]);
   });
 
-  it('an admin is invited by email only', async () => {
+  it('admins can be invited only by email', async () => {
     expect(await faults({ scope: 'organization', role: 'admin' })).toEqual(['value_error at body.role']);
     expect(await faults({ scope: 'organization', role: 'admin', email: null })).toEqual(['value_error at body.role']);
   });
@@ -132,7 +132,7 @@ describe('values', () => {
     [[{ scope: 'organization' }], 'dict_type at body'],
     ['organization', 'dict_type at body'],
     [null, 'dict_type at body'],
-  ])('%j', async (body, fault) => {
+  ])('refuses %j: %s', async (body, fault) => {
     expect(await faults(body)).toEqual([fault]);
   });
 
@@ -141,14 +141,14 @@ describe('values', () => {
     'a@example.org,b@example.org', 'a@example.org;b@example.org', 'Mia <a@example.org>', 'a@example.org\r\nBcc: b@example.org',
     'a\n@example.org', '"a"@example.org', 'a@-example.org', 'a@example-.org', 'a.@example.org', '.a@example.org', 'a..b@example.org',
     `${'a'.repeat(65)}@example.org`, `a@${'b'.repeat(64)}.org`, 'a@[127.0.0.1]', 'mailto:a@example.org', 'a\u200b@example.org', 'a\u202e@example.org',
-  ])('%j is no email address', async (email) => {
+  ])('refuses the email address %j', async (email) => {
     expect(await faults({ scope: 'organization', email })).toEqual(['value_error at body.email']);
   }); // prettier-ignore
 });
 
-describe('scopes of the key', () => {
+describe('API key scopes', () => {
   it.each<Scope>(['read', 'write', 'students:write', 'tutors:write', 'blog:write', 'sessions:write'])(
-    '%s does not open it',
+    '%s does not allow invites',
     async (scope) => {
       const answer = await invite({ scope: 'organization' }, await api.key(school, { scopes: [scope] }));
       expect(answer.status).toBe(403);
@@ -158,7 +158,7 @@ describe('scopes of the key', () => {
     },
   );
 
-  it('accounts:write does not open the join link, read does', async () => {
+  it('accounts:write does not give access to the join link, but read does', async () => {
     expect((await api.get('/v1/org/join-link', key)).status).toBe(403);
     expect((await api.get('/v1/org/join-link', await api.key(school))).status).toBe(200);
   });

@@ -24,7 +24,7 @@ let api: TestApi;
 let make: Factories;
 let school: string;
 let key: string;
-/** An id of each kind in the school, and in another one. */
+/** An id of each kind in this organization, and in another one. */
 let here: Record<string, string>;
 let there: Record<string, string>;
 
@@ -74,7 +74,7 @@ interface ScopeCase {
   mail: string | null;
 }
 
-/** The table of the decisions: what each scope takes, and what comes of it. */
+/** What each scope takes, and the invite that results. */
 const SCOPES: ScopeCase[] = [
   { scope: 'organization', needs: [], role: 'tutor', target: 'organization', mail: 'organization_invite' },
   { scope: 'organization', needs: [], given: 'tutor', role: 'tutor', target: 'organization', mail: 'organization_invite' },
@@ -152,7 +152,7 @@ describe('POST /v1/invites', () => {
     });
   });
 
-  it('never gives the same secret twice, and stores none', async () => {
+  it('never issues a secret twice, and stores none', async () => {
     const secrets: string[] = [];
     for (let i = 0; i < 40; i++) {
       const answer = await invite(
@@ -169,7 +169,7 @@ describe('POST /v1/invites', () => {
     expect(secrets.filter((secret) => api.logged.join('').includes(secret))).toEqual([]);
   });
 
-  it('without SMTP_URL, or to an address that was refused for good, nothing is queued and the link is the way', async () => {
+  it('queues no email without SMTP_URL or for a suppressed address, and returns the link', async () => {
     const silent = await TestApi.start({}, api.database);
     const email = address();
     const answer = await supertest(silent.server)
@@ -186,7 +186,7 @@ describe('POST /v1/invites', () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  it('the stored idempotent answer can be read by nobody, and is replayed as it was', async () => {
+  it('stores its idempotent answer encrypted and replays it unchanged', async () => {
     const idempotencyKey = uuidv7();
     const ask = () =>
       invite({ scope: 'organization', email: 'sealed@example.org' }).set('Idempotency-Key', idempotencyKey);
@@ -207,7 +207,7 @@ describe('POST /v1/invites', () => {
     expect(await mailsTo('sealed@example.org')).toHaveLength(1);
   });
 
-  it('lets a member who is not accepted be invited again, and refuses one who is', async () => {
+  it('invites members who have not accepted, and refuses those who have', async () => {
     const before = await count('invites');
     for (const role of ['owner', 'admin', 'tutor', 'student'] as const) {
       const { email } = await make.member(school, { role });
@@ -222,12 +222,12 @@ describe('POST /v1/invites', () => {
     }
     const elsewhere = await make.user();
     expect((await invite({ scope: 'organization', email: elsewhere.email })).status).toBe(201);
-    // Only scope organization asks: a student of the school may be invited to a tutor.
+    // Only the organization scope checks membership: a student of the school may be invited to a tutor.
     const student = await make.student(school);
     expect((await invite({ scope: 'tutor_student', tutor_id: here.tutor_id, email: student.email })).status).toBe(201);
   });
 
-  it('what is not in the organization is a 404, without a trace', async () => {
+  it('returns 404 for targets outside the organization, and stores nothing', async () => {
     const before = [await count('invites'), await count('outbox')];
     const pending = await make.tutor(school, { status: 'pending' });
     const archived = await make.student(school, { status: 'archived' });

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('GET /v1/org/join-link', () => {
-  it('is empty until the codes are created; creating them again changes nothing', async () => {
+  it('is empty until its codes are created, and creating them again changes nothing', async () => {
     const { id } = await make.organization();
     const reader = await api.key(id);
     const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string | null>;
@@ -51,7 +51,7 @@ describe('GET /v1/org/join-link', () => {
     expect(rows[0]!.sealed.includes(codes.student_code!)).toBe(false);
   });
 
-  it('a revoked code is replaced', async () => {
+  it('replaces a revoked code', async () => {
     const { id } = await api.organizations.create({ name: 'Made', slug: `made-${uuidv7()}` });
     const reader = await api.key(id);
     const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string>;

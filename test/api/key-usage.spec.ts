@@ -5,7 +5,7 @@ import { Factories } from '../support/data/factories.js';
 
 let api: TestApi;
 let make: Factories;
-/** What the timer does every few seconds; here it does it only when asked. */
+/** The timer does this every few seconds; the tests call it themselves. */
 let flush: () => Promise<void>;
 
 beforeAll(async () => {
@@ -35,9 +35,9 @@ async function use(key: string, times: number): Promise<void> {
 }
 
 describe('last_used_at', () => {
-  it('is kept to the minute, written behind the requests, once for all of a minute', async () => {
+  it('is kept to the minute, and written once per minute outside the requests', async () => {
     const { id: school } = await make.organization();
-    // Runs again if a minute ended in the middle of it.
+    // Repeats if a minute ends midway.
     for (let attempt = 0; ; attempt++) {
       const { id, key } = await api.keys.create(school, { name: 'used' });
       const unused = await stored(id);
@@ -59,7 +59,7 @@ describe('last_used_at', () => {
     }
   });
 
-  it('is not written inside a request', async () => {
+  it('is not written during a request', async () => {
     const { id: school } = await make.organization();
     const { id, key } = await api.keys.create(school, { name: 'used' });
     await use(key, 3);
@@ -87,7 +87,7 @@ describe('last_used_at', () => {
     expect(last_used_at!.getTime() % 60_000).toBe(0);
   });
 
-  it('reaches the database when the process stops', async () => {
+  it('is written when the process stops', async () => {
     const other = await TestApi.start({}, api.database);
     const { id: school } = await make.organization();
     const { id, key } = await other.keys.create(school, { name: 'used' });
@@ -96,7 +96,7 @@ describe('last_used_at', () => {
     expect((await stored(id)).last_used_at).not.toBeNull();
   });
 
-  it('survives a database that refuses the write: the request is answered, the failure logged', async () => {
+  it('logs a failed write and does not fail requests', async () => {
     const { id: school } = await make.organization();
     const { key } = await api.keys.create(school, { name: 'used' });
     await use(key, 1);

@@ -8,7 +8,7 @@ import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 
-/** Posts of 300 kB each: one makes a part. */
+/** Posts of 300 kB each, so that each is a part of its own. */
 const POSTS = 12;
 const CONTENT = '🎓'.repeat(75_000);
 
@@ -50,12 +50,12 @@ interface HomeworkPage {
   meta: { count: number; next_cursor?: string };
 }
 
-/** Posts as the caller gets them. */
+/** The ids of the posts that the caller gets. */
 async function posts(): Promise<string[]> {
   return ((await api.get('/v1/blog-posts', key)).body as { id: string }[]).map(({ id }) => id);
 }
 
-/** The head of an answer whose body is not read yet. */
+/** Resolves with the head of a response whose body has not been read. */
 async function open(path: string): Promise<IncomingMessage> {
   const { port } = api.server.address() as AddressInfo;
   const request = get({
@@ -69,7 +69,7 @@ async function open(path: string): Promise<IncomingMessage> {
   return response;
 }
 
-/** Everything until the connection ends; null when it was cut before the end of the answer. */
+/** Everything until the connection ends, or null if it was cut before the end. */
 async function rest(response: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   try {
@@ -80,10 +80,10 @@ async function rest(response: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Reads of the database from now on; the first is the page, the others its parts. */
+/** Watches database reads; the first is the page, the others its parts. */
 const watchReads = () => vi.spyOn(Database.prototype, 'read');
 
-/** Does something before the `nth` read from now on. */
+/** Runs the work before the `nth` read from now on. */
 function beforeRead(nth: number, work: () => Promise<void>): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its `this`
   const original = Database.prototype.read;
@@ -95,7 +95,7 @@ function beforeRead(nth: number, work: () => Promise<void>): void {
 }
 
 describe('a large page', () => {
-  it('arrives whole, in chunks, part by part', async () => {
+  it('is streamed in parts and arrives whole', async () => {
     const reads = watchReads();
     const answer = await api.get('/v1/blog-posts', key);
     expect(answer.status).toBe(200);
@@ -112,7 +112,7 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1 + POSTS);
   });
 
-  it('is one round trip when it is no longer large', async () => {
+  it('takes one round trip once it is no longer large', async () => {
     await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, 'short']);
     const reads = watchReads();
     const answer = await api.get('/v1/blog-posts', key);
@@ -122,7 +122,7 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(2);
   });
 
-  it('leaves out what was deleted meanwhile, and counts what it sent', async () => {
+  it('omits rows deleted meanwhile, and counts what it sent', async () => {
     const { id: tutor } = await make.tutor(school);
     for (const query of ['limit=3', 'limit=3&cursor=start']) {
       const homework: string[] = [];
@@ -145,7 +145,7 @@ describe('a large page', () => {
     }
   });
 
-  it('has no body for HEAD, and reads no part for it', async () => {
+  it('has no body for HEAD, which reads no parts', async () => {
     const reads = watchReads();
     const { port } = api.server.address() as AddressInfo;
     const answer = await fetch(`http://127.0.0.1:${port}/v1/blog-posts`, {
@@ -157,12 +157,12 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1);
   });
 
-  it('is read no further than its client takes it, without holding a connection', async () => {
+  it('is read only as fast as the client accepts it, without holding a connection', async () => {
     await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, '🎓'.repeat(200_000)]);
     for (let n = 0; n < 60; n++) await make.post(school, { content: '🎓'.repeat(200_000) });
     const reads = watchReads();
     const response = await open('/v1/blog-posts?limit=200');
-    // Sockets take a few megabytes by themselves; then it stops.
+    // Sockets buffer a few megabytes; then reading stops.
     let before;
     do {
       before = reads.mock.calls.length;
@@ -193,20 +193,20 @@ describe('a large page', () => {
   });
 });
 
-/** Lets the reads before the `nth` part be, and fails that one. */
+/** Fails the `nth` part and lets the earlier reads pass. */
 function failPart(nth: number): void {
   beforeRead(nth + 1, () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })));
 }
 
 describe('a large page that fails', () => {
-  it('before its first byte, is a 503 like any other', async () => {
+  it('returns an ordinary 503 before its first byte', async () => {
     failPart(1);
     const answer = await api.get('/v1/blog-posts', key);
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
     expect(answer.body).toMatchObject({ error: { code: 'service_unavailable' } });
   });
 
-  it('later, is cut off, so that it does not look whole, and logged', async () => {
+  it('is cut off after its first byte, so that it does not look complete, and is logged', async () => {
     failPart(5);
     const lines = api.logged.length;
     const response = await open('/v1/blog-posts');
@@ -219,13 +219,13 @@ describe('a large page that fails', () => {
     });
   });
 
-  it('because too many are under way, is refused before its first byte, and the others go on', async () => {
+  it('is refused before its first byte when too many are in progress, while the others continue', async () => {
     const slow = await Promise.all(Array.from({ length: 24 }, () => open('/v1/blog-posts')));
     expect(large.underWay).toBe(24);
     const reads = vi.spyOn(Database.prototype, 'read');
     const refused = await api.get('/v1/blog-posts', key);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
-    // Parts of the others are read meanwhile, but no page.
+    // The other pages still read parts, but no new page is read.
     const asked = reads.mock.calls.filter(([, statement]) => (statement as Sql).text.includes('LIMIT'));
     expect(asked).toEqual([]);
     expect((await api.get('/v1/payments', key)).status).toBe(200);

@@ -2,7 +2,7 @@ import { type Metered, NOT_SQUARE, PROMISED, tell } from '../support/http/metere
 import { meteredApi } from '../support/http/metered-api.js';
 import { Random } from '../support/data/random.js';
 
-/** A sample of test/faults/linear-work.spec.ts: nothing gates on time. */
+/** A sample of test/faults/linear-work.spec.ts, without any check on time. */
 const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
 
 let api: Metered;
@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
-it(`seed ${seed}: work and memory grow no faster than what a caller sends`, { timeout: 300_000 }, async () => {
+it(`work and memory grow no faster than the request (seed ${seed})`, { timeout: 300_000 }, async () => {
   const findings = await api.examineSample(new Random(seed), NOT_SQUARE);
   console.log(`seed ${seed}\n${tell(findings).join('\n')}`);
   expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
 });
 
-describe('planted in the real API, the oracle catches', () => {
+describe('the oracle catches what is planted in the real API', () => {
   it.each([
     ['time', 'a text that is read in quadratic time', 'body.first_name: letters', 120_000, /: CPU /],
     [
@@ -29,13 +29,13 @@ describe('planted in the real API, the oracle catches', () => {
       80_000,
       /: (CPU|blocked the event loop) /,
     ],
-    ['memory', 'a text that takes its square in memory', 'body.last_name: letters', 24_000, /: memory /],
+    ['memory', 'a text that takes quadratic memory', 'body.last_name: letters', 24_000, /: memory /],
     ['hold', 'a text that holds the event loop', 'body.email: letters', 24_000, /: blocked the event loop /],
-    ['failure', 'a text that is too long for something', 'body.phone: letters', 24_000, /: status 500/],
+    ['failure', 'a text that fails when it is too long', 'body.phone: letters', 24_000, /: status 500/],
   ])('%s: %s', { timeout: 120_000 }, async (planted, _what, place, most, complaint) => {
     await api.plant(planted);
     const position = api.positions.find(({ name }) => name === `POST /v1/students ${place}`)!;
-    // What is planted shows each time.
+    // A planted fault shows every time.
     const { complaints } = await api.examine({ ...position, most }, PROMISED, 2);
     expect(complaints).toContainEqual(expect.stringMatching(complaint));
   });

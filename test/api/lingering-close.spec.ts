@@ -9,7 +9,7 @@ import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 
 const MIB = 1_048_576;
-/** More than the kernel takes on both sides of a connection. */
+/** More than the kernel buffers on both sides of a connection. */
 const LONG = 16 * MIB;
 
 const sockets = new Set<Socket>();
@@ -58,7 +58,7 @@ describe('a refused request whose body is not read', () => {
     headers?: string[];
   }
 
-  /** Sends all of a long body, and reads only then. @returns what was read until the server ended the connection */
+  /** Sends a whole long body before reading. @returns what arrives until the server ends the connection */
   async function sendThenRead(sent: Sent): Promise<string> {
     const { key, path = '/v1/blog-posts', method = 'POST', type = 'application/json', chunked, headers = [] } = sent;
     const socket = await open((api.server.address() as AddressInfo).port);
@@ -82,27 +82,27 @@ describe('a refused request whose body is not read', () => {
   it.each<[string, () => Sent, number]>([
     ['without a key', () => ({}), 401],
     ['without the scope', () => ({ key: keys.reader }), 403],
-    ['where nothing is', () => ({ key: keys.writer, path: '/v1/unheard-of' }), 404],
-    ['by another method', () => ({ key: keys.writer, method: 'PUT', path: '/v1/ping' }), 405],
+    ['to an unknown path', () => ({ key: keys.writer, path: '/v1/unheard-of' }), 404],
+    ['with an unsupported method', () => ({ key: keys.writer, method: 'PUT', path: '/v1/ping' }), 405],
     ['that is too long', () => ({ key: keys.writer }), 413],
     ['that turns out to be too long', () => ({ key: keys.writer, chunked: true }), 413],
-    ['of another type', () => ({ key: keys.writer, type: 'text/plain' }), 415],
-    ['of another type, in chunks', () => ({ key: keys.writer, type: 'text/plain', chunked: true }), 415],
-    ['with a faulty query', () => ({ key: keys.reader, method: 'GET', path: '/v1/homework?limit=x' }), 422],
+    ['of an unsupported type', () => ({ key: keys.writer, type: 'text/plain' }), 415],
+    ['of an unsupported type, in chunks', () => ({ key: keys.writer, type: 'text/plain', chunked: true }), 415],
+    ['with an invalid query', () => ({ key: keys.reader, method: 'GET', path: '/v1/homework?limit=x' }), 422],
     ['of a key over its limit', () => ({ key: keys.spent }), 429],
     ['of a key over its limit, on a page', () => ({ key: keys.spent, headers: ['Origin: https://a.example'] }), 429],
     ['as an upload that is too long', () => ({ key: keys.writer, path: '/v1/blog-images', type: 'multipart/form-data; boundary=x' }), 413],
     ['as an upload that turns out to be too long', () => ({ key: keys.writer, path: '/v1/blog-images', chunked: true, type: 'multipart/form-data; boundary=x' }), 413],
-  ])('%s: the client reads the answer, and the connection ends', async (_, sent, status) => {
+  ])('%s is answered before the connection closes', async (_, sent, status) => {
     const answer = await sendThenRead(sent());
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/\r\nConnection: close\r\n/);
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-    // Whole: the body is JSON.
+    // The body arrived complete, because it parses.
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toBeTypeOf('object');
   }); // prettier-ignore
 
-  it('for lack of memory: the client reads the answer, and the connection ends', async () => {
+  it('for lack of memory is answered before the connection closes', async () => {
     vi.spyOn(api.app.get(BodyBudget), 'take').mockImplementation(() => {
       throw new Overloaded(1);
     });
@@ -110,7 +110,7 @@ describe('a refused request whose body is not read', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n/);
   });
 
-  it('and that is short keeps its connection', async () => {
+  it('that is short keeps its connection open', async () => {
     const socket = await open((api.server.address() as AddressInfo).port);
     let heard = '';
     socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
@@ -122,7 +122,7 @@ describe('a refused request whose body is not read', () => {
     expect(heard).not.toContain('Connection: close');
   });
 
-  it('does nothing for requests that were pipelined behind it', async () => {
+  it('ignores requests pipelined behind it', async () => {
     const lookUp = vi.spyOn(Database.prototype, 'lookUp');
     const socket = await open((api.server.address() as AddressInfo).port);
     const ping = `GET /v1/ping HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${keys.reader}\r\n\r\n`;
@@ -133,7 +133,7 @@ describe('a refused request whose body is not read', () => {
     expect(lookUp).not.toHaveBeenCalled();
   });
 
-  it('nor of too many pipelined requests is an answer lost', async () => {
+  it('after too many pipelined requests loses no answer', async () => {
     const socket = await open((api.server.address() as AddressInfo).port);
     const request = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
     await new Promise((resolve) => socket.write(request.repeat(LONG / request.length), resolve));
@@ -143,11 +143,11 @@ describe('a refused request whose body is not read', () => {
   });
 });
 
-describe('a connection that lingers', () => {
+describe('a lingering connection', () => {
   let server: Server;
   const accepted: Socket[] = [];
 
-  /** Begins to linger on each connection. */
+  /** Lingers on every connection. */
   async function serve(ms: number): Promise<number> {
     accepted.length = 0;
     server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
@@ -164,7 +164,7 @@ describe('a connection that lingers', () => {
     server.close();
   });
 
-  /** Sends without end. */
+  /** Sends endlessly. */
   function pump(socket: Socket): void {
     const chunk = Buffer.alloc(MIB);
     const more = () => {
@@ -174,7 +174,7 @@ describe('a connection that lingers', () => {
     more();
   }
 
-  it('ends when the client does', async () => {
+  it('closes when the client closes', async () => {
     const socket = await open(await serve(60_000));
     const ended = once(socket, 'close');
     socket.end('the rest');
@@ -182,7 +182,7 @@ describe('a connection that lingers', () => {
     await vi.waitFor(() => expect(accepted[0]!.destroyed).toBe(true));
   });
 
-  it('is cut after its time', async () => {
+  it('is cut off after its time limit', async () => {
     const port = await serve(100);
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     sockets.add(socket.on('error', () => undefined));
@@ -190,7 +190,7 @@ describe('a connection that lingers', () => {
     await vi.waitFor(() => expect(accepted[0]?.destroyed).toBe(true));
   });
 
-  it('is cut after 32 MiB', async () => {
+  it('is cut off after 32 MiB', async () => {
     const port = await serve(60_000);
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     sockets.add(socket.on('error', () => undefined));
@@ -201,7 +201,7 @@ describe('a connection that lingers', () => {
     expect(accepted[0]!.bytesRead).toBeLessThan(33 * MIB);
   });
 
-  it('shares 12.5 MiB a second with all others', async () => {
+  it('shares 12.5 MiB per second with all others', async () => {
     const port = await serve(60_000);
     const began = performance.now();
     for (let n = 0; n < 20; n++) {
@@ -213,7 +213,7 @@ describe('a connection that lingers', () => {
     await sleep(1_000);
     const read = accepted.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const seconds = (performance.now() - began) / 1_000;
-    // One read of each beyond the allowance.
+    // Each connection may read once beyond the allowance.
     expect(read).toBeLessThan(12.5 * MIB * seconds + 20 * 65_536 + 2 * MIB);
     expect(accepted.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(20);
   });
