@@ -145,7 +145,7 @@ describe('a read', () => {
     const [first, stranger] = [new Database(api.app.get(DataSource)), new Database(api.app.get(DataSource))];
     const all = (ask: () => Promise<unknown>) => Promise.allSettled(Array.from({ length: POOL * 4 }, ask));
     await all(() => first.read(tenant(), sql`SELECT 'ours' AS what`));
-    // The stranger's first name is that of something else by now.
+    // By now the stranger's first statement name belongs to another statement.
     const answers = await all(() => stranger.read(tenant(), sql`SELECT 'strange' AS what`));
     const refused = answers.filter((answer) => answer.status === 'rejected');
     expect(new Set(refused.map(({ reason }) => (reason as { code: string }).code))).toEqual(new Set(['42P05']));

@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await createWorld(api);
   document = await documentOf(api);
   lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
-  // A second row of everything that the world has one of, so that every list has a next page.
+  // A second row wherever the world has one, so that every list has a next page.
   for (const { id, path } of [world.a, world.b]) {
     const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
     await world.make.feedback(id, path.tutor_id!, review);
@@ -46,7 +46,7 @@ async function read(route: Route, school: School, query: string, path = pathOf(r
   return { status: answer.status, body: answer.body as Body };
 }
 
-/** The cursor behind the first record. */
+/** The cursor after the first record. */
 async function cursorOf(route: Route, school: School, filter = ''): Promise<string> {
   const { status, body } = await read(route, school, `cursor=start&limit=1${filter}`);
   if (status !== 200) throw new Error(`${nameOf(route)} ${status} ${JSON.stringify(body)}`);
@@ -59,7 +59,7 @@ const REFUSED = {
   body: { detail: [{ loc: ['query', 'cursor'], type: 'value_error', msg: expect.any(String) as string }] },
 };
 
-/** A filter that leaves the list two records, and what to say in the next request instead. */
+/** Filters for the next request that the cursor was not created with. */
 function otherFilters(route: Route): string[] {
   return [...filtersOf(document, route)].map(([name, schema]) => {
     const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
@@ -78,11 +78,11 @@ describe('a cursor', () => {
     }
   });
 
-  it('is opaque, and of one form', async () => {
+  it('is opaque and has one format', async () => {
     for (const route of lists) expect(await cursorOf(route, world.a)).toMatch(/^[A-Za-z0-9_-]{54}$/);
   });
 
-  it('says the same to other keys of the organization, and in every process with the same secret', async () => {
+  it('works with other keys of the organization, and in every process with the same secret', async () => {
     const another = await api.key(world.a.id);
     const process = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
     for (const route of lists) {
@@ -94,7 +94,7 @@ describe('a cursor', () => {
     await process.close();
   });
 
-  it('is refused by another organization', async () => {
+  it('is refused for another organization', async () => {
     for (const route of lists) {
       const cursor = await cursorOf(route, world.a);
       expect([nameOf(route), await read(route, world.b, `cursor=${cursor}`)]).toEqual([nameOf(route), REFUSED]);
@@ -102,7 +102,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused by every other list', async () => {
+  it('is refused on every other list', async () => {
     for (const made of lists) {
       const cursor = await cursorOf(made, world.a);
       for (const route of lists.filter((other) => other !== made)) {
@@ -112,7 +112,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused with a filter that it was not made with', async () => {
+  it('is refused with an added filter', async () => {
     let cells = 0;
     for (const route of lists) {
       const cursor = await cursorOf(route, world.a);
@@ -125,7 +125,7 @@ describe('a cursor', () => {
     expect(cells).toBeGreaterThan(15);
   });
 
-  it('is refused without the filter, or with another value of the filter, that it was made with', async () => {
+  it('is refused without its filter or with another value of it', async () => {
     const [homework] = lists.filter(({ path }) => path === '/v1/homework');
     await world.make.homework(world.a.path.tutor_id!, { studentId: world.a.path.student_id! });
     const cursor = await cursorOf(homework!, world.a, '&homework_type=text');
@@ -135,7 +135,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('takes a default that is written out for the default', async () => {
+  it('accepts a default filter that is spelled out', async () => {
     for (const route of lists) {
       for (const [name, schema] of filtersOf(document, route)) {
         if (schema.default === undefined) continue;
@@ -167,7 +167,7 @@ describe('a cursor', () => {
       const every = Array.from(cursor, (_, at) => at);
       const positions = route === lists[0] ? every : [random.pick(every), random.pick(every), every.at(-1)!];
       for (const at of positions) {
-        // Each of the six bits of the character in turn; the last character has four that mean nothing.
+        // Flips each of the six bits; the last character has four unused ones.
         for (let bit = 1; bit < 64; bit <<= 1) {
           const changed = alphabet[alphabet.indexOf(cursor[at]!) ^ bit]!;
           const forged = cursor.slice(0, at) + changed + cursor.slice(at + 1);
@@ -182,7 +182,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused cut short, drawn out, empty, made up, or given twice', async () => {
+  it('is refused when truncated, extended, empty, invented or repeated', async () => {
     for (const route of lists) {
       const cursor = await cursorOf(route, world.a);
       const row = Buffer.alloc(40);
@@ -216,7 +216,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('of another secret is refused', async () => {
+  it('created with another secret is refused', async () => {
     const other = await TestApi.start({}, api.database);
     for (const route of lists) {
       const path = `${pathOf(route, world.a)}?cursor=${await cursorOf(route, world.a)}`;

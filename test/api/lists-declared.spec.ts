@@ -48,7 +48,7 @@ describe('every list', () => {
     }
   });
 
-  // As a superuser, whom row-level security does not hold: this is the query's own lock.
+  // Runs as a superuser, who bypasses row-level security, to check the query's own condition.
   it('reads only its organization’s rows', async () => {
     for (const route of listRoutes()) {
       const ids = await pageIds(route, world.a);

@@ -17,7 +17,7 @@ import { createWorld, type World } from '../support/data/world.js';
 let api: TestApi;
 let world: World;
 let document: ApiDocument;
-/** The application's role, under row-level security. */
+/** Connected as the application's role, under row-level security. */
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -30,12 +30,12 @@ beforeAll(async () => {
     const stage = await createStage(world.make, new Date());
     await insert(world.make, stage, rowsAt(Array<string>(50).fill('2026-05-01T00:00:00Z'), random));
   }
-  // Pages that an index-only scan need not look up. VACUUM alone marks none that an older transaction might not see yet.
+  // Makes all pages visible to index-only scans; VACUUM skips those that an older transaction may not see yet.
   await world.make.query('VACUUM ANALYZE');
   await world.make.query(`UPDATE pg_class SET relallvisible = relpages WHERE relkind = 'r'`);
   client = new pg.Client({ connectionString: api.database.applicationUrl });
   await client.connect();
-  // The tables are small here: what matters is whether an index can do it.
+  // The tables are small here; what matters is whether an index can serve the query.
   for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET enable_${way} = off`);
 });
 
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset'));
 
-/** Deep pages of the list: without filters, with each one, and with each two. */
+/** Deep pages of the list: without filters, with each filter, and with each pair. */
 function deepQueries(route: Route): string[] {
   const filters = [...filtersOf(document, route)].map(([name, schema]) => {
     const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
@@ -83,14 +83,14 @@ function scansIn(node: PlanNode): string[] {
   return [...own, ...(node.Plans ?? []).flatMap(scansIn)];
 }
 
-/** What skips the rows: everything below the LIMIT. */
+/** The scans that skip rows: everything below the LIMIT. */
 function skippingScans(node: PlanNode): string[] {
   if (node['Node Type'] === 'Limit') return scansIn(node);
   return (node.Plans ?? []).flatMap(skippingScans);
 }
 
 describe('a deep page', () => {
-  it('finds its rows by an index-only scan with any filters under row-level security', async () => {
+  it('is found by an index-only scan with any filters under row-level security', async () => {
     const wrong: string[] = [];
     let looked = 0;
     for (const route of lists()) {
@@ -107,7 +107,7 @@ describe('a deep page', () => {
     expect(looked).toBeGreaterThan(50);
   });
 
-  it('shows the same conversations as the list from its beginning', async () => {
+  it('shows the same conversations as walking the list from the start', async () => {
     const { id: school } = await world.make.organization();
     const { id: tutor } = await world.make.tutor(school);
     for (let n = 0; n < 130; n++) await world.make.conversation({ participants: [tutor] });
@@ -122,7 +122,7 @@ describe('a deep page', () => {
     expect(await idsAt('limit=100&offset=30')).toEqual(walked.slice(30));
   });
 
-  it('shows the same posts as the list from its beginning, with the platform’s among them or alone', async () => {
+  it('shows the same posts as walking the list from the start, with and without platform posts', async () => {
     const { id: school } = await world.make.organization();
     for (let n = 0; n < 120; n++) {
       const createdAt = new Date(Date.UTC(2026, 4, 1) + (n % 7));
@@ -143,7 +143,7 @@ describe('a deep page', () => {
     }
   });
 
-  it('is refused at once when too many wait before it', async () => {
+  it('is refused at once when too many are waiting', async () => {
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
     const statuses: number[] = [];
@@ -163,10 +163,10 @@ describe('a deep page', () => {
     expect(statuses).toEqual([...Array<number>(4).fill(503), ...Array<number>(8).fill(200)]);
   });
 
-  it('that takes too long recommends cursors if the list has them', { timeout: 30_000 }, async () => {
+  it('that takes too long suggests cursors if the list has them', { timeout: 30_000 }, async () => {
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
-    // Longer than a statement may take, for a single row.
+    // Exceeds the statement timeout with a single row.
     const slow = (table: string) => `CREATE POLICY slow ON ${table} AS RESTRICTIVE USING (pg_sleep(10) IS NOT NULL)`;
     for (const table of ['homework', 'organization_conversations']) await admin.query(slow(table));
     try {

@@ -77,7 +77,7 @@ describe('the value of a filter', () => {
       ],
       'date_parsing',
     ],
-  ])('of the kind %s is refused if it is invalid', async (kind, values, type) => {
+  ])('of type %s is refused if it is invalid', async (kind, values, type) => {
     let cells = 0;
     for (const route of lists()) {
       for (const [name, schema] of filtersOf(document, route)) {

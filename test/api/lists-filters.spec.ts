@@ -92,7 +92,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** A row with values by chance in the columns that a filter may be about. */
+/** A row with random values in the columns that filters use. */
 function randomRow(table: string): Row {
   const values = make.samples.columns(table).flatMap((column): [string, unknown][] => {
     const { name, type, nullable, generated } = column;
@@ -109,7 +109,7 @@ function randomRow(table: string): Row {
   return Object.fromEntries(values);
 }
 
-/** Of every list some sixty rows, whose values are combined by chance. */
+/** Some sixty rows for every list, with values combined at random. */
 async function fill(): Promise<void> {
   const { id: school } = await make.organization();
   key = await api.key(school, { platformBlog: true });
@@ -155,7 +155,7 @@ async function read(route: Route, query: string[]): Promise<Found[]> {
   return Array.isArray(body) ? body : body.data;
 }
 
-/** Everything in the list, for want of filters and with those that widen. */
+/** All records of the list, with those that are hidden by default. */
 function everything(route: Route): Promise<Found[]> {
   return read(route, filtersOf(document, route).has('include_voided') ? ['include_voided=true'] : []);
 }
@@ -173,7 +173,7 @@ function valuesOf(name: string, schema: Schema): string[] {
   throw new Error(`Give the filter "${name}" values in valuesOf`);
 }
 
-/** Such a range is refused. */
+/** Whether the range ends before it begins, which is refused. */
 function endsBeforeItBegins(given: Map<string, string>): boolean {
   const [from, to] = [given.get('from'), given.get('to')];
   return from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to) + (to.includes('T') ? 0 : DAY - 1);
@@ -188,7 +188,7 @@ function narrowsOf(route: Route, name: string, [sample]: Found[]): Narrows {
   return (record, value) => (typeof record[name] === 'boolean' ? record[name] === yes(value) : record[name] === value);
 }
 
-/** What the list must show: each filter, given or by default, leaves its own. */
+/** The records that the list must show: those that match every filter, given or by default. */
 function expected(route: Route, all: Found[], given: Map<string, string>): string[] {
   const filters = [...filtersOf(document, route)].flatMap(([name, { default: fallback }]) => {
     const value = given.get(name) ?? (fallback === undefined ? undefined : JSON.stringify(fallback));
@@ -218,7 +218,7 @@ describe('a filter', () => {
         }
       }
     }
-    // Each of them really left some and not others; but for those that change the words and not the rows.
+    // Each filter kept some records and not others, except those that only change the wording.
     const filters = lists().flatMap((route) =>
       [...filtersOf(document, route).keys()].map((name) => `${nameOf(route)} ${name}`),
     );

@@ -8,7 +8,7 @@ import { nameOf, type Route } from '../support/http/routes.js';
 
 const ROWS = 60;
 
-/** What PostgreSQL may hand over at once: a part, whose texts JSON doubles, and the fixed fields of its rows. */
+/** The most PostgreSQL may return at once: a part, whose text doubles as JSON, and the fixed fields of its rows. */
 const MOST_AT_ONCE = 2 * PART_BYTES + 100_000;
 
 let api: TestApi;
@@ -29,7 +29,7 @@ afterAll(async () => {
 interface Read {
   records: unknown[];
   streamed: boolean;
-  /** Bytes of the longest text that PostgreSQL handed over. */
+  /** The size of the longest text that PostgreSQL returned, in bytes. */
   atOnce: number;
 }
 
@@ -66,7 +66,7 @@ describe('the largest page of every list', () => {
         if (page.streamed) streamed.add(lists.idOf(route));
       }
     }
-    // Results have no texts, and those of the request log are short. All others are too large to be held, or this test looked at nothing.
+    // Results have no texts, and the request log has short ones. All other lists must be streamed.
     const others = lists.routes().map((route) => lists.idOf(route));
     expect([...streamed].sort()).toEqual(
       others.filter((id) => !['list_results', 'list_request_log'].includes(id)).sort(),
@@ -75,7 +75,7 @@ describe('the largest page of every list', () => {
     expect(lists.columns).toEqual(expect.arrayContaining(long));
   });
 
-  it('would be, if its texts were not weighed: the test can fail', async () => {
+  it('fails this test if the size of its texts is ignored', async () => {
     const homework = lists.routes().find((route) => lists.idOf(route) === 'list_homework')!;
     const { size } = HOMEWORK.view;
     Object.assign(HOMEWORK.view, { size: null });

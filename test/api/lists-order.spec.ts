@@ -20,16 +20,16 @@ afterAll(async () => {
 
 const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
 
-/** A time out of few, so that there are ties. */
+/** One of a few times, so that there are ties. */
 const aTime = (): Date => new Date(Date.UTC(2026, 4, 1) + random.integer(4));
 
 const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
 
-/** Ids whose order says nothing of when they were made. */
+/** An id that does not sort by creation time. */
 const anId = (): string => uuidv7().replace(/^(.{8})(.*)(.{8})$/, '$3$2$1');
 
 describe('conversations', () => {
-  it('come most recently active first, those without a message last, ids as the tie-break', async () => {
+  it('are sorted by latest message, then those without one, with ids as the tie-break', async () => {
     const { id: school } = await make.organization();
     const key = await api.key(school);
     const { id: tutor } = await make.tutor(school);
@@ -51,7 +51,7 @@ describe('conversations', () => {
     expect(walked).toEqual(order);
   });
 
-  it('have no cursor: they move', async () => {
+  it('have no cursor, because they move', async () => {
     const { id: school } = await make.organization();
     const answer = await api.get('/v1/conversations?cursor=start', await api.key(school));
     expect(answer.status).toBe(422);
@@ -98,17 +98,17 @@ describe('blog posts', () => {
     return idsOf(answer.body as { id: string }[]);
   }
 
-  it('are the organization’s own, drafts too, pinned first, then newest first, ids as the tie-break', async () => {
+  it('are the organization’s own with drafts, pinned first, then newest first, with ids as the tie-break', async () => {
     expect(await list(plain)).toEqual(idsOf(own()));
     expect(own().some(({ status }) => status === 'draft')).toBe(true);
   });
 
-  it('are the platform’s too, in the same order, with the capability', async () => {
+  it('include the platform’s in the same order with the capability', async () => {
     expect(await list(platform)).toEqual(idsOf(posts));
     expect(own().length).toBeLessThan(posts.length);
   });
 
-  it('page by limit and offset across both kinds', async () => {
+  it('are paged by limit and offset across both kinds', async () => {
     for (const [key, rows] of [
       [platform, posts],
       [plain, own()],
@@ -122,7 +122,7 @@ describe('blog posts', () => {
     }
   });
 
-  it('narrow by target; the platform’s are an empty array without the capability', async () => {
+  it('can be filtered by target; platform posts are an empty array without the capability', async () => {
     const foreign = posts.filter(({ organizationId }) => organizationId === null);
     expect(await list(platform, 'target=platform')).toEqual(idsOf(foreign));
     expect(await list(platform, 'target=org')).toEqual(idsOf(own()));
@@ -130,7 +130,7 @@ describe('blog posts', () => {
     expect(await list(plain, 'target=org')).toEqual(idsOf(own()));
   });
 
-  it('narrow by brand and status across both kinds', async () => {
+  it('can be filtered by brand and status across both kinds', async () => {
     const primary = posts.filter(({ brand, status }) => brand === 'primary' && status === 'published');
     expect(primary.length).toBeGreaterThan(3);
     expect(await list(platform, 'brand=primary&status=published')).toEqual(idsOf(primary));
@@ -145,7 +145,7 @@ describe('blog posts', () => {
     expect(new Set(body.map(({ organization_id }) => organization_id))).toEqual(new Set([null, school]));
   });
 
-  it('have the brands of the configuration', async () => {
+  it('have the configured brands', async () => {
     const other = await TestApi.start({ BLOG_BRANDS: 'north,south' }, api.database);
     expect((await other.get('/v1/blog-posts?brand=north', plain)).body).toEqual([]);
     expect((await other.get('/v1/blog-posts?brand=primary', plain)).status).toBe(422);

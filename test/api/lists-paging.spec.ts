@@ -17,13 +17,13 @@ interface Page {
   meta: Record<string, unknown>;
 }
 
-/** The only ones that tell how many there are in all. */
+/** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
 
 let api: TestApi;
 let world: World;
 let document: ApiDocument;
-/** Rows in each list with a cursor: enough for pages of every size, and divisible, so that a last page can be full. */
+/** Rows in each list with a cursor: enough for every page size, and divisible so that the last page can be full. */
 const ROWS = 104;
 const stages = new Map<string, { stage: Stage; key: string }>();
 const stored = new Map<string, Stored[]>();
@@ -72,7 +72,7 @@ async function status(route: Route, query: string): Promise<number> {
 const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
 
 describe('offset mode', () => {
-  it('walks the whole list in its order, with the numbers that it tells', async () => {
+  it('walks the whole list in order with correct metadata', async () => {
     for (const route of cursorLists()) {
       const rows = stored.get(operation(route))!;
       const seen: string[] = [];
@@ -87,11 +87,11 @@ describe('offset mode', () => {
     }
   });
 
-  it('is the default, from the beginning', async () => {
+  it('is the default, starting at the first record', async () => {
     for (const route of cursorLists()) expect(await page(route, '')).toEqual(await page(route, 'limit=20&offset=0'));
   });
 
-  it('takes any limit up to its bound', async () => {
+  it('accepts any limit up to its maximum', async () => {
     for (const route of cursorLists()) {
       const rows = idsOf(stored.get(operation(route))!);
       for (const limit of [1, 2, 19, 99, 100]) {
@@ -113,7 +113,7 @@ describe('offset mode', () => {
     }
   });
 
-  it('returns no total on other lists and no cursor', async () => {
+  it('returns a total only on the people lists, and never a cursor', async () => {
     for (const route of envelopes()) {
       const body = (await api.get(pathOf(route, world.a), world.a.key)).body as Page;
       const names = ['limit', 'offset', 'count', ...(WITH_TOTAL.includes(operation(route)) ? ['total'] : [])];
@@ -157,7 +157,7 @@ describe('cursor mode', () => {
     }
   });
 
-  it('is there for every list in an envelope but conversations', () => {
+  it('exists for every list in an envelope except conversations', () => {
     const without = envelopes().filter((route) => !queryOf(document, route).has('cursor'));
     expect(without.map(nameOf)).toEqual(['GET /v1/conversations']);
   });
@@ -201,7 +201,7 @@ describe('limit and offset', () => {
     ['unheard_of', '1', 'extra_forbidden'],
     ['limits', '10', 'extra_forbidden'],
     ['limit[]', '10', 'extra_forbidden'],
-  ])('%s=%s is refused as %s, on every list', async (name, given, type) => {
+  ])('%s=%s is refused as %s on every list', async (name, given, type) => {
     for (const route of lists()) {
       const value = given === 'most + 1' ? String(queryOf(document, route).get('limit')!.maximum! + 1) : given;
       const answer = await api.get(`${pathOf(route, world.a)}?${name}=${value}`, world.a.key);
@@ -213,7 +213,7 @@ describe('limit and offset', () => {
     }
   });
 
-  it('report all faults together', async () => {
+  it('are reported together when invalid', async () => {
     for (const route of cursorLists()) {
       const query = 'limit=0&offset=-1&cursor=no+cursor&unheard_of=1';
       const answer = await api.get(`${pathOf(route, world.a)}?${query}`, world.a.key);

@@ -22,19 +22,19 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** With a seed of its own for each list. */
+/** The list with its own seed. */
 function listOf(operation: string) {
   const index = lists.findIndex((list) => list.operation === operation);
   return { on: { api, make, list: lists[index]! }, seed: SEED + index * 1000 };
 }
 
 describe('a cursor walk', () => {
-  it('is possible on every list that is ordered by (created_at, id)', () => {
+  it('is possible on every list ordered by (created_at, id)', () => {
     expect(lists.map(({ operation }) => operation).sort()).toEqual(Object.keys(LIST_ROWS).sort());
   });
 
   it.each(Object.keys(LIST_ROWS))(
-    'of %s shows, page by page, exactly what then stands after the last row, whatever is inserted between the pages',
+    'of %s shows exactly the rows that follow the last one at that time, whatever is inserted between pages',
     async (operation) => {
       const { on, seed } = listOf(operation);
       await walkHistories(on, HISTORIES, seed);
@@ -43,7 +43,7 @@ describe('a cursor walk', () => {
   );
 
   it.each(Object.keys(LIST_ROWS))(
-    'of %s repeats nothing and hides nothing that was there throughout, while others write',
+    'of %s neither repeats nor omits rows that exist throughout, while others write',
     async (operation) => {
       const { on, seed } = listOf(operation);
       await walkAmongWriters(on, 5, seed + 500_000);

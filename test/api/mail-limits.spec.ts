@@ -6,8 +6,8 @@ import { Factories } from '../support/data/factories.js';
 const SCOPES = ['read', 'accounts:write', 'students:write', 'tutors:write'] as const;
 const CAP = 12;
 
-/** How often an organization can have the same person mailed, and how many in a day; two processes on one database. */
-describe('mail that organizations cause', () => {
+/** The limits on how often an organization may email a person, and how many people a day, across two processes. */
+describe('an email sent by an organization', () => {
   let api: TestApi;
   let twin: TestApi;
   let make: Factories;
@@ -63,7 +63,7 @@ describe('mail that organizations cause', () => {
   const invite = (email: string, options = {}) =>
     post<{ emailed: boolean }>('/v1/invites', { scope: 'organization', email }, options).then(({ emailed }) => emailed);
 
-  /** Every way to have a mail sent to somebody, and whether the answer says that it was. */
+  /** Every way to email a person; each returns whether the answer says that the email was sent. */
   const ways: Record<string, (email: string) => Promise<boolean>> = {
     'an invite to the organization': (email) => invite(email),
     'an invite by a tutor': async (email) => {
@@ -88,7 +88,7 @@ describe('mail that organizations cause', () => {
     },
   };
 
-  /** The answer is the record, which says nothing of mail. */
+  /** The answer is the record, which does not mention email, so this counts emails. */
   async function person(path: string, email: string): Promise<boolean> {
     const before = await mailsTo(email);
     await post(path, { first_name: 'Ada', last_name: 'Lovelace', email });
@@ -96,14 +96,14 @@ describe('mail that organizations cause', () => {
   }
 
   it.each(Object.keys(ways))(
-    '%s goes out, and not within ten minutes of another mail to that address',
+    '%s is sent, but not within ten minutes of another email to the same address',
     async (name) => {
       const [free, taken] = [newAddress(), newAddress()];
       expect(await ways[name]!(free)).toBe(true);
       expect(await invite(taken.toUpperCase())).toBe(true);
       expect(await ways[name]!(taken)).toBe(false);
       expect([await mailsTo(free), await mailsTo(taken)]).toEqual([1, 1]);
-      // Whoever is a member already can still be invited by a tutor.
+      // A tutor can still invite an existing member.
       const again = ways['an invite by a tutor']!;
       expect(await again(free)).toBe(false);
       await pass('9 minutes 30 seconds');
@@ -114,7 +114,7 @@ describe('mail that organizations cause', () => {
   );
 
   it.each(Object.keys(ways))(
-    '%s counts towards the day’s mails, and waits when there have been enough',
+    '%s counts towards the daily limit of the organization, and is not sent beyond it',
     async (name) => {
       for (let mail = 0; mail < CAP - 1; mail++) expect(await invite(newAddress())).toBe(true);
       expect(await ways[name]!(newAddress())).toBe(true);
@@ -140,7 +140,7 @@ describe('mail that organizations cause', () => {
     expect(await mailsTo()).toBe(CAP);
   });
 
-  it('goes to as many of a batch as the day still allows, and the answer says to whom', async () => {
+  it('goes to as many rows of a batch as the day still allows, and the answer says which', async () => {
     const users = Array.from({ length: CAP + 5 }, () => ({
       type: 'student',
       first_name: 'Ada',
@@ -155,7 +155,7 @@ describe('mail that organizations cause', () => {
     expect(await mailsTo()).toBe(CAP);
   });
 
-  it('is each organization’s own: another one can mail the same address, and has its own day', async () => {
+  it('does not count against other organizations, which may email the same address', async () => {
     const email = newAddress();
     const other = await api.key((await make.organization()).id, { scopes: [...SCOPES] });
     for (let mail = 0; mail < CAP; mail++) await invite(mail === 0 ? email : newAddress());
@@ -163,7 +163,7 @@ describe('mail that organizations cause', () => {
     expect(await invite(email, { as: other })).toBe(true);
   });
 
-  it('knows an address in another case, in letters beyond ASCII too', async () => {
+  it('recognizes an address in another case, beyond ASCII too', async () => {
     expect(await invite('jörg@müller.example')).toBe(true);
     expect(await invite('JÖRG@MÜLLER.example')).toBe(false);
     expect(await invite('jorg@müller.example')).toBe(true);

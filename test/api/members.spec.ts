@@ -30,7 +30,7 @@ function post(path: string, body: object, as = key): supertest.Test {
   return supertest(api.server).post(path).set('Authorization', `Token token=${as}`).send(body);
 }
 
-/** The four routes, in any organization. */
+/** The four routes. */
 const PLACES = [
   { what: 'classroom', whom: 'tutors', seat: 'teacher', table: 'classroom_members', column: 'classroom_id' },
   { what: 'classroom', whom: 'students', seat: 'student', table: 'classroom_members', column: 'classroom_id' },
@@ -62,7 +62,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     expect(row!.role).toBe(place.seat);
   });
 
-  it('a second time, in any spelling, gives the same id and changes nothing', async () => {
+  it('returns the same id when repeated in any spelling, and changes nothing', async () => {
     const { id: user } = await make.member(school, { role: fitting(place) });
     const first = await post(pathOf(place), { user_id: user });
     const before = await make.query(`SELECT xmin, * FROM ${place.table}`);
@@ -71,7 +71,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     expect(await make.query(`SELECT xmin, * FROM ${place.table}`)).toEqual(before);
   });
 
-  it('20 at once give one membership', async () => {
+  it('creates one membership for 20 simultaneous requests', async () => {
     const { id: user } = await make.member(school, { role: fitting(place) });
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(pathOf(place), { user_id: user })));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -79,7 +79,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     expect(await rows(place, user)).toHaveLength(1);
   });
 
-  it.each(['owner', 'admin', 'tutor', 'student'] as const)('takes a member by its role: %s', async (role) => {
+  it.each(['owner', 'admin', 'tutor', 'student'] as const)('accepts the role %s only where it fits', async (role) => {
     const { id: user } = await make.member(school, { role });
     const fits = (role === 'student') === (place.whom === 'students');
     const answer = await post(pathOf(place), { user_id: user });
@@ -88,7 +88,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     expect(await rows(place, user)).toHaveLength(fits ? 1 : 0);
   });
 
-  it('what is not here is a 404, always the same one, with no effect', async () => {
+  it('returns the same 404 for anyone or anything not here, with no effect', async () => {
     const role = fitting(place);
     const mine = (await make.member(school, { role })).id;
     const everywhere = await make.member(other, { role });
@@ -123,7 +123,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     );
   });
 
-  it('a person who changed their role keeps the membership and gets its new role', async () => {
+  it('keeps the membership of a person whose role changed and updates its role', async () => {
     const role = fitting(place);
     const { id: user } = await make.member(school, { role: role === 'tutor' ? 'student' : 'tutor' });
     const twin = PLACES.find(({ what, whom }) => what === place.what && whom !== place.whom)!;
@@ -144,13 +144,13 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
     [{ user_id: [uuidv7()] }, 'string_type', 'user_id'],
     [{ user_id: uuidv7(), role: 'teacher' }, 'extra_forbidden', 'role'],
     [{ user_id: uuidv7(), organization_id: uuidv7() }, 'extra_forbidden', 'organization_id'],
-  ])('%j is a 422', async (body, type, field) => {
+  ])('returns 422 for %j', async (body, type, field) => {
     const answer = await post(pathOf(place), body);
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', field], type }] });
   });
 
-  it('needs tutors:write, which write covers', async () => {
+  it('requires tutors:write, which write includes', async () => {
     const { id: user } = await make.member(school, { role: fitting(place) });
     for (const [scope, status] of [
       ['read', 403],
@@ -166,7 +166,7 @@ describe.each(PLACES)('POST /v1/$what…/$whom', (place) => {
 });
 
 describe('a group', () => {
-  it('returns the new student and reports the change once', async () => {
+  it('lists a new student and updates its timestamp once', async () => {
     const { id } = await make.group(school, { updatedAt: new Date('2026-01-01T00:00:00Z') });
     const { id: user } = await make.student(school);
     const path = `/v1/groups/${id}/students`;
@@ -179,7 +179,7 @@ describe('a group', () => {
     expect((await read()).body).toEqual(after);
   });
 
-  it('that nobody owns takes members where it is seen, and nowhere else', async () => {
+  it('without an owner accepts members where it is visible, and nowhere else', async () => {
     const tutor = await make.tutor(school);
     const { id } = await make.group(null, { tutorId: tutor.id });
     const { id: user } = await make.student(school);
@@ -190,7 +190,7 @@ describe('a group', () => {
   });
 });
 
-it('the audit row names ids only', async () => {
+it('the audit row contains ids only', async () => {
   const { id: user } = await make.tutor(school, { user: { firstName: 'Canary' } });
   const answer = await post(`/v1/classrooms/${room}/tutors`, { user_id: user });
   const [entry] = await make.query<{ details: object } & Pick<Caller, 'organizationId'>>(

@@ -12,7 +12,7 @@ import {
 } from '../support/http/routes.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** CONNECT is for proxies: Node closes the connection. PROPFIND stands for the methods that nobody here speaks. */
+/** Without CONNECT, which makes Node close the connection. PROPFIND stands for all unsupported methods. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
 let api: TestApi;
@@ -32,14 +32,14 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** By path, what answers there. */
+/** The routes by path. */
 function methodsByPath(): Map<string, Route[]> {
   const paths = new Map<string, Route[]>();
   for (const route of allRoutes(api)) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
   return paths;
 }
 
-/** What the OpenAPI document names at the path; what it leaves out are probes and metrics, which are read. */
+/** The methods documented for the path; undocumented paths are probes and metrics, which are read with GET. */
 function documentedMethods([route]: Route[]): string[] {
   const operations = document.paths[templateOf(route!)];
   const methods = operations ? Object.keys(operations).map((method) => method.toUpperCase()) : ['GET'];
@@ -47,7 +47,7 @@ function documentedMethods([route]: Route[]): string[] {
 }
 
 describe('every path', () => {
-  it('is in the OpenAPI document, except for those that need no key', () => {
+  it('is in the OpenAPI document, except those that need no key', () => {
     const documented = [...methodsByPath().values()].filter(([route]) => route!.access?.public !== true);
     expect(documented.map(([route]) => templateOf(route!)).sort()).toEqual(Object.keys(document.paths).sort());
     for (const routes of documented) {
@@ -56,7 +56,7 @@ describe('every path', () => {
     }
   });
 
-  it('answers its methods, OPTIONS with 204, and every other with 405 and Allow, with a key or without', async () => {
+  it('answers its methods, returns 204 for OPTIONS, and 405 with Allow for all others, with or without a key', async () => {
     const wrong: string[] = [];
     let cells = 0;
     for (const routes of methodsByPath().values()) {
@@ -85,8 +85,8 @@ describe('every path', () => {
     expect(cells).toBe(methodsByPath().size * METHODS.length * 2);
   });
 
-  it('answers HEAD as GET, without a body', async () => {
-    // Differ from answer to answer.
+  it('answers HEAD as GET without a body', async () => {
+    // Headers that differ between answers.
     const counters = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
     const known = (headers: Record<string, string>) =>
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, counters.includes(name) ? '' : value]));
@@ -101,7 +101,7 @@ describe('every path', () => {
     }
   });
 
-  it('has one spelling', async () => {
+  it('has exactly one spelling', async () => {
     const wrong: string[] = [];
     for (const route of allRoutes(api)) {
       const path = pathOf(route, world.a);
@@ -120,7 +120,7 @@ describe('every path', () => {
         const answer = await send(api, 'GET', spelling, authorization);
         // A hexadecimal id is the same in upper case.
         const sameId = spelling.toLowerCase() === path && answer.status === 200 && /[0-9a-f]{12}$/i.test(path);
-        // Whatever stands where an id belongs is the path of an operation, which may not be a GET.
+        // A path segment in place of an id may match an operation that is not a GET.
         const otherMethod = route.method !== 'GET' && route.path.endsWith('_id') && answer.status === 405;
         if (!sameId && !otherMethod && answer.status !== 404) wrong.push(`${spelling} ${answer.status}`);
         if (answer.status === 404) expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'not_found' } });
@@ -129,7 +129,7 @@ describe('every path', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('ignores the overriding of methods', async () => {
+  it('ignores method overrides', async () => {
     for (const route of keyedReads(api)) {
       for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
         const path = pathOf(route, world.a);
@@ -149,7 +149,7 @@ describe('a page or a file', () => {
   const MEDIA = '/media/organization/unheard-of/unheard-of.jpg';
   const PATHS = ['/', '/docs', '/docs/', ...FILES, '/openapi.json', '/openapi.yaml', MEDIA];
 
-  it.each(PATHS)('%s answers GET and HEAD, and every other method with 405 and Allow', async (path) => {
+  it.each(PATHS)('%s answers GET and HEAD, and returns 405 with Allow for other methods', async (path) => {
     for (const method of METHODS) {
       const answer = await send(api, method, path, authorization);
       if (['GET', 'HEAD'].includes(method)) {
@@ -165,7 +165,7 @@ describe('a page or a file', () => {
     }
   });
 
-  it('/docs/ leads to /docs, under a prefix too', async () => {
+  it('/docs/ redirects to /docs, also under a prefix', async () => {
     const { headers } = await send(api, 'GET', '/docs/');
     for (const prefix of ['', '/tutoring']) {
       expect(new URL(headers.location!, `http://this.host${prefix}/docs/`).pathname).toBe(`${prefix}/docs`);
@@ -173,7 +173,7 @@ describe('a page or a file', () => {
   });
 });
 
-describe('a path that is none', () => {
+describe('an unknown path', () => {
   const PATHS = [
     '//',
     '/v1',
@@ -187,7 +187,7 @@ describe('a path that is none', () => {
     '/%',
   ];
 
-  it.each(PATHS)('%s is not found, with a key or without, whatever the method', async (path) => {
+  it.each(PATHS)('%s returns 404 for every method, with or without a key', async (path) => {
     for (const method of METHODS.filter((name) => name !== 'OPTIONS')) {
       for (const headers of [authorization, {}]) {
         const answer = await send(api, method, path, headers);
@@ -202,7 +202,7 @@ describe('a path that is none', () => {
     }
   });
 
-  it('is one with an id that does not decode', async () => {
+  it('includes paths with an id that does not decode', async () => {
     for (const route of keyedReads(api).filter(({ path }) => path.includes(':'))) {
       const path = route.path.replaceAll(/:[^/]+/g, '%ff');
       const answer = await send(api, 'GET', path, authorization);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 describe('the OpenAPI document', () => {
-  it('has an example of each refusal that fits its schema and its status, each refusal described once', () => {
+  it('describes each refusal once, with an example for each code that fits its schema and status', () => {
     const schemas = new DocumentSchemas(document);
     const codes = new Set<string>();
     for (const route of keyedRoutes(api)) {
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('describes the headers that each answer really has', async () => {
+  it('describes the headers that each answer has', async () => {
     const world = await createWorld(api);
     for (const route of keyedRoutes(api)) {
       const { responses } = operationAt(document, route);
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
     await world.close();
   });
 
-  it('documents what a version of a post is for: ETag, If-Match, If-None-Match, 304, 400 and 412', () => {
+  it('documents the versions of a post: ETag, If-Match, If-None-Match, 304, 400 and 412', () => {
     const about = (method: string, path: string) => {
       const { parameters, responses } = document.paths[path]![method]!;
       const named = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
     expect(about('post', '/v1/blog-posts')).toEqual([['Idempotency-Key'], ['400'], 1]);
   });
 
-  it('tells invites and rows of a bulk invite apart by a discriminator', () => {
+  it('uses discriminators for invites and for rows of a bulk invite', () => {
     const { CreateInvite, BulkInvite } = document.components.schemas as Record<
       string,
       Schema & { discriminator?: object }
@@ -112,7 +112,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('has examples that could be real', () => {
+  it('has realistic examples', () => {
     type Json = Record<string, unknown>;
     const examples = keyedRoutes(api).flatMap((route) => {
       const [status, { content }] = Object.entries(operationAt(document, route).responses)[0]!;
@@ -160,7 +160,7 @@ describe('the OpenAPI document', () => {
         results.length,
       ]);
     }
-    // What a schema without an example would get.
+    // "text" stands in for a schema without an example.
     expect(JSON.stringify(examples).replaceAll('"homework_type":"text"', '')).not.toContain('"text"');
   });
 });

@@ -6,7 +6,7 @@ import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } 
 import { createWorld, parametersOf, type World } from '../support/data/world.js';
 
 let api: TestApi;
-/** Admits one request a minute for each key, and one failed authentication for each address. */
+/** Allows one request per minute for each key. */
 let strict: TestApi;
 let world: World;
 
@@ -24,17 +24,17 @@ afterAll(async () => {
 
 const codeOf = ({ text }: Answer): string | undefined => (JSON.parse(text) as { error?: { code: string } }).error?.code;
 
-/** A scope that does not open the route. */
+/** A scope that does not give access to the route. */
 function unrelated(route: Route): Scope {
   const needed: string[] = route.access?.public === false ? route.access.scopes : [];
   return (['blog:write', 'read'] as const).find((scope) => !needed.includes(scope))!;
 }
 
-/** A query that no operation knows. */
+/** A query that every operation refuses. */
 const WRONG = '?unheard_of=1';
 
-describe('of two faults, the caller gets', () => {
-  it('401 before 429: a revoked key is not asked to retry later', async () => {
+describe('a request with two faults gets', () => {
+  it('401 before 429: a revoked key is not asked to retry', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(strict)) {
       const { id, key } = await strict.keys.create(world.a.id, { name: 'spent' });
@@ -73,7 +73,7 @@ describe('of two faults, the caller gets', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('403 before 422 where the content tells what is needed: the platform’s posts and images', async () => {
+  it('403 before 422 where the content decides what is required: platform posts and images', async () => {
     const key = await api.key(world.a.id, { scopes: ['blog:write'] });
     const ask = (path: string) => supertest(api.server).post(path).set('Authorization', `Token token=${key}`);
     const answers = [
@@ -90,7 +90,7 @@ describe('of two faults, the caller gets', () => {
     }
   });
 
-  it('403 before 404: nor whether the record is there', async () => {
+  it('403 before 404: a key without the scope does not learn whether a record exists', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(api)) {
       const key = await api.key(world.a.id, { scopes: [unrelated(route)] });
@@ -102,7 +102,7 @@ describe('of two faults, the caller gets', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('422 before 404: a faulty request for a record that is not there is faulty', async () => {
+  it('422 before 404: an invalid request for a missing record is invalid', async () => {
     const wrong: string[] = [];
     const routes = keyedReads(api).filter((route) => parametersOf(route).length > 0);
     expect(routes.length).toBeGreaterThan(4);
@@ -117,7 +117,7 @@ describe('of two faults, the caller gets', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('422 before 404 of a change: what its body alone tells', async () => {
+  it('422 before 404 for a change whose body alone is invalid', async () => {
     const key = await api.key(world.a.id, { scopes: ['blog:write'] });
     const answer = await supertest(api.server)
       .patch(`/v1/blog-posts/${uuidv7()}`)
@@ -126,7 +126,7 @@ describe('of two faults, the caller gets', () => {
     expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'scheduled_at'] }] }]);
   });
 
-  it('401 before everything', async () => {
+  it('401 before everything else', async () => {
     const wrong: string[] = [];
     for (const route of keyedRoutes(strict)) {
       for (const school of [world.a, world.b]) {

@@ -18,10 +18,10 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Longer than the request may wait for a lock (ms). */
+/** Longer than a request may wait for a lock (ms). */
 const MOST_WAIT = 4_000;
 
-/** Sends a request while a bulk invite is under way, and tells what the request waits for and has written by then. */
+/** Sends a request during a bulk invite. @returns what the request waits for, and whether it has written by then */
 async function duringProvisioning(send: () => Promise<{ status: number }>) {
   const other = make.db.createQueryRunner();
   await other.startTransaction();
@@ -48,16 +48,16 @@ async function duringProvisioning(send: () => Promise<{ status: number }>) {
 describe('a request that changes or mails a person', () => {
   it.each<[string, 'post' | 'patch', (id: string) => string, () => object | undefined]>([
     ['changes an address', 'patch', (id) => `/v1/students/${id}`, () => ({ email: newAddress() })],
-    ['mails a link', 'post', (id) => `/v1/students/${id}/send-invite`, () => undefined],
-    ['provisions', 'post', () => '/v1/users/bulk-invite', () => ({ users: [studentRow()] })],
-  ])('%s only after provisioning under way, and holds nothing meanwhile', async (_what, method, path, body) => {
+    ['emails a link', 'post', (id) => `/v1/students/${id}/send-invite`, () => undefined],
+    ['provisions people', 'post', () => '/v1/users/bulk-invite', () => ({ users: [studentRow()] })],
+  ])('%s only after provisioning in progress, and holds no locks meanwhile', async (_what, method, path, body) => {
     const id = (await office.inviteOne(studentRow())).id!;
     const found = await duringProvisioning(() => office.send(method, path(id), body() ?? {}));
-    // A transaction has an id from its first write or row lock on.
+    // A transaction gets an id with its first write or row lock.
     expect(found).toEqual({ waiting: [{ wrote: false }], status: 200 });
   });
 
-  it('and a bulk invite of the new address are both answered, and one of them gets it', async () => {
+  it('and a bulk invite of the same address are both answered, and one of them gets it', async () => {
     for (let round = 0; round < 20; round++) {
       const [former, wanted] = [newAddress(), newAddress()];
       const id = (await office.inviteOne(studentRow({ email: former }))).id!;

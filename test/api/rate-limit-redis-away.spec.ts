@@ -62,7 +62,7 @@ describe('Redis is away', () => {
       unspent = half;
       return all;
     });
-    // Redis will lose that on.second. What a process then allows in the same one may hide a hit that only the other knows of.
+    // Redis loses this second. What a process allows in it may hide a hit that only the other process knows of.
     const lost = Date.now();
 
     const before = said(on.first).length;

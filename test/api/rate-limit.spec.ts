@@ -25,7 +25,7 @@ afterAll(() => api.stop());
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Moves the clock that limits are counted by. */
+/** Advances the clock that limits use. */
 function wait(seconds: number): void {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
@@ -37,7 +37,7 @@ async function times(count: number, request: () => Promise<Response>): Promise<R
   return answers;
 }
 
-/** What the headers tell, in numbers; the two families must tell the same. */
+/** The values in the headers; both header families must agree. */
 function told({ headers }: Response): { limit: number; remaining: number; reset: number } {
   const header = headers as Record<string, string>;
   const policy = /^"default";q=(\d+);w=60$/.exec(header['ratelimit-policy'] ?? '');
@@ -80,7 +80,7 @@ describe('the requests of a key', () => {
     });
   }); // prettier-ignore
 
-  it('are allowed again after as long as Retry-After says, and not all at once', async () => {
+  it('are allowed again once Retry-After has passed', async () => {
     const key = await api.key(organizationId);
     const answers = await times(LIMIT + 1, () => api.get('/v1/ping', key));
     const retryAfter = Number(answers.at(-1)!.get('Retry-After'));
@@ -92,7 +92,7 @@ describe('the requests of a key', () => {
     expect(again.status).toBe(200);
   });
 
-  it('that are refused do not make the wait longer', async () => {
+  it('that are refused do not extend the wait', async () => {
     const key = await api.key(organizationId);
     const answers = await times(LIMIT + 20, () => api.get('/v1/ping', key));
     const waits = answers.slice(LIMIT).map((answer) => Number(answer.get('Retry-After')));
@@ -101,14 +101,14 @@ describe('the requests of a key', () => {
     expect((await api.get('/v1/ping', key)).status).toBe(200);
   });
 
-  it('are exactly as many when they all come at once', async () => {
+  it('are limited exactly when they all arrive at once', async () => {
     const key = await api.key(organizationId);
     const answers = await Promise.all(Array.from({ length: 60 }, () => api.get('/v1/ping', key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - LIMIT);
   });
 
-  it('are separate for two keys of one organization', async () => {
+  it('are counted separately for two keys of one organization', async () => {
     const [one, other] = [await api.key(organizationId), await api.key(organizationId)];
     await times(LIMIT + 1, () => api.get('/v1/ping', one));
     const answer = await api.get('/v1/ping', other);
@@ -142,10 +142,10 @@ describe('the requests of a key', () => {
 });
 
 describe('failed authentication', () => {
-  /** A request that says it comes from this address. */
+  /** Sends a request that claims to come from this address. */
   const from = (address: string, key?: string) => api.get('/v1/ping', key).set('X-Forwarded-For', address);
 
-  it('is refused with 429 instead of 401 when an address fails too often; a valid key behind it goes on working', async () => {
+  it('returns 429 instead of 401 once an address fails too often, while a valid key from there still works', async () => {
     const unknown = `tk_live_${'0'.repeat(64)}`;
     const answers = await times(6, () => from('203.0.113.1', unknown));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429, 429]);
@@ -189,12 +189,12 @@ describe('failed authentication', () => {
     ',',
     '\u00ff',
     '__proto__',
-  ])('from "%s" is a failure like any other', async (address) => {
+  ])('from "%s" is an ordinary failure', async (address) => {
     expect((await from(address)).status).toBe(401);
   });
 });
 
-describe('a look-up in the database', () => {
+describe('a database lookup', () => {
   let find: MockInstance<ApiKeys['find']>;
   beforeEach(() => {
     find = vi.spyOn(api.app.get(ApiKeys), 'find');
@@ -204,7 +204,7 @@ describe('a look-up in the database', () => {
   /** No time passes between the requests of a burst. */
   const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 
-  it('is made for each request of a key within its limit: validity is never cached', async () => {
+  it('is made for each request of a key within its limit, so validity is never cached', async () => {
     const { id, key } = await api.keys.create(organizationId, { name: 'used' });
     await times(3, () => api.get('/v1/ping', key));
     expect(find).toHaveBeenCalledTimes(3);
@@ -212,7 +212,7 @@ describe('a look-up in the database', () => {
     expect((await api.get('/v1/ping', key)).status).toBe(401);
   });
 
-  it('is made ten times a second for a key over its limit; the answers in between are the same', async () => {
+  it('is made ten times a second for a key over its limit, with identical answers in between', async () => {
     const key = await api.key(organizationId);
     await times(LIMIT, () => api.get('/v1/ping', key));
     find.mockClear();
@@ -237,13 +237,13 @@ describe('a look-up in the database', () => {
     await api.keys.revoke(id);
     expect((await from('203.0.113.20', key)).status).toBe(429);
     clock.mockReturnValue(performance.now() + 100);
-    // From now on it is a key like any that failed.
+    // From now on the key counts as a failed one.
     const answers = await times(4, () => from('203.0.113.20', key));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect((await from('203.0.113.20', key)).status).toBe(429);
   });
 
-  it('is bounded for an address that failed too often: ten at once and one a second for all keys that are new', async () => {
+  it('is limited for an address that failed too often to ten at once and one a second for all new keys', async () => {
     await times(4, () => from('203.0.113.21', unknown()));
     find.mockClear();
     const clock = stopTheClock();
@@ -256,7 +256,7 @@ describe('a look-up in the database', () => {
     expect((await from('203.0.113.22', await api.key(organizationId))).status).toBe(200);
   });
 
-  it('is bounded for the /64 of an IPv6 subscriber', async () => {
+  it('is limited for the /64 of an IPv6 subscriber', async () => {
     stopTheClock();
     let host = 1;
     await times(60, () => from(`2001:db8:7:7::${(host++).toString(16)}`, unknown()));
@@ -271,7 +271,7 @@ describe('a look-up in the database', () => {
     expect((await from('203.0.113.23', key)).status).toBe(200);
   });
 
-  it('is not used up by a script that sends the same wrong key: a new valid key behind the address works at once', async () => {
+  it('is not used up by a repeated wrong key, so a new valid key from the same address works at once', async () => {
     const wrong = unknown();
     stopTheClock();
     await times(60, () => from('203.0.113.24', wrong));
@@ -279,14 +279,14 @@ describe('a look-up in the database', () => {
     expect((await from('203.0.113.24', await api.key(organizationId))).status).toBe(200);
   });
 
-  it('is not made for what cannot be a key', async () => {
+  it('is not made for a malformed key', async () => {
     await times(3, () => from('203.0.113.25', 'garbage'));
     expect(find).not.toHaveBeenCalled();
   });
 });
 
 describe('without Redis', () => {
-  it('readiness says so, and nothing in the log complains', async () => {
+  it('readiness reports it as off, and the log has no complaint', async () => {
     expect((await api.get('/health/ready')).body).toMatchObject({ checks: { redis: 'off' } });
     expect(api.app.get(RateLimitStorage).redisState).toBe('off');
     expect(api.logged.filter((line) => line.includes('Redis'))).toEqual([]);

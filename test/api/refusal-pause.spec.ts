@@ -36,8 +36,8 @@ describe('a refusal that ends its connection', () => {
 
   it.each([
     ['a client that asks for it', { Connection: 'close', 'Content-Length': '0' }],
-    ['a body that nobody reads', { 'Content-Length': '3000000' }],
-  ])('is sent after a pause: %s', async (_, headers) => {
+    ['an unread body', { 'Content-Length': '3000000' }],
+  ])('is sent after a pause for %s', async (_, headers) => {
     for (const status of [429, 503]) expect(await ask(status, headers)).toBeGreaterThanOrEqual(9);
   });
 });

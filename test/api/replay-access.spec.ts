@@ -13,7 +13,7 @@ import { allRoutes, type Route } from '../support/http/routes.js';
 import { MULTIPART, multipart, part } from '../support/http/uploads.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** What only the platform's keys may ask for, by operation: the query and the body. */
+/** Requests that only the platform's keys may make, by operation: the query and the body. */
 const PLATFORM: Record<string, [query: string, body?: object]> = {
   'POST /v1/blog-posts': ['', { title: 'News', slug: 'platform-news', target: 'platform', brand: 'primary' }],
   'POST /v1/blog-images': ['?target=platform&brand=primary'],
@@ -28,8 +28,8 @@ interface Sample {
 }
 
 /**
- * A replay is a first call to whoever asks for it: each idempotent route is called with a key that may do everything, and
- * then again by keys that each lack one right. Whatever refuses them at first refuses them the stored answer.
+ * Replays are authorized like first calls: each idempotent route is called with a key that may do everything, and then
+ * with keys that each lack one right. Whatever refuses their first call must refuse them the stored answer, too.
  */
 describe('a stored answer', () => {
   let api: TestApi;
@@ -46,7 +46,7 @@ describe('a stored answer', () => {
     const key = (wanted: Partial<NewApiKey>) => api.key(world.a.id, { scopes: ALL, platformBlog: true, ...wanted });
     mighty = await key({});
     weaker.set('the platform-blog capability', await key({ platformBlog: false }));
-    // The umbrella would stand in for what it covers.
+    // The umbrella scope would replace the scopes that it covers.
     for (const scope of ALL.filter((name) => name !== 'write')) {
       weaker.set(scope, await key({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
     }
@@ -92,7 +92,7 @@ describe('a stored answer', () => {
     return { status: response.status, text: await response.text(), replayed };
   }
 
-  it('is refused to every key that a first call is refused to, on every idempotent route', async () => {
+  it('is refused to every key that would be refused a first call, on every idempotent route', async () => {
     expect(new Set(samples.map(({ route }) => route.path)).size).toBeGreaterThan(8);
     const refused = new Set<string>();
     for (const sample of samples) {
@@ -112,7 +112,7 @@ describe('a stored answer', () => {
         }
       }
     }
-    // It can fail: each route refuses some key, and the platform's requests refuse one without the capability.
+    // Checks that each route refuses some key, and platform requests refuse one without the capability.
     for (const { route, path } of samples) {
       expect(
         [...refused].some((one) => one.startsWith(`${route.method} ${path} without`)),

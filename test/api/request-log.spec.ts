@@ -42,7 +42,7 @@ async function client(wanted: object = {}, school?: string): Promise<Client> {
   return { school, id, key, headers: { Authorization: `Token token=${key}` } };
 }
 
-/** The rows of the organization once everything noted so far is written, oldest first. */
+/** The rows of the organization, oldest first, once everything recorded so far is written. */
 async function logOf(school: string): Promise<Logged[]> {
   await api.app.get(RequestLog).flush();
   return make.query<Logged & Record<string, unknown>>(
@@ -54,7 +54,7 @@ async function logOf(school: string): Promise<Logged[]> {
 const line = ({ method, route, status }: Logged) => `${method} ${route} ${status}`;
 
 describe('the request log', () => {
-  it('has a row of each request of a key, refused ones too, and nothing that a person wrote', async () => {
+  it('has a row for each request of a key, even a refused one, without personal data', async () => {
     const { school, id, headers } = await client();
     const { id: student } = await make.student(school);
     const id7 = { ...headers, 'X-Request-Id': 'mine-7' };
@@ -82,7 +82,7 @@ describe('the request log', () => {
     expect(JSON.stringify(rows)).not.toContain('many');
   });
 
-  it('has no row of a request without a valid key', async () => {
+  it('has no row for a request without a valid key', async () => {
     const { school, id, headers } = await client();
     const expired = await client({ expiresAt: new Date(0) }, school);
     await send(api, 'GET', '/v1/ping', headers);
@@ -94,7 +94,7 @@ describe('the request log', () => {
     expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
   });
 
-  it('has those over the limit, some of them at least, and not more than a bound', async () => {
+  it('has some rows for requests over the limit, up to a bound', async () => {
     const { school, headers } = await client();
     const statuses: number[] = [];
     for (let n = 0; n < 340; n++) statuses.push((await send(api, 'GET', '/v1/ping', headers)).status);
@@ -104,10 +104,10 @@ describe('the request log', () => {
     expect(refused[0]).toMatchObject({ route: '/v1/ping' });
   });
 
-  it('has those that were not admitted, once their key is known', async () => {
+  it('has rows for requests that are not admitted, once their key is known', async () => {
     const { school, key, headers } = await client();
     await send(api, 'GET', '/v1/ping', headers);
-    // A request that waits for a lock takes the one place that a key may have.
+    // A request that waits for a lock takes the only slot of the key.
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
     await admin.query('BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
@@ -125,7 +125,7 @@ describe('the request log', () => {
     expect(rows.map(line)).toEqual(['GET /v1/students 503']);
   });
 
-  it('keeps rows while the database refuses them, stores each once, and drops beyond its bound', async () => {
+  it('keeps rows while the database refuses them, and stores each once', async () => {
     const { school, headers } = await client();
     await make.query('ALTER TABLE request_log RENAME TO request_log_away');
     try {
@@ -167,7 +167,7 @@ describe('the request log', () => {
     expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
   });
 
-  it('belongs to the organization of the key, whatever the process says, and forgets keys that are gone', async () => {
+  it('belongs to the organization of the key, and omits deleted keys', async () => {
     const { school, id } = await client();
     await store([id, uuidv7()]);
     expect(await make.query(`SELECT organization_id FROM request_log WHERE api_key_id = $1`, [id])).toEqual([
@@ -175,7 +175,7 @@ describe('the request log', () => {
     ]);
   });
 
-  it('stores a batch again that was stored before, and what is new in it', async () => {
+  it('stores a repeated batch once, with whatever is new in it', async () => {
     const { school, id } = await client();
     const ids = [uuidv7(), uuidv7(), uuidv7()];
     await store([id, id], ids);
@@ -183,7 +183,7 @@ describe('the request log', () => {
     expect((await logOf(school)).map((row) => row.id).sort()).toEqual(ids.sort());
   });
 
-  /** As a process writes requests of these keys. */
+  /** Writes requests of these keys as a process does. */
   async function store(keyIds: string[], ids = keyIds.map(() => uuidv7())): Promise<void> {
     const all = <T>(value: T) => keyIds.map(() => value);
     await make.query('SELECT log_requests($1, $2, $3, $4, $5, $6, $7, $8)', [
@@ -200,7 +200,7 @@ describe('the request log', () => {
 });
 
 describe('GET /v1/request-log', () => {
-  it('lists the requests of the own organization, newest first, with their filters', async () => {
+  it('lists the organization’s own requests, newest first, with filters', async () => {
     const [mine, other] = [await client(), await client()];
     const second = await client({}, mine.school);
     await send(api, 'GET', '/v1/ping', mine.headers);
@@ -223,7 +223,7 @@ describe('GET /v1/request-log', () => {
 });
 
 describe('storage', () => {
-  it('bounds the bytes of an organization by the bytes of a row', async () => {
+  it('limits the bytes of each row', async () => {
     const { id: school } = await make.organization();
     await make.loggedRequest(school, {
       method: 'UNSUBSCRIBE',

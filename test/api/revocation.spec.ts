@@ -4,10 +4,10 @@ import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { reached } from '../support/faults/promise.js';
 
-/** A key that is revoked or expires opens nothing on any process from that moment on, in the middle of traffic. */
+/** A revoked or expired key opens nothing on any process from that moment on, even under traffic. */
 const PROCESSES = 4;
 const KEYS = 50;
-/** Requests a second, over all processes and keys. */
+/** Requests per second, over all processes and keys. */
 const RATE = 500;
 
 interface Sent {
@@ -41,7 +41,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Date.now() in fractions: two events of one millisecond keep their order. */
+/** Date.now() with fractions, so that two events in the same millisecond keep their order. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -67,7 +67,7 @@ function ask(key: string, process: number): Promise<Sent> {
   });
 }
 
-/** Keeps the rate until `stop` is called, whatever the answers are; the slower the answers, the more are in flight. */
+/** Keeps the rate until `stop` is called; slower answers only mean more in flight. */
 function traffic(keys: string[]): { stop(): Promise<void> } {
   const began = performance.now();
   const pending = new Set<Promise<unknown>>();
@@ -88,14 +88,14 @@ function traffic(keys: string[]): { stop(): Promise<void> } {
 }
 
 describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
-  it(`refuse each of ${KEYS} keys from the moment that its revocation returns`, { timeout: 120_000 }, async () => {
+  it(`refuse each of ${KEYS} keys as soon as its revocation returns`, { timeout: 120_000 }, async () => {
     const { keys } = api;
     const made = await Promise.all(
       Array.from({ length: KEYS }, () => keys.create(organizationId, { name: 'revoked' })),
     );
     answers.length = 0;
     const load = traffic(made.map(({ key }) => key));
-    // Each key has worked, and each process has let some in.
+    // Each key has worked, and each process has accepted some.
     await vi.waitFor(() => {
       expect(new Set(answers.filter(({ status }) => status === 200).map(({ key }) => key)).size).toBe(KEYS);
       expect(new Set(answers.map(({ process }) => process)).size).toBe(PROCESSES);
@@ -107,11 +107,11 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
       expect(await keys.revoke(id)).toBe(true);
       revokedAt.set(key, now());
       flying.push(inFlight);
-      // At once, to every process; the traffic goes on meanwhile.
+      // Immediately, on every process, while the traffic continues.
       checks.push(Promise.all(processes.map((_, process) => ask(key, process))));
       await sleep(30);
     }
-    // A busy machine answers fewer a second: it is the number that counts.
+    // A busy machine answers fewer per second, so wait for a number of requests.
     const late = () => answers.filter(({ key, sentAt }) => sentAt > revokedAt.get(key)!);
     await vi.waitFor(() => {
       expect(answers.length).toBeGreaterThan(RATE * 1.5);
@@ -132,7 +132,7 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
     expect(after.filter(({ status }) => status !== 401)).toEqual([]);
     expect(after.every(({ body }) => body.includes('revoked_api_key'))).toBe(true);
     expect(atOnce.map(({ status }) => status)).toEqual(Array<number>(KEYS * PROCESSES).fill(401));
-    // The keys worked until then, on every process, and the revocations fell into real traffic.
+    // The keys worked until then on every process, and the revocations met real traffic.
     expect(answers.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
     const working = before.filter(({ status }) => status === 200);
     expect(new Set(working.map(({ key }) => key)).size).toBe(KEYS);
@@ -140,9 +140,9 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
     expect(busy).toBeGreaterThan(KEYS / 5);
   });
 
-  it('refuse a key from the moment that it expires', { timeout: 60_000 }, async () => {
+  it('refuse a key as soon as it expires', { timeout: 60_000 }, async () => {
     const { keys } = api;
-    // The database compares with the system's clock, from which one that is never set drifts away; known to a millisecond.
+    // The database uses the system clock, from which the monotonic clock drifts; the drift is known to a millisecond.
     const drift = Date.now() - now();
     const expiries = Array.from({ length: 8 }, (_, index) => Date.now() + 2_000 + index * 100);
     const made = await Promise.all(
@@ -171,14 +171,14 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
     expect(working).toBeGreaterThan(40);
   });
 
-  it('know nothing of it that is not in the database: a revocation taken back holds at once too', async () => {
+  it('keep no state of their own: undoing a revocation in the database works at once', async () => {
     const { id, key } = await api.keys.create(organizationId, { name: 'taken back' });
     const everywhere = async () =>
       (await Promise.all(processes.map((_, process) => ask(key, process)))).map(({ status }) => status);
     expect(await everywhere()).toEqual([200, 200, 200, 200]);
     await api.keys.revoke(id);
     expect(await everywhere()).toEqual([401, 401, 401, 401]);
-    // A second time changes nothing, and neither does revoking what is not there.
+    // Repeating it changes nothing, and neither does revoking a missing key.
     expect(await api.keys.revoke(id)).toBe(true);
     expect(await api.keys.revoke('0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30')).toBe(false);
     for (const process of processes) expect([process.ended, process.stderr]).toEqual([null, '']);

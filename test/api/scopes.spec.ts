@@ -10,7 +10,7 @@ const ALL = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
 const pathBehind = (...scopes: Scope[]) => `/v1/planted/${scopes.join('-').replaceAll(':', '-')}`;
 
-/** A route that needs these. */
+/** A route that requires these scopes. */
 function behind(...scopes: [Scope, ...Scope[]]) {
   @Controller(pathBehind(...scopes))
   class Planted {
@@ -36,10 +36,10 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** The single scopes that open the route. */
+/** The single scopes that give access to the route. */
 const documented = (route: Route): string[] => cataloguedAs(route).scopes;
 
-/** Neither 401 nor 403: whatever else the operation says to an empty request, it let the key in. */
+/** Neither 401 nor 403: whatever else the operation answers to an empty request, it admitted the key. */
 async function admits(route: Route, key: string): Promise<boolean> {
   const { status, text } = await call(api, route, world.a, { key });
   if (status === 401 || status >= 500) throw new Error(`${nameOf(route)} answered ${status}: ${text}`);
@@ -47,18 +47,18 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are these ten', () => {
+  it('are exactly these ten', () => {
     expect([...ALL].sort()).toEqual([
       'accounts:write', 'blog:write', 'coursework:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
       'students:write', 'tutors:write', 'write',
     ]); // prettier-ignore
   });
 
-  it('are known for every operation', () => {
+  it('are documented for every operation', () => {
     expect(keyedRoutes(api).map((route) => [nameOf(route), documented(route)])).not.toHaveLength(0);
   });
 
-  it.each(ALL)('%s alone opens exactly what is documented', async (scope) => {
+  it.each(ALL)('%s alone gives access to exactly what is documented', async (scope) => {
     const key = await api.key(world.a.id, { scopes: [scope] });
     const opened: string[] = [];
     for (const route of keyedRoutes(api)) if (await admits(route, key)) opened.push(nameOf(route));
@@ -66,7 +66,7 @@ describe('scopes', () => {
     expect(opened.sort()).toEqual(expected.map(nameOf).sort());
   });
 
-  it('together open everything, and nothing is open to all but the right ones', async () => {
+  it('give access to everything together, and to nothing without the right ones', async () => {
     const every = await api.key(world.a.id, { scopes: ALL });
     for (const route of keyedRoutes(api)) {
       expect([nameOf(route), await admits(route, every)]).toEqual([nameOf(route), true]);
@@ -76,7 +76,7 @@ describe('scopes', () => {
     }
   });
 
-  it('cover no others, but for the umbrella over exactly its four', async () => {
+  it('cover no others, except that write covers exactly four', async () => {
     const planted = await TestApi.start({}, api.database, [...ALL.map((scope) => behind(scope)), behind(...ALL)]);
     const opened: Record<string, string[]> = {};
     for (const held of ALL) {
@@ -93,7 +93,7 @@ describe('scopes', () => {
     await planted.close();
   });
 
-  it('that are missing are named beside those that the key holds', async () => {
+  it('that are missing are named along with those the key holds', async () => {
     for (const route of keyedRoutes(api)) {
       const scopes = ALL.filter((scope) => !documented(route).includes(scope));
       const { status, headers, text } = await call(api, route, world.a, { key: await api.key(world.a.id, { scopes }) });
@@ -111,14 +111,14 @@ describe('scopes', () => {
     }
   });
 
-  it('are told to the key that holds them', async () => {
+  it('are shown to the key that holds them', async () => {
     const scopes: Scope[] = ['read', 'blog:write', 'payments:write'];
     const answer = await api.get('/v1/me', await api.key(world.a.id, { scopes }));
     expect(answer.body).toMatchObject({ org_id: world.a.id, scopes });
   });
 });
 
-/** The scope itself: the umbrella stands for it only in the keys. */
+/** The scope itself; write stands for it only in keys. */
 function requiredBy(route: Route): string[] {
   const scopes = documented(route);
   return scopes.length > 1 ? scopes.filter((scope) => scope !== 'write') : scopes;

@@ -42,7 +42,7 @@ function faults(route: Route, { status, headers, text }: Answer, query = ''): st
   return fits(JSON.parse(text)) ? [] : [`${name} ${schemas.ajv.errorsText(fits.errors)}: ${text}`];
 }
 
-/** Every filter with every kind of value that it takes, and both ways to page. */
+/** Every filter with every kind of value, and both ways to page. */
 function queriesOf(route: Route, school: School): string[] {
   const filters = [...filtersOf(document, route)].flatMap(([name, schema]) => {
     const values = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
@@ -56,7 +56,7 @@ function queriesOf(route: Route, school: School): string[] {
   return ['', ...filters, ...pages, ...cursors];
 }
 
-/** The name of the shape that the route answers, or of its items. */
+/** The name of the shape that the route returns, or of its items. */
 function shapeOf(route: Route): string {
   const { schema } = operationAt(document, route).responses[200]!.content['application/json'];
   const text = JSON.stringify(answerOf(document, route).properties?.data ?? schema);
@@ -64,7 +64,7 @@ function shapeOf(route: Route): string {
 }
 
 describe('every answer', () => {
-  it('is what the document says of it, with every filter and in both modes', async () => {
+  it('matches the document, with every filter and in both paging modes', async () => {
     const wrong: string[] = [];
     let answers = 0;
     for (const route of keyedReads(api)) {
@@ -83,7 +83,7 @@ describe('every answer', () => {
     expect(answers).toBeGreaterThan(100);
   });
 
-  it('shows each field of the world both with a value and, where it can be null, without', async () => {
+  it('shows a value in every field', async () => {
     const seen = new Map<string, Set<string>>();
     for (const route of keyedReads(api)) {
       const { text } = await call(api, route, world.a, { query: widest(route), key: world.a.platformKey });
@@ -97,18 +97,18 @@ describe('every answer', () => {
       }
     }
     const never = [...seen].filter(([, kinds]) => !kinds.has('value')).map(([field]) => field);
-    // Answers to a place, which these lists have not.
+    // These fields require a place, which these lists do not have.
     expect(never).toEqual(['Tutor distance_km', 'Tutor covers_area']);
   });
 
-  /** Everything in one page. */
+  /** Everything on one page. */
   function widest(route: Route): string {
     const query = queryOf(document, route);
     const voided = query.has('include_voided') ? '&include_voided=true' : '';
     return query.has('limit') ? `?limit=100${voided}` : '';
   }
 
-  it('would not fit with a field more or less, or with a null where none may be', async () => {
+  it('would not match with an extra or missing field, or with null where it is not allowed', async () => {
     let mutants = 0;
     for (const route of keyedReads(api)) {
       const { text } = await call(api, route, world.a, { key: world.a.platformKey });
@@ -132,7 +132,7 @@ describe('every answer', () => {
         expect([nameOf(route), field, fits(without)]).toEqual([nameOf(route), field, false]);
         mutants++;
       }
-      // Each begins with an id or a name, except where everything can be null.
+      // The first field is an id or a name, except where everything may be null.
       if (shapeOf(route) === 'OrgJoinLink') continue;
       expect([nameOf(route), fits(mutate((fields) => (fields[Object.keys(fields)[0]!] = null)))]).toEqual([
         nameOf(route),
@@ -172,7 +172,7 @@ describe('every refusal', () => {
       },
     ],
     [
-      'what the operation does not know',
+      'an unknown parameter',
       422,
       (route) =>
         route.method === 'GET' ? call(api, route, world.a, { query: '?unheard_of=1' }) : Promise.resolve(null),
@@ -187,7 +187,7 @@ describe('every refusal', () => {
     ],
   ];
 
-  it.each(codes)('for %s (%i) has one of the three shapes, the one that is documented', async (_, status, provoke) => {
+  it.each(codes)('for %s (%i) has exactly one of the three shapes, as documented', async (_, status, provoke) => {
     let answers = 0;
     for (const route of keyedRoutes(api)) {
       const answer = await provoke(route);
@@ -199,7 +199,7 @@ describe('every refusal', () => {
     expect(answers).toBeGreaterThan(4);
   });
 
-  it('for too many requests (429) too', async () => {
+  it('for too many requests (429) does, too', async () => {
     const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database);
     for (const route of keyedRoutes(strict)) {
       const key = await strict.key(world.a.id);
@@ -211,7 +211,7 @@ describe('every refusal', () => {
     await strict.close();
   });
 
-  it('for another path or method (404, 405) is the standard one', async () => {
+  it('for an unknown path or method (404, 405) has the standard shape', async () => {
     expect(errorShapes(await send(api, 'GET', '/v1/unheard-of'))).toEqual(['ErrorResponse']);
     expect(errorShapes(await send(api, 'PROPFIND', '/v1/ping'))).toEqual(['ErrorResponse']);
   });
@@ -223,9 +223,9 @@ describe('every refusal', () => {
 });
 
 describe('the schemas', () => {
-  it('are closed: nothing unnamed, nothing left out', () => {
+  it('are closed: no undeclared fields, and none omitted', () => {
     const open: string[] = [];
-    // What is asked for may leave out what is optional; what is answered leaves out nothing.
+    // Requests may omit optional fields; answers omit nothing.
     const requests = new Set<string>();
     const ask = (part: unknown): void => {
       for (const [, name] of JSON.stringify(part).matchAll(/#\/components\/schemas\/(\w+)/g)) {
@@ -235,7 +235,7 @@ describe('the schemas', () => {
       }
     };
     for (const route of keyedRoutes(api)) ask(operationAt(document, route).requestBody ?? {});
-    // A page tells its offset or its cursor.
+    // A page has either an offset or a cursor.
     requests.add('PageMeta');
     const visit = (where: string, schema: Schema, asked = requests.has(where)): void => {
       if (schema.properties) {

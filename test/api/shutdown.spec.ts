@@ -11,7 +11,7 @@ import { SteadyTraffic } from '../support/http/steady-traffic.js';
 import { WatchingProxy } from '../support/database/watching-proxy.js';
 import { createWorld, type World } from '../support/data/world.js';
 
-/** How the process ends when it is told to. `test/faults/rolling-restarts.spec.ts` is the same at length, behind nginx. */
+/** Shutdown of the process on a signal. `test/faults/rolling-restarts.spec.ts` tests it at length, behind nginx. */
 let api: TestApi;
 let world: World;
 let process: ApiProcess;
@@ -59,7 +59,7 @@ function ask(path: string): Promise<Answer> {
 const PING = () =>
   bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${world.b.key}`]] }).replace('close', 'keep-alive');
 
-/** A connection that stays open, and what came over it. */
+/** Opens a connection that stays open and collects what arrives. */
 async function open(): Promise<{ socket: Socket; said: { text: string }; closed: Promise<unknown> }> {
   const socket = connect(process.port, '127.0.0.1').on('error', () => undefined);
   const said = { text: '' };
@@ -69,7 +69,7 @@ async function open(): Promise<{ socket: Socket; said: { text: string }; closed:
   return { socket, said, closed };
 }
 
-/** What comes of a new connection. */
+/** Tries to connect. @returns the error code, if any */
 function knock(): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(process.port, '127.0.0.1', () => {
@@ -81,7 +81,7 @@ function knock(): Promise<string | undefined> {
 }
 
 describe('SIGTERM', () => {
-  it('fails readiness and ends each connection with its answer, while everybody is still served', async () => {
+  it('fails readiness and closes each connection after its answer, while still serving everyone', async () => {
     await start({ SHUTDOWN_DELAY_SECONDS: '300' });
     const kept = await open();
     kept.socket.write(PING());
@@ -101,9 +101,9 @@ describe('SIGTERM', () => {
     expect(process.ended).toBeNull();
   });
 
-  it('lets the requests in flight finish, takes no new ones, and waits for no idle connection', { timeout: 60_000 }, async () => {
+  it('lets requests in flight finish, accepts no new ones, and does not wait for idle connections', { timeout: 60_000 }, async () => {
     await start();
-    // Connections that are idle, that never sent anything, and that stopped in the middle of their headers.
+    // Connections that are idle, have sent nothing, or stopped in the middle of their headers.
     expect(await Promise.all([ask('/v1/ping'), ask('/v1/ping')])).toMatchObject([{ status: 200 }, { status: 200 }]);
     await open();
     const partial = await open();
@@ -124,7 +124,7 @@ describe('SIGTERM', () => {
     expect(await Promise.all(inFlight)).toEqual(Array(5).fill({ status: 200, connection: 'close' }));
     expect(await process.exit).toBe(0);
     expect(process.stderr).toBe('');
-    // What was noted in memory is written before the end.
+    // Key usage recorded in memory is written before the exit.
     const [key] = await world.make.query<{ used: boolean }>(
       `SELECT last_used_at = date_trunc('minute', last_used_at) AND last_used_at > now() - interval '3 minutes' AS used
        FROM api_keys WHERE organization_id = $1 AND last_used_at IS NOT NULL`,
@@ -133,13 +133,13 @@ describe('SIGTERM', () => {
     expect(key).toEqual({ used: true });
   }); // prettier-ignore
 
-  it('answers what has arrived by then, on idle connections and on those that were not accepted yet', async () => {
+  it('answers what has arrived by then, on idle and not yet accepted connections', async () => {
     await start();
     const idle = await Promise.all(Array.from({ length: 20 }, open));
     for (const { socket } of idle) socket.write(PING());
     await vi.waitFor(() => expect(idle.filter(({ said }) => said.text.includes('"ok"'))).toHaveLength(20));
     for (const { said } of idle) said.text = '';
-    // All of it happens at the same moment for a process that does not run.
+    // To a process that is stopped, all of this happens at the same moment.
     process.signal('SIGSTOP');
     process.signal('SIGTERM');
     const fresh = await Promise.all(Array.from({ length: 20 }, open));
@@ -152,7 +152,7 @@ describe('SIGTERM', () => {
     expect(await process.exit).toBe(0);
   });
 
-  it('drops nothing that a careful client sends: it reuses no connection that was said to end', { timeout: 40_000 }, async () => {
+  it('drops no request of a client that respects Connection: close', { timeout: 40_000 }, async () => {
     await start();
     const statuses: number[] = [];
     const failures: string[] = [];
@@ -162,7 +162,7 @@ describe('SIGTERM', () => {
         try {
           statuses.push((await ask('/v1/reports/summary')).status);
         } catch (error) {
-          // After the end nobody listens; before it, no connection may break under a request.
+          // Refused connections are fine after the signal; before it, no connection may break under a request.
           if (!told || !/ECONNREFUSED/.test((error as Error).message)) failures.push((error as Error).message);
           return;
         }
@@ -176,19 +176,19 @@ describe('SIGTERM', () => {
     expect(failures).toEqual([]);
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await process.exit).toBe(0);
-    // The log is buffered: its end is written too.
+    // The log is buffered; its last lines are written too.
     const logged = () => process.lines.filter((line) => line.includes('"route":"/v1/reports/summary"')).length;
     await vi.waitFor(() => expect(logged()).toBe(statuses.length));
   }); // prettier-ignore
 
-  it('fails no request behind a proxy that watches readiness, while two processes are replaced', { timeout: 90_000 }, async () => {
+  it('fails no request behind a proxy that watches readiness while two processes are replaced', { timeout: 90_000 }, async () => {
     const settings = { SHUTDOWN_DELAY_SECONDS: '2' };
     const proxy = await WatchingProxy.start();
     let old = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings });
     await proxy.add(old.port);
     await start(settings);
     await proxy.add(process.port);
-    // Little enough for a machine that is busy: what is too much for it is refused, and that is no failure to hand over.
+    // A low rate, because a busy machine refuses what is too much, and that would not be a failure of the restart.
     const traffic = new SteadyTraffic(proxy.port, await api.key(world.a.id, { scopes: ['read', 'accounts:write'] }), 10);
     try {
       for (let restart = 0; restart < 2; restart++) {
@@ -210,7 +210,7 @@ describe('SIGTERM', () => {
   }); // prettier-ignore
 });
 
-it('Ctrl-C does not wait', async () => {
+it('SIGINT ends the process without the delay', async () => {
   await start({ SHUTDOWN_DELAY_SECONDS: '300' });
   process.signal('SIGINT');
   expect(await process.exit).toBe(0);

@@ -1,13 +1,13 @@
 import { MINUTE_MS, type Second, SlidingWindow } from '../../apps/api/src/http/rate-limit/sliding-window.js';
 import { Random } from '../support/data/random.js';
 
-/** Seconds, as all times here. */
+/** In seconds, like all times here. */
 const MINUTE = MINUTE_MS / 1_000;
 const SEEDS = [1, 2, 55_365_054, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
 
 const newWindow = () => new SlidingWindow('a', MINUTE_MS);
 
-/** The most hits that any window of a minute holds, wherever it begins. */
+/** The most hits in any minute, wherever it begins. */
 function fullestMinute(times: number[]): number {
   let first = 0;
   return times.reduce((most, time, index) => {
@@ -17,7 +17,7 @@ function fullestMinute(times: number[]): number {
 }
 
 describe('the sliding window of one process', () => {
-  it.each(SEEDS)('never lets a minute hold more than the limit, and tells the truth (seed %i)', (seed) => {
+  it.each(SEEDS)('never allows more than the limit in any minute, and reports correct values (seed %i)', (seed) => {
     const random = new Random(seed);
     for (let round = 0; round < 30; round++) {
       const window = newWindow();
@@ -25,7 +25,7 @@ describe('the sliding window of one process', () => {
       const allowed: number[] = [];
       let now = random.integer(10_000);
       for (let hit = 0; hit < 1_500; hit++) {
-        // Bursts, steady streams, pauses, and arrivals right at the edge of a second or a minute.
+        // Bursts, steady streams, pauses, and arrivals at the very edge of a second or a minute.
         now += random.pick([0, 0, 0.001, 0.01, 0.1, 0.999, 1, 1.001, 5, MINUTE - 0.001, MINUTE, MINUTE + 1, random.integer(300) / 1_000]);
         const met = window.hit(limit, 1, now);
         if (met.allowed) allowed.push(now);
@@ -33,7 +33,7 @@ describe('the sliding window of one process', () => {
         expect(met.resetIn).toBeGreaterThanOrEqual(1);
         expect(met.resetIn).toBeLessThanOrEqual(MINUTE + 1);
         if (met.allowed || random.chance(0.99)) continue;
-        // Waiting as long as told is enough.
+        // Waiting for the reported time is enough.
         const replayed = newWindow();
         for (const time of allowed) replayed.hit(limit, 1, time);
         expect(replayed.hit(limit, 1, now + met.resetIn).allowed).toBe(true);
@@ -43,7 +43,7 @@ describe('the sliding window of one process', () => {
     }
   }); // prettier-ignore
 
-  it('allows within 2 % of the limit under any load', () => {
+  it('allows at least 98 % of the limit under any load', () => {
     for (const rate of [1.5, 5, 50]) {
       const window = newWindow();
       let count = 0;
@@ -55,12 +55,12 @@ describe('the sliding window of one process', () => {
     }
   });
 
-  it('lets all through that stays below the limit', () => {
+  it('allows everything below the limit', () => {
     const window = newWindow();
     for (let now = 0; now < 10 * MINUTE; now += MINUTE / 585) expect(window.hit(600, 1, now).allowed).toBe(true);
   });
 
-  it('has no boundary that twice the limit fits around', () => {
+  it('has no boundary that lets twice the limit through', () => {
     const window = newWindow();
     const times = [59.9, 59.999, 60, 60.1].flatMap((time) => Array<number>(600).fill(time));
     expect(times.filter((time) => window.hit(600, 1, time).allowed)).toHaveLength(600);
@@ -72,21 +72,21 @@ describe('the sliding window of one process', () => {
     expect(window.hit(5, 1, 61)).toMatchObject({ allowed: true, left: 4 });
   });
 
-  it('starts anew after the clock was set back, and locks nobody out', () => {
+  it('starts over after the clock is set back, and locks nobody out', () => {
     const window = newWindow();
     window.hit(1, 1, 10_000);
     expect(window.hit(1, 1, 6_400).allowed).toBe(true);
   });
 
-  it('is not fooled by a clock that is a moment behind: an estimate may be', () => {
+  it('tolerates a clock that is briefly behind', () => {
     const window = newWindow();
     window.hit(1, 1, 10_000.1);
     expect(window.hit(1, 1, 9_999.9).allowed).toBe(false);
   });
 });
 
-describe('a window whose Redis is away', () => {
-  it('goes on from what Redis had counted, with its share of the rest, as the old hits leave', () => {
+describe('a window while Redis is away', () => {
+  it('continues from the counts in Redis with its share of the rest, as old hits expire', () => {
     const window = newWindow();
     window.settle([100, 40, 130, 20], []);
     const allowed = (now: number) => {
@@ -101,17 +101,17 @@ describe('a window whose Redis is away', () => {
     expect(allowed(201)).toBe(10);
   });
 
-  it('lets something through even when there are more processes than the limit is high', () => {
+  it('allows something even with more processes than the limit', () => {
     expect(newWindow().hit(2, 8, 0).allowed).toBe(true);
   });
 
-  it('says how long to wait when the hits of all processes were more than the limit', () => {
+  it('reports the wait when the processes together exceeded the limit', () => {
     const window = newWindow();
     window.settle([100, 1, 110, 4], []);
     expect(window.room(4, 1, 120)).toEqual({ left: 0, resetIn: 51 });
   });
 
-  it('reports what it allowed, once, and everything to a Redis that may have lost it', () => {
+  it('reports what it allowed once, and everything to a Redis that may have lost it', () => {
     const window = newWindow();
     window.settle([100, 7], []);
     expect([window.unreported, window.report(false)]).toEqual([false, []]);
@@ -121,7 +121,7 @@ describe('a window whose Redis is away', () => {
     expect(window.report(true)).toEqual([{ at: 100, shared: 7, own: 0 }, ...report]);
     window.reporting = true;
     expect(window.report(true)).toEqual([]);
-    // Counted while the report was on its way: to be reported next.
+    // Counted while the report was in flight, so reported next.
     window.count(101.9);
     window.settle([100, 7, 101, 3], report);
     window.reporting = false;
@@ -129,7 +129,7 @@ describe('a window whose Redis is away', () => {
     expect(window.room(20, 1, 102).left).toBe(20 - 7 - 3 - 1);
   });
 
-  /** Redis as the script has it: counts by second. */
+  /** Redis as the script sees it: counts by second. */
   class SharedCounts {
     private readonly counts = new Map<number, number>();
 
@@ -146,7 +146,7 @@ describe('a window whose Redis is away', () => {
     }
   }
 
-  /** Four processes, five times the limit, and a Redis that comes and goes. @returns when hits were allowed */
+  /** Four processes at five times the limit, and a Redis that comes and goes. @returns when hits were allowed */
   function simulate(random: Random, limit: number, awayFor: () => number, planted = false): number[] {
     const processes = Array.from({ length: 4 }, newWindow);
     const redis = new SharedCounts();
@@ -171,9 +171,9 @@ describe('a window whose Redis is away', () => {
     return allowed;
   }
 
-  it.each(SEEDS)('neither doubles nor loses allowances, whether Redis is away for long or again and again (seed %i)', (seed) => {
+  it.each(SEEDS)('neither doubles nor loses allowances, whether Redis is away for long or often (seed %i)', (seed) => {
     const random = new Random(seed);
-    // In a long outage, what one process leaves of its share no other one may use.
+    // In a long outage, no process can use what another leaves of its share.
     const outages: [awayFor: () => number, least: number][] = [[() => 0.12, 0.98], [() => 70 * random.next(), 0.95]];
     for (const [awayFor, least] of outages) {
       const allowed = simulate(random, 600, awayFor);
@@ -182,7 +182,7 @@ describe('a window whose Redis is away', () => {
     }
   }); // prettier-ignore
 
-  it('finds a window that starts anew when Redis goes away', () => {
+  it('finds a window that starts over when Redis goes away', () => {
     expect(fullestMinute(simulate(new Random(1), 600, () => 10, true)) / 600).toBeGreaterThan(1.1);
   });
 });

@@ -7,10 +7,10 @@ import { TestApi } from '../support/http/api.js';
 import { bytesOf } from '../support/http/raw-http.js';
 import { createWorld, type World } from '../support/data/world.js';
 
-/** Who holds a connection for too long, with short limits. `test/faults/slow-clients.spec.ts` has the real ones. */
+/** Slow clients, with short limits; `test/faults/slow-clients.spec.ts` has the real ones. */
 const LONG = { headers: 60_000, body: 60_000, upload: 60_000, stall: 60_000, answer: 60_000, check: 100 };
 
-/** What came over a connection until it was closed; nothing is read before `read` is called. */
+/** Collects what arrives until the connection closes, and reads nothing before `text` is called. */
 function client(port: number, bytes: string): { socket: Socket; text: () => string; closed: Promise<unknown> } {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.write(bytes);
@@ -28,7 +28,7 @@ function client(port: number, bytes: string): { socket: Socket; text: () => stri
 }
 
 describe('a reader', () => {
-  /** More than the kernel takes off a server's hands. */
+  /** More than the kernel buffers for the server. */
   const BYTES = 24_000_000;
   let server: Server;
 
@@ -53,19 +53,19 @@ describe('a reader', () => {
     return { socket, ended: once(ours, 'close') };
   }
 
-  it('who takes nothing is cut', async () => {
+  it('that reads nothing is cut off', async () => {
     const { ended } = await accepted(await serve({ stall: 500 }));
     await ended;
   });
 
-  it('who sips is cut: a byte now and then is not enough', async () => {
+  it('that reads a byte now and then is cut off', async () => {
     const { socket, ended } = await accepted(await serve({ stall: 500 }));
     const sips = setInterval(() => socket.read(1) as unknown, 20);
     await ended;
     clearInterval(sips);
   });
 
-  it('who takes his time is not', async () => {
+  it('that is slow but steady is not cut off', async () => {
     const { socket, text } = client(await serve({ stall: 3_000 }), bytesOf('/'));
     let size = 0;
     const began = performance.now();
@@ -78,7 +78,7 @@ describe('a reader', () => {
     expect(size).toBeGreaterThan(BYTES);
   });
 
-  it('who never stops taking, and never comes to an end, is cut as well', async () => {
+  it('that reads steadily but never finishes is cut off', async () => {
     const { socket, ended } = await accepted(await serve({ answer: 1_000 }));
     let taken = 0;
     const sips = setInterval(() => (taken += (socket.read() as Buffer | null)?.length ?? 0), 50);
@@ -113,7 +113,7 @@ describe('the API', () => {
     await api.stop();
   });
 
-  /** Sends a byte from time to time, for as long as it may. */
+  /** Sends a byte now and then for as long as possible. */
   async function drip(bytes: string): Promise<{ answer: string; at: number }> {
     const { socket, text, closed } = client(port, bytes);
     const drops = setInterval(() => socket.write('-'), 50);
@@ -146,7 +146,7 @@ describe('the API', () => {
     expect(upload.at).toBeGreaterThan(Math.max(headers.at, body.at));
   });
 
-  it('cuts a reader of a large page who sips, and gives the next one its place', async () => {
+  it('cuts off a slow reader of a large page and gives its place to the next', async () => {
     await world.make.query(
       `INSERT INTO homework (id, assigned_by, title, homework_type, scope, student_id, classroom_id, description, organization_id)
        SELECT gen_random_uuid(), assigned_by, title, homework_type, 'classroom', student_id, classroom_id, repeat('x', 160000), organization_id
@@ -160,7 +160,7 @@ describe('the API', () => {
     const sips = setInterval(() => socket.read(1) as unknown, 20);
     await once(ours, 'close');
     clearInterval(sips);
-    // Nobody who reads is taken for one of them.
+    // A normal reader is unaffected.
     const whole = await api.get('/v1/homework?limit=100', world.a.key);
     expect([whole.status, (whole.body as { data: unknown[] }).data.length]).toEqual([200, 100]);
   });

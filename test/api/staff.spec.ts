@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('GET /v1/tutors', () => {
-  it('lists all staff, and by is_published those who have a published profile, or the others', async () => {
+  it('lists all staff, and filters by is_published', async () => {
     const { id: school } = await make.organization();
     const key = await api.key(school);
     const published = await make.tutor(school, { profile: { isPublished: true } });
@@ -57,7 +57,7 @@ describe('GET /v1/tutors', () => {
 });
 
 describe('a pending student', () => {
-  it('can be the target of a parent invite, as of link-student; an archived one cannot', async () => {
+  it('can be the target of a parent invite, unlike an archived one', async () => {
     const { id: school } = await make.organization();
     const key = await api.key(school, { scopes: ['accounts:write'] });
     for (const [status, expected] of [
@@ -81,7 +81,7 @@ describe('the date of a post', () => {
     ['2026-05-01T23:30:00-10:00', '2026-05-01'],
     ['2026-05-01T00:30:00+14:00', '2026-05-01'],
     ['2026-05-01T12:00Z', '2026-05-01'],
-  ])('%s is the day that its caller wrote', async (date, day) => {
+  ])('is the day written by the caller: %s', async (date, day) => {
     const { id: school } = await make.organization();
     const key = await api.key(school, { scopes: ['blog:write'] });
     const answer = await supertest(api.server)

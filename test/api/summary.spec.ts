@@ -40,12 +40,12 @@ const NOTHING: Summary = {
   pending_approvals: { mileage: 0, expenses: 0, total: 0 },
 };
 
-/** The date on the wall of the time zone: `2026-05-01`. */
+/** The local date in the time zone, such as `2026-05-01`. */
 function dateIn(timeZone: string, at: number): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at);
 }
 
-/** The first millisecond whose local date is not before `date`, found without any arithmetic on offsets. */
+/** The first millisecond whose local date is not before `date`, found without offset arithmetic. */
 function beginningOf(date: string, timeZone: string, near: number): number {
   let [before, from] = [near - 240 * HOUR, near + 240 * HOUR];
   while (from - before > 1) {
@@ -56,12 +56,12 @@ function beginningOf(date: string, timeZone: string, near: number): number {
   return from;
 }
 
-/** The date so many days later, by the calendar. */
+/** The date this many calendar days later. */
 function daysFrom(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 24 * HOUR).toISOString().slice(0, 10);
 }
 
-/** Runs again when midnight passed in the middle of it. */
+/** Repeats the test if midnight passed during it. */
 async function withinOneDay(timeZone: string, test: (today: string) => Promise<void>): Promise<void> {
   for (;;) {
     const today = dateIn(timeZone, Date.now());
@@ -74,7 +74,7 @@ async function withinOneDay(timeZone: string, test: (today: string) => Promise<v
   }
 }
 
-// Ahead of UTC and behind, by whole hours and by parts: somewhere it is another day than in UTC, always.
+// Ahead of and behind UTC, by whole and partial hours: in some zone it is always another day than in UTC.
 const ZONES = [
   'Australia/Melbourne',
   'America/New_York',
@@ -85,11 +85,11 @@ const ZONES = [
 ];
 
 describe('the summary', () => {
-  it('is zeros for an organization that just began', async () => {
+  it('is zero for a new organization', async () => {
     expect(await (await school()).summary()).toEqual(NOTHING);
   });
 
-  it('counts accepted tutors and students; owners and admins only when they teach', async () => {
+  it('counts accepted tutors and students, and owners and admins only if they teach', async () => {
     const { id, summary } = await school();
     await make.tutor(id);
     await make.tutor(id, { role: 'owner' });
@@ -104,7 +104,7 @@ describe('the summary', () => {
     expect(await summary()).toEqual({ ...NOTHING, active_tutors: 2, active_students: 4 });
   });
 
-  it.each(ZONES)('counts the sessions that begin on the day of %s and are not cancelled', async (timeZone) => {
+  it.each(ZONES)('counts sessions that begin today in %s and are not cancelled', async (timeZone) => {
     await withinOneDay(timeZone, async (today) => {
       const { id, summary } = await school(timeZone);
       const start = beginningOf(today, timeZone, Date.now());
@@ -123,10 +123,10 @@ describe('the summary', () => {
     });
   });
 
-  it.each(ZONES)('adds up what was paid since Monday in %s', async (timeZone) => {
+  it.each(ZONES)('sums payments since Monday in %s', async (timeZone) => {
     await withinOneDay(timeZone, async (today) => {
       const { id, summary } = await school(timeZone);
-      // Sunday is 0: it ends the week that began six days before.
+      // Sunday is 0 and ends the week that began six days earlier.
       const monday = daysFrom(today, -((new Date(today).getUTCDay() + 6) % 7));
       const start = beginningOf(monday, timeZone, Date.parse(monday));
       const paid = async (time: number, amountCents: number, more: object = {}) => {
@@ -141,7 +141,7 @@ describe('the summary', () => {
     });
   });
 
-  it('adds up what open invoices lack', async () => {
+  it('sums what is outstanding on open invoices', async () => {
     const { id, summary } = await school();
     const { id: student } = await make.student(id);
     await make.invoice(id, student, { status: 'open', amountDueCents: 10_000, amountPaidCents: 2_500 });
@@ -150,7 +150,7 @@ describe('the summary', () => {
     expect(await summary()).toEqual({ ...NOTHING, active_students: 1, outstanding_cents: 1_000_000_007_500 });
   });
 
-  it('counts the mileage and expenses that wait for approval', async () => {
+  it('counts mileage and expenses waiting for approval', async () => {
     const { id, summary } = await school();
     const { id: tutor } = await make.tutor(id);
     for (const status of ['logged', 'logged', 'approved', 'rejected', 'paid'] as const) {

@@ -11,14 +11,14 @@ import {
 import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
 import { createWorld, type School, type World } from '../support/data/world.js';
 
-/** A statement that the application sent for a request of `school`. */
+/** A statement that the application sent for a request of school A. */
 interface Sent extends Statement {
   by: string;
 }
 
 let api: TestApi;
 let world: World;
-/** The application's role, held by row-level security, and a superuser, who is not. */
+/** The application's role, bound by row-level security, and a superuser, who is not. */
 let held: pg.Client;
 let free: pg.Client;
 let sent: Sent[];
@@ -31,7 +31,7 @@ beforeAll(async () => {
   free = new pg.Client({ connectionString: api.database.adminUrl });
   await Promise.all([held.connect(), free.connect()]);
   sent = await statementsOfEveryRead();
-  // Pages that are too large to be rendered at once are read by the ids of their rows.
+  // Pages too large to be rendered at once are read by row id.
   await lengthenTexts(world.make);
   sent.push(...(await statementsOfEveryRead()).filter(({ text }) => text.includes('WITH ORDINALITY')));
 });
@@ -41,7 +41,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** What the transaction of a read begins with; faults-of-reads.spec tells that it holds. */
+/** How the transaction of a read begins; faults-of-reads.spec.ts proves that it holds. */
 const READ_ONLY = /^SELECT .*set_config\('transaction_read_only', 'on', true\)$/;
 
 async function statementsOfEveryRead(): Promise<Sent[]> {
@@ -72,7 +72,7 @@ async function statementsOfEveryRead(): Promise<Sent[]> {
 /** `x.organization_id = $2`, or `o.id = $1` of the organizations themselves. */
 const PREDICATE = /\b(?:\w+\.)?(organization_id|id) = \$(\d+)/g;
 
-/** Where the statement is bound to the organization. */
+/** The predicates that bind the statement to the organization. */
 function predicates({ text, values }: Sent, organizationId: string): string[] {
   return [...text.matchAll(PREDICATE)]
     .filter(([, column, position]) => {
@@ -118,27 +118,27 @@ async function run(client: pg.Client, tenant: School, { text, values }: Sent): P
 const idsIn = (text: string, school: School): string[] => [school.id, ...school.ids].filter((id) => text.includes(id));
 
 describe('every statement of a read', () => {
-  it('names the organization of the caller', () => {
+  it('names the caller’s organization', () => {
     expect(sent.length).toBeGreaterThan(30);
     const forgotten = sent.filter((statement) => predicates(statement, world.a.id).length === 0);
     expect(forgotten.map(({ by, text }) => `${by}: ${text}`)).toEqual([]);
   });
 
-  it('shows the application no other organization, whichever it asks for', async () => {
+  it('never shows the application another organization, even if it asks for one', async () => {
     const leaks: string[] = [];
     let real = 0;
     for (const statement of sent) {
       const asked = swapped(statement, world.a, world.b);
       const answer = await run(held, world.a, asked);
       if (idsIn(answer, world.b).length > 0) leaks.push(`${statement.by}: ${statement.text}`);
-      // Without row-level security the same words do reach the other organization: the test can fail.
+      // Without row-level security the same statement does reach the other organization, so this test can fail.
       if (idsIn(await run(free, world.a, asked), world.b).length > 0) real++;
     }
     expect(leaks).toEqual([]);
     expect(real).toBeGreaterThan(sent.length / 2);
   });
 
-  it('shows the application no other organization even if it forgot to say which', async () => {
+  it('never shows the application another organization, even if it forgets the predicate', async () => {
     const leaks: string[] = [];
     let real = 0;
     for (const statement of sent) {

@@ -30,13 +30,13 @@ const MALFORMED = ['abc', '1', '0190a6f25c1e7d3a9b4f2e8c6d1a7f30', '{0190a6f2-5c
 
 type Body = Record<string, unknown>;
 
-/** One write with everything in it the school's own. */
+/** A write whose ids all belong to the school. */
 interface Sample {
   route: Route;
   bodyOf: (ids: Record<string, string>) => Body | undefined;
 }
 
-/** Uploads name no record. */
+/** Uploads are left out, because they name no record. */
 function samples(): Sample[] {
   return keyedRoutes(api)
     .filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload')
@@ -69,13 +69,13 @@ async function ask(route: Route, own: School, path: string, body: Body | undefin
   return { status: response.status, text, headers: Object.fromEntries(response.headers) };
 }
 
-/** Fields of the body that hold an id of the school's. */
+/** The fields of the body that hold an id of the school. */
 function idFields(body: Body | undefined, own: School): string[] {
   const ids = new Set(Object.values(idsOf(own)));
   return Object.keys(body ?? {}).filter((name) => ids.has(String(body![name])));
 }
 
-it('a write that names a record of another organization finds none, as if it were not there, and changes nothing', async () => {
+it('a write that names another organization’s record is answered as if it did not exist, and changes nothing', async () => {
   const wrong: string[] = [];
   const before = await checksums(world.make);
   let cells = 0;
@@ -116,7 +116,7 @@ it('a write that names a record of another organization finds none, as if it wer
   expect(await checksums(world.make)).toEqual(before);
 }, 120_000); // prettier-ignore
 
-it('each of them is done for its owner as documented, and touches no row of the others', async () => {
+it('each write works for its owner as documented, and touches no other organization’s rows', async () => {
   const wrong: string[] = [];
   const check = new AnswerCheck(keyedRoutes(api));
   const inOrder = samples().sort((a, b) => Number(a.route.method === 'DELETE') - Number(b.route.method === 'DELETE'));
@@ -136,7 +136,7 @@ it('each of them is done for its owner as documented, and touches no row of the 
   expect(wrong).toEqual([]);
 }, 120_000);
 
-/** Every row that names one of the organizations, of every table that can, but for the log of who was refused. */
+/** Every row that names one of the organizations, in every table that can, except the audit log and API keys. */
 async function rowsOf(schools: School[]): Promise<Record<string, string>> {
   const tables = await world.make.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'public'

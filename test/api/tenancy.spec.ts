@@ -32,7 +32,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Not one UUID in PostgreSQL's or anybody's canonical form. */
+/** None is a UUID in canonical form. */
 const MALFORMED = [
   'abc',
   '1',
@@ -52,11 +52,11 @@ const views = (): { own: School; foreign: School[] }[] => [
   { own: world.c, foreign: [world.b, world.a] },
 ];
 
-/** Every read with an id in its path, and which. */
+/** Every read with an id in its path, with the name of the parameter. */
 const pathCells = (): { route: Route; name: string }[] =>
   keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
 
-/** Every read with an id among its filters, and which. */
+/** Every read with an id among its filters, with the name of the filter. */
 const queryCells = (): { route: Route; name: string }[] =>
   keyedReads(api).flatMap((route) =>
     [...filtersOf(document, route)].filter(([, schema]) => schema.format === 'uuid').map(([name]) => ({ route, name })),
@@ -66,7 +66,7 @@ const get = (path: string, school: School): Promise<Answer> =>
   send(api, 'GET', path, { Authorization: `Token token=${school.key}` });
 
 describe('the world', () => {
-  it('has a sample for every parameter in a path, and says where one is missing', () => {
+  it('has a sample for every path parameter, and reports a missing one', () => {
     for (const route of keyedRoutes(api)) expect(pathOf(route, world.a)).not.toContain(':');
     const [route] = keyedReads(api);
     const unheardOf = { ...route!, path: '/v1/things/:thing_id' };
@@ -75,7 +75,7 @@ describe('the world', () => {
     );
   });
 
-  it('has a record to see in every list, for each school', async () => {
+  it('has a record in every list for each school', async () => {
     for (const { own } of views()) {
       for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
         const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
@@ -88,7 +88,7 @@ describe('the world', () => {
 });
 
 describe('an id in a path', () => {
-  it('opens the own record, and no other; foreign, absent and malformed ones are answered alike', async () => {
+  it('returns the own record, and the same 404 for foreign, missing and malformed ids', async () => {
     const wrong: string[] = [];
     expect(pathCells().length).toBeGreaterThan(4);
     for (const { own, foreign } of views()) {
@@ -108,7 +108,7 @@ describe('an id in a path', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is the same in upper case', async () => {
+  it('is case-insensitive', async () => {
     for (const { route, name } of pathCells()) {
       const path = pathWith(route, world.a, name, world.a.path[name]!.toUpperCase());
       expect([nameOf(route), (await get(path, world.a)).text]).toEqual([
@@ -118,10 +118,10 @@ describe('an id in a path', () => {
     }
   });
 
-  it('of another kind of record is absent', async () => {
+  it('of another kind of record returns 404', async () => {
     const wrong: string[] = [];
     for (const { route, name } of pathCells()) {
-      // A tutor's id is nobody else's kind; users have one id whatever they are.
+      // Ids of different kinds differ, though all users share one id space.
       const others = Object.entries(world.a.path).filter(([other]) => other !== name);
       for (const [other, id] of others) {
         const { status } = await get(pathWith(route, world.a, name, id), world.a);
@@ -133,7 +133,7 @@ describe('an id in a path', () => {
 });
 
 describe('an id in a filter', () => {
-  it('narrows to own records; a foreign or absent one to nothing, a malformed one is a fault', async () => {
+  it('returns own records, nothing for foreign or missing ids, and 422 for malformed ones', async () => {
     const wrong: string[] = [];
     expect(queryCells().length).toBeGreaterThan(5);
     for (const { own, foreign } of views()) {
@@ -167,7 +167,7 @@ describe('an id in a filter', () => {
 });
 
 describe('whatever a key reads', () => {
-  /** Each way to read the route: with both kinds of paging, and with every switch that widens it. */
+  /** Each way to read the route: in both paging modes, and with every switch that widens it. */
   function waysToRead(route: Route): string[] {
     const query = queryOf(document, route);
     const most = query.has('limit') ? [`limit=${query.get('limit')!.maximum!}`] : [];
@@ -178,7 +178,7 @@ describe('whatever a key reads', () => {
     return [...new Set([plain, wide, ...cursor])].map((text) => (text ? `?${text}` : ''));
   }
 
-  it('holds no id of another organization, and its own', async () => {
+  it('contains its own ids and none of another organization', async () => {
     const wrong: string[] = [];
     let own = 0;
     for (const { own: school, foreign } of views()) {
@@ -200,7 +200,7 @@ describe('whatever a key reads', () => {
     expect(own).toBeGreaterThan(100);
   });
 
-  it('leaves every row of the database as it was', async () => {
+  it('leaves every row of the database unchanged', async () => {
     const before = await checksums(world.make);
     expect(Object.keys(before).length).toBeGreaterThan(25);
     for (const { own, foreign } of views()) {

@@ -2,7 +2,7 @@ import { TokenBuckets } from '../../apps/api/src/http/rate-limit/token-buckets.j
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Tokens that one of the buckets gives at this time. */
+/** The tokens that a bucket gives at this time. */
 function tokensAt(buckets: TokenBuckets, time: number): number {
   vi.spyOn(performance, 'now').mockReturnValue(time);
   let tokens = 0;
@@ -11,18 +11,18 @@ function tokensAt(buckets: TokenBuckets, time: number): number {
 }
 
 describe('a token bucket', () => {
-  // Clocks have fractions of milliseconds, whose sums are not exact.
+  // Clock readings have fractions whose sums are not exact.
   const clocks = Array.from({ length: 1_000 }, (_, index) => 12.345678 * (index + 1) ** 1.7);
 
   it.each([
     { perSecond: 1, burst: 10 },
     { perSecond: 10, burst: 10 },
     { perSecond: 30, burst: 7 },
-  ])('gives its burst at any time: $burst, $perSecond a second', (rate) => {
+  ])('gives its whole burst at any time: $burst, then $perSecond a second', (rate) => {
     expect(clocks.filter((time) => tokensAt(new TokenBuckets(rate), time) !== rate.burst)).toEqual([]);
   });
 
-  it('fills up evenly, and never beyond its burst', () => {
+  it('refills evenly, and never beyond its burst', () => {
     const buckets = new TokenBuckets({ perSecond: 10, burst: 10 });
     const start = 1_234.567;
     expect(tokensAt(buckets, start)).toBe(10);
