@@ -89,7 +89,7 @@ const takesBody = ({ controller, handler }: Route) => declaredType(controller, h
 describe('every write refuses a body', () => {
   it.each([
     ['malformed', '{"a":'], ['with a trailing comma', '{"a":1,}'], ['in single quotes', "{'a':1}"], ['with a comment', '{}//'],
-    ['of two', '{}{}'], ['that is a word', 'undefined'], ['that is NaN', 'NaN'], ['of blanks', '   '],
+    ['of two documents', '{}{}'], ['that is a word', 'undefined'], ['that is NaN', 'NaN'], ['of spaces', '   '],
     ['with a byte order mark in the middle', '{\xef\xbb\xbf"a":1}'], ['of a NUL', '\0'],
     ['5,000 deep', '['.repeat(5000) + ']'.repeat(5000)], ['5,000 objects deep', '{"a":'.repeat(5000) + '1' + '}'.repeat(5000)],
     ['33 deep', `{"a":${'['.repeat(32)}${']'.repeat(32)}}`], ['of opening brackets only', '['.repeat(100_000)],
@@ -141,8 +141,8 @@ describe('every write refuses a body', () => {
   it.each([
     ['text/plain', 'text/plain'], ['no type', null], ['a form', 'application/x-www-form-urlencoded'], ['a merge patch', 'application/merge-patch+json'],
     ['multipart', 'multipart/form-data; boundary=x'], ['another JSON', 'application/vnd.api+json'], ['text/json', 'text/json'], ['a list of types', 'application/json, text/plain'],
-    ['UTF-16', 'application/json; charset=utf-16'], ['latin-1', 'application/json; charset=iso-8859-1'], ['no charset', 'application/json; charset=foo'],
-    ['a parameter', 'application/json; profile=x'], ['nothing', ''], ['garbage', '/;;='],
+    ['UTF-16', 'application/json; charset=utf-16'], ['latin-1', 'application/json; charset=iso-8859-1'], ['an unknown charset', 'application/json; charset=foo'],
+    ['a parameter', 'application/json; profile=x'], ['an empty type', ''], ['garbage', '/;;='],
   ])('of the type %s with 415', async (_what, type) => {
     expect(await everywhere({ body: '{}', type }, coded(415, 'unsupported_media_type'))).toEqual([]);
   }); // prettier-ignore

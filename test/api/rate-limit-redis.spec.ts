@@ -144,8 +144,8 @@ describe('limits in Redis', () => {
     `allow no more than the limit in any window, and not much less, while Redis %s (seed ${seed})`,
     async (_, stall) => {
       const allowed = await hammer(`fuzz-${stall}`, new Random(seed), stall);
-      // Counts only certain breaches, whose last hit was surely counted within a window of the first. The processes do not
-      // know each other's last few milliseconds, which at 600 hits a second are 5 %. Row 34 has its own rates.
+      // Counts only certain breaches, whose last hit was surely counted within a window of the first. The processes do
+      // not know each other's last few milliseconds, which at 600 hits a second are 5 %. Row 34 has its own rates.
       const breaches = allowed.filter((hit, index) => {
         const across = allowed[index + 315];
         return across !== undefined && across.answered - hit.sent < WINDOW_MS;
