@@ -79,7 +79,7 @@ it('every route except ping and health refuses excess requests with 503, without
     const routes = allRoutes(api).filter(({ path }) => !URGENT.includes(path));
     const wrong = await Promise.all(
       routes.map(async (route) => {
-        // A body is announced, and none of it sent.
+        // Announces a body and sends none of it.
         const headers = [authorization(key), ['Content-Length', '1000000']] as [string, string][];
         const answer = await exchange(port(), bytesOf(pathOf(route, world.c), { method: route.method, headers }));
         const faults = check.faults(answer);

@@ -84,7 +84,7 @@ describe('the organization that a connection worked for', () => {
     });
   });
 
-  /** The body of the answer; null when this client hung up before it came. */
+  /** The body of the answer, or null if this client hung up before it arrived. */
   function ask(path: string, { key }: School, hangUpAfter: number | null): Promise<string | null> {
     const { port } = api.server.address() as AddressInfo;
     return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** Keys and addresses that are known to be over their limits are refused before Express sees the request. */
+/** Keys and addresses known to be over their limits are refused before Express sees the request. */
 const LIMIT = 3;
 const FAILURES = 2;
 /** Lookups that a key or an address over its limit may make at once. */
@@ -54,7 +54,7 @@ function spies() {
   return { lookUp: vi.spyOn(Database.prototype, 'lookUp'), guard: vi.spyOn(api.app.get(ApiKeyGuard), 'canActivate') };
 }
 
-/** A key that has used up its limit and its look-ups. */
+/** A key that has used up its limit and its lookups. */
 async function spentKey(): Promise<{ id: string; key: string; spied: ReturnType<typeof spies> }> {
   const made = await api.keys.create(world.a.id, { name: 'spent', scopes: Object.keys(SCOPES) as Scope[] });
   const spied = spies();
@@ -63,7 +63,7 @@ async function spentKey(): Promise<{ id: string; key: string; spied: ReturnType<
   return { ...made, spied };
 }
 
-/** An address whose failures and look-ups are used up. */
+/** An address that has used up its failures and lookups. */
 async function failedAddress(address: string): Promise<ReturnType<typeof spies>> {
   const spied = spies();
   for (let n = 0; n < FAILURES + BURST; n++) await ask('/v1/ping', { key: unknown(), address });

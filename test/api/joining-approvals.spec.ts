@@ -44,7 +44,7 @@ describe('a tutor who joins by a code', () => {
     const { userId } = outcome as { userId: string };
     expect(await desk.accept(code, null, { signedInAs: userId })).toMatchObject({ waits: true });
     expect((await mailsTo(desk.api, make, admin.email)).map(({ kind }) => kind)).toEqual(['approval_request']);
-    // Proving the address is no approval.
+    // Proving the address is not an approval.
     const [confirmation] = await mailsTo(desk.api, make, email);
     expect(await desk.accept(confirmation!.token, confirmation!.proof, { password: PASSWORD })).toMatchObject({
       verified: true,

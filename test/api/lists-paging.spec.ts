@@ -57,7 +57,7 @@ const cursorLists = (): Route[] => lists().filter((route) => queryOf(document, r
 const envelopes = (): Route[] => lists().filter((route) => route.path !== '/v1/blog-posts');
 const operation = (route: Route): string => operationAt(document, route).operationId;
 
-/** A page of the list that was filled for it. */
+/** A page of the list from the organization that was filled for it. */
 async function page(route: Route, query: string): Promise<Page> {
   const { stage, key } = stages.get(operation(route))!;
   const answer = await api.get(`${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key);

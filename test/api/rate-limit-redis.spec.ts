@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => on.close());
 
-/** Makes everything in the window older, for Redis and for the processes. */
+/** Ages everything in the window, in Redis and in the processes. */
 async function age(window: string, seconds: number): Promise<void> {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
@@ -105,7 +105,7 @@ describe('limits in Redis', () => {
   /**
    * Two processes at five times a limit of 300 in two seconds, for nine seconds.
    *
-   * @param stall seconds from one stall of Redis, for 120 ms, to the next
+   * @param stall seconds between two stalls of Redis, each of 120 ms
    * @returns when hits were allowed (ms): sent, answered
    */
   async function hammer(name: string, random: Random, stall = 0): Promise<{ sent: number; answered: number }[]> {
@@ -151,7 +151,7 @@ describe('limits in Redis', () => {
         return across !== undefined && across.answered - hit.sent < WINDOW_MS;
       });
       expect(breaches).toEqual([]);
-      // Windows of two seconds are counted by the second, for three.
+      // Windows of two seconds are counted by the second, over three seconds.
       expect(allowed.length).toBeGreaterThan(3 * 300 * 0.98);
     },
     60_000,

@@ -45,7 +45,7 @@ describe('a reader', () => {
     server.close();
   });
 
-  /** @returns what ends when the server has ended the connection */
+  /** @returns `ended`, which resolves once the server has ended the connection */
   async function accepted(port: number): Promise<{ socket: Socket; ended: Promise<unknown> }> {
     const connection = once(server, 'connection') as Promise<[Socket]>;
     const { socket } = client(port, bytesOf('/'));

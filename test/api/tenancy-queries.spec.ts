@@ -161,7 +161,7 @@ describe('every statement of a read', () => {
       await call(api, route, world.a);
       const [lookUp, ...rest] = query.mock.calls.map(([first]) => statementsOf(first).map(({ text }) => text.trim()));
       expect([nameOf(route), lookUp]).toEqual([nameOf(route), [expect.stringMatching(FRAME)]]);
-      // One batch, and one for each part of a large page.
+      // One batch for the page, and one for each part of a large page.
       const others = rest.filter(([first]) => !READ_ONLY.test(first!));
       expect([nameOf(route), others]).toEqual([nameOf(route), []]);
       expect(rest.length).toBeGreaterThan(0);
