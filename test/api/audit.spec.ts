@@ -208,7 +208,7 @@ describe('a completed write leaves one row', () => {
     'PATCH /v1/probes': () => probes,
   };
 
-  it('for every route, with ids and never with personal data', async () => {
+  it('for every write but uploads, with ids and never with personal data', async () => {
     const wrong: string[] = [];
     const untold: string[] = [];
     const walked: Entry[] = [];

@@ -94,7 +94,7 @@ describe('the request log', () => {
     expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
   });
 
-  it('has some rows for requests over the limit, up to a bound', async () => {
+  it('has at least some of the requests over the limit', async () => {
     const { school, headers } = await client();
     const statuses: number[] = [];
     for (let n = 0; n < 340; n++) statuses.push((await send(api, 'GET', '/v1/ping', headers)).status);
