@@ -6,7 +6,7 @@ import { embeddedServers, pidOf, query, settings } from '../support/process/embe
 const { makeFolder, start, usedDir } = embeddedServers();
 const isRoot = process.getuid?.() === 0;
 
-/** As an earlier version left its data: no passwords, everybody on this machine is let in. */
+/** Restores what an earlier version left: no passwords, and access for everybody on this machine. */
 async function trustEverybody(server: EmbeddedPostgres, dataDir: string): Promise<void> {
   for (const role of ['tutoring_owner', 'tutoring_app'])
     await query(server.adminUrl, `ALTER ROLE ${role} PASSWORD NULL`);
@@ -90,7 +90,7 @@ describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, 
     expect(rules).toEqual([{ type: 'host', address: '127.0.0.1', auth_method: 'scram-sha-256' }]);
   });
 
-  it('asks everybody for a password: each role has its own, which only the data folder tells', async () => {
+  it('requires a different password for each role, and stores none in clear text', async () => {
     const dataDir = await makeFolder();
     const server = await start({ dataDir });
     const urls = [server.adminUrl, server.ownerUrl, server.applicationUrl, server.workerUrl, server.portalUrl];
@@ -119,7 +119,7 @@ describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, 
     const before = process.umask(0);
     try {
       const server = await start({ dataDir });
-      // Root's server passes through the folder as another account, and can list nothing.
+      // Started by root, the server runs as another account, which may enter the folder but not list it.
       expect((await stat(dataDir)).mode & 0o777).toBe(isRoot ? 0o711 : 0o700);
       expect((await stat(server.dataDirectory)).mode & 0o777).toBe(0o700);
       for (const name of await readdir(server.dataDirectory, { recursive: true })) {
@@ -132,7 +132,7 @@ describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, 
   });
 
   it.each(['stopped', 'running'])(
-    'sets passwords on data of a version that knew none, with its server %s',
+    'sets passwords on data from a version that had none, with its server %s',
     async (state) => {
       const dataDir = await makeFolder();
       const first = await start({ dataDir });
@@ -152,7 +152,7 @@ describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, 
     },
   );
 
-  it('sets new passwords when the secret was lost', async () => {
+  it('sets new passwords if the secret was lost', async () => {
     const dataDir = await makeFolder();
     const first = await start({ dataDir });
     await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
@@ -163,7 +163,7 @@ describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, 
     expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
   });
 
-  it('restores roles that somebody gave more rights', async () => {
+  it('revokes extra rights that a role was given', async () => {
     const dataDir = usedDir();
     const first = await start({ dataDir });
     await query(first.adminUrl, 'ALTER ROLE tutoring_app SUPERUSER BYPASSRLS CREATEDB CREATEROLE');

@@ -9,7 +9,7 @@ import { embeddedServers, pidOf, query, settings } from '../support/process/embe
 
 const { makeFolder, start, usedDir } = embeddedServers();
 const isRoot = process.getuid?.() === 0;
-/** A process id that no process has: beyond the largest one that the kernels hand out. */
+/** A process id that no process has: above the kernel's maximum. */
 const DEAD_PID = 2 ** 22 + 1;
 
 async function isGone(pid: number): Promise<boolean> {
@@ -33,7 +33,7 @@ async function kill(server: EmbeddedPostgres): Promise<void> {
 }
 
 describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
-  it('keeps the data over a restart, and stopping twice does no harm', async () => {
+  it('keeps the data across a restart, and can be stopped twice', async () => {
     const dataDir = usedDir();
     const first = await start({ dataDir });
     await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
@@ -93,14 +93,14 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect(await query(second.ownerUrl, 'SELECT text FROM survivor')).toEqual([{ text: 'kept' }]);
   });
 
-  it('waits for a process of the killed server that is still at work on the data', async () => {
+  it('waits until the last process of a killed server has ended', async () => {
     const first = await start({ dataDir: usedDir() });
     const client = new pg.Client({ connectionString: first.adminUrl });
     client.on('error', () => undefined);
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const worker = rows[0]!.pid;
-    // Stopped, it does not notice that its server is gone.
+    // While stopped, it does not notice that its server is gone.
     process.kill(worker, 'SIGSTOP');
     await kill(first);
     const starting = start({ dataDir: usedDir() });
@@ -113,7 +113,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     await client.end();
   });
 
-  it('starts when the process id in postmaster.pid went to another program, or the file is empty', async () => {
+  it('starts if the process id in postmaster.pid belongs to another program, or the file is empty', async () => {
     const dataDir = usedDir();
     const first = await start({ dataDir });
     const file = join(first.dataDirectory, 'postmaster.pid');
@@ -130,7 +130,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect(third.startedHere).toBe(true);
   });
 
-  it('does not mistake the server of another folder for its own', async () => {
+  it("does not mistake another folder's server for its own", async () => {
     const [first, second] = [await start({ dataDir: usedDir() }), await start({ dataDir: await makeFolder() })];
     const file = join(first.dataDirectory, 'postmaster.pid');
     const text = await readFile(file, 'utf8');
@@ -145,7 +145,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect(row).toEqual({ directory: first.dataDirectory });
   });
 
-  it('lets two processes start at the same moment, on an empty folder and on a stopped one', async () => {
+  it('starts one server for three concurrent callers, in an empty folder and after a stop', async () => {
     const dataDir = await makeFolder();
     for (let round = 0; round < 2; round += 1) {
       const both = await Promise.all([start({ dataDir }), start({ dataDir }), start({ dataDir })]);
@@ -169,7 +169,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect((await readdir(dataDir)).sort()).toEqual(['database-secret', 'postgres', `postgres.init-${process.pid}-0`]);
   });
 
-  it('names both versions when the data is of another major version', async () => {
+  it('names both versions if the data has another major version', async () => {
     const { majorVersion, version } = await findPostgresBinaries();
     const dataDir = await makeFolder();
     await mkdir(join(dataDir, 'postgres'));
@@ -183,7 +183,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     await expect(start({ dataDir })).rejects.toThrow(/not a PostgreSQL data folder/);
   });
 
-  it('tells the server log when the server does not start, and leaves nothing running', async () => {
+  it('shows the server log if the server does not start, and leaves nothing running', async () => {
     const dataDir = usedDir();
     await expect(start({ dataDir, settings: { ...settings, no_such_setting: '1' } })).rejects.toThrow(
       /unrecognized configuration parameter "no_such_setting"/,
@@ -192,7 +192,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     expect((await start({ dataDir })).startedHere).toBe(true);
   });
 
-  it.runIf(isRoot)('as root: keeps the data elsewhere when the account cannot enter the folder', async () => {
+  it.runIf(isRoot)('as root: stores the data elsewhere if the account cannot enter the folder', async () => {
     const closed = await makeFolder();
     await chmod(closed, 0o700);
     const dataDir = join(closed, randomBytes(4).toString('hex'));

@@ -19,13 +19,13 @@ beforeAll(() => buildOnce());
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-refused-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('npm start is refused in one line', () => {
+describe('npm start fails with one line', () => {
   const start = (settings: Record<string, string>) =>
     runCli(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  it('for a port that is taken, before anything is made', async () => {
+  it('if a port is taken, before it creates anything', async () => {
     server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server!.once('listening', resolve));
     const { port } = server.address() as { port: number };
@@ -45,13 +45,13 @@ describe('npm start is refused in one line', () => {
       { PORT: '65535', PORTAL_PORT: '65535' },
       /^API and portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/,
     ],
-  ])('for ports that cannot be: %j', async (settings, message) => {
+  ])('if the ports are impossible: %j', async (settings, message) => {
     const { code, stdout, stderr } = await start(settings);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(message);
   });
 
-  it('for a taken port, never with the other one as advice', async () => {
+  it('if a port is taken, and never suggests the other port of the service', async () => {
     server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server!.once('listening', resolve));
     const { port } = server.address() as { port: number };
@@ -63,7 +63,7 @@ describe('npm start is refused in one line', () => {
     );
   });
 
-  it('for an address of another machine', async () => {
+  it("if HOST is another machine's address", async () => {
     const { code, stderr } = await start({ HOST: '192.0.2.1', PORT: '0' });
     expect([code, stderr]).toEqual([
       1,
@@ -71,7 +71,7 @@ describe('npm start is refused in one line', () => {
     ]);
   });
 
-  it('for a data folder that cannot be written', async () => {
+  it('if the data folder cannot be written', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { code, stderr } = await start({ DATA_DIR: join(folder, 'file', 'data'), PORT: '0' });
     expect([code, stderr]).toEqual([
@@ -80,7 +80,7 @@ describe('npm start is refused in one line', () => {
     ]);
   });
 
-  it('for S3 settings that cannot work', async () => {
+  it('if STORAGE=s3 has no bucket', async () => {
     const { code, stderr } = await start({ STORAGE: 's3', PORT: '0' });
     expect([code, stderr]).toEqual([
       1,
@@ -88,7 +88,7 @@ describe('npm start is refused in one line', () => {
     ]);
   });
 
-  it('without a database of its own where the settings of the API alone are known', async () => {
+  it('if MIGRATION_DATABASE_URL is set without DATABASE_URL', async () => {
     const { code, stderr } = await start({ MIGRATION_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', PORT: '0' });
     expect([code, stderr]).toEqual([
       1,
@@ -97,7 +97,7 @@ describe('npm start is refused in one line', () => {
   });
 });
 
-describe('a database of one’s own is left as it is', () => {
+describe("an operator's own database is left unchanged", () => {
   let database: TestDatabase;
   afterEach(() => database.drop());
 
@@ -132,7 +132,7 @@ describe('a database of one’s own is left as it is', () => {
       /ALTER DATABASE \S+ OWNER TO \S*spec_tenant/,
     ],
   ])(
-    'when it is not safe (%s): the refusal comes before the migration, with the SQL that mends it',
+    'when it is not safe (%s): the error comes before any migration and shows the SQL that fixes it',
     async (_, change, remedy) => {
       database = await createEmptyDatabase();
       const unsafe = { ...settings(), ...change() };
@@ -149,7 +149,7 @@ describe('a database of one’s own is left as it is', () => {
     },
   );
 
-  it('when its encryption key is gone: no new one is made beside old data', async () => {
+  it('when its encryption key is missing: no new key is created beside old data', async () => {
     database = await createTestDatabase();
     const key = 'ab'.repeat(32);
     await runHere(['org', 'create', '--name', 'Old', '--slug', 'old'], { ...settings(), ENCRYPTION_KEY: key });
@@ -163,7 +163,7 @@ describe('a database of one’s own is left as it is', () => {
     expect(await keyOf('cd'.repeat(32))).toBe('fail');
   });
 
-  it('when images cannot be kept in the bucket', async () => {
+  it('when the bucket cannot store images', async () => {
     database = await createTestDatabase();
     const s3 = {
       STORAGE: 's3',
@@ -181,7 +181,7 @@ describe('a database of one’s own is left as it is', () => {
 describe('the lock of a data folder', () => {
   const file = () => join(folder, 'start.lock');
 
-  it('is one start’s at a time, and says where that listens', async () => {
+  it('is held by one start at a time and names its URL', async () => {
     const lock = await DataLock.take(folder);
     lock.tell('http://localhost:3000');
     await expect(DataLock.take(folder)).rejects.toThrow(
@@ -194,10 +194,10 @@ describe('the lock of a data folder', () => {
   });
 
   it.each([
-    ['a process that is gone', { pid: 2 ** 22 + 1, born: '1', url: null }],
-    ['a process id that another program has by now', { pid: process.pid, born: '1', url: null }],
-    ['a file that was cut off', null],
-  ])('does not count when it is of %s: of many that start at once one gets it', async (_, left) => {
+    ['a process that has ended', { pid: 2 ** 22 + 1, born: '1', url: null }],
+    ['a process whose id was reused', { pid: process.pid, born: '1', url: null }],
+    ['an interrupted write', null],
+  ])('is ignored when left by %s: one of 20 concurrent starts takes it', async (_, left) => {
     writeFileSync(file(), left ? JSON.stringify(left) : '{"pid":');
     expect(launcherOf(folder)).toBeNull();
     const takes = await Promise.allSettled(Array.from({ length: 20 }, () => DataLock.take(folder)));
@@ -225,7 +225,7 @@ describe('a checkout that cannot be built', () => {
     expect(build()).toEqual([1, 'This checkout cannot be built: the compiler is not installed, run "npm ci" first\n']);
   });
 
-  /** The scripts and settings of this checkout, with its packages; returns the path of a program to be. */
+  /** Copies the scripts and settings of this checkout and links its packages. @returns the path of its main.ts */
   function checkOut(): string {
     for (const name of [
       'scripts',
@@ -245,7 +245,7 @@ describe('a checkout that cannot be built', () => {
     return join(folder, 'apps', 'api', 'src', 'main.ts');
   }
 
-  it('shows the faults of the compiler, then one line, and leaves no half of a build', () => {
+  it("shows the compiler's errors, then one line, and leaves no partial build", () => {
     writeFileSync(checkOut(), 'export const port: number = "none";\n');
     const [status, said] = build();
     expect(status).toBe(1);
@@ -254,9 +254,9 @@ describe('a checkout that cannot be built', () => {
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
-  it('says only that the build was stopped when it was', async () => {
+  it('says only that the build was stopped when it is interrupted', async () => {
     writeFileSync(checkOut(), 'export const port = 3000;\n');
-    // A compiler that is at work when the signal comes.
+    // A compiler that is still running when the signal arrives.
     rmSync(join(folder, 'node_modules', '@nestjs'));
     mkdirSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin'), { recursive: true });
     writeFileSync(
@@ -278,7 +278,7 @@ describe('a checkout that cannot be built', () => {
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
-  it.each(['start:prod', 'start:worker', 'start:portal'])('%s without a build says so', (script) => {
+  it.each(['start:prod', 'start:worker', 'start:portal'])('%s says that nothing is built', (script) => {
     for (const name of ['scripts', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     const { status, stderr } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, 'Nothing is built here: run "npm ci && npm run build" first.\n']);

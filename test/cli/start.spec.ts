@@ -21,7 +21,7 @@ import { processesOf, Service } from '../support/process/service.js';
 
 const KEY = /tk_live_[0-9a-f]{64}/;
 
-/** Whose addresses of the database the environment of each process of the service holds, under whatever name. */
+/** The database roles whose URLs each process of the service has in its environment, under any name. */
 function databaseRoles(folder: string): Record<string, string[]> {
   const roles: Record<string, string[]> = {};
   for (const line of processesOf(folder)) {
@@ -34,14 +34,14 @@ function databaseRoles(folder: string): Record<string, string[]> {
   return roles;
 }
 
-// Real starts cost seconds of two cores each, so that each test is a story of several.
+// A real start takes seconds of two cores, so each test covers several.
 describe('npm start', { timeout: 400_000 }, () => {
   let folder: string;
   let data: string;
   beforeAll(() => buildOnce());
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tutoring-start-'));
-    // Root's PostgreSQL runs as another account, which has to enter the folder.
+    // Started by root, PostgreSQL runs as another account, which must be able to enter the folder.
     chmodSync(folder, 0o755);
     data = join(folder, 'data');
   });
@@ -50,8 +50,8 @@ describe('npm start', { timeout: 400_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is interrupted, goes on with full disks, and shows its first key as soon as it can', async () => {
-    // Ctrl-C while it starts ends it.
+  it('stops when interrupted, survives a full disk, and shows its first key once', async () => {
+    // Interrupted while it starts.
     const interrupted = new Service(data);
     await interrupted.says(/PostgreSQL \S+ started/);
     expect(await interrupted.stop()).toBe(0);
@@ -59,7 +59,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(processesOf(folder)).toEqual([]);
     expect(existsSync(join(data, 'start.lock'))).toBe(false);
 
-    // Neither its own output nor a log can be written.
+    // Neither its own output nor the API's log can be written.
     mkdirSync(join(data, 'log'), { recursive: true });
     symlinkSync('/dev/full', join(data, 'log', 'api.log'));
     const full = openSync('/dev/full', 'w');
@@ -73,7 +73,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(processesOf(folder)).toEqual([]);
     rmSync(join(data, 'log', 'api.log'));
 
-    // The key that nobody saw is replaced by one that is shown, once. Settings come from .env here.
+    // Nobody saw the first key, so it is replaced by one that is shown once. Settings come from .env here.
     writeFileSync(join(folder, '.env'), `SMTP_URL=\nBLOG_BRANDS=north,south\nPORT=1\n`);
     const service = new Service(data, { cwd: folder });
     const base = await service.ready();
@@ -82,7 +82,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const students = await fetch(curl[3]!, { headers: { [curl[1]!]: curl[2]! } });
     expect(students.status).toBe(200);
     expect(((await students.json()) as { data: object[] }).data).toHaveLength(3);
-    // The demo owner signs in to the portal with what was printed.
+    // The demo owner signs in to the portal with the printed password.
     const portal = /Portal +(\S+)/.exec(service.output)![1]!;
     const [, email = '', password = ''] = /^ {4}(\S+@\S+) {3}(\S+)$/m.exec(service.output)!;
     expect(password).toMatch(/^([a-z0-9]{4}-){3}[a-z0-9]{4}$/);
@@ -98,7 +98,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const listed = results((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout);
     expect(listed.map(({ status }) => status)).toEqual(['active', 'revoked']);
 
-    // The port that was free is part of every link.
+    // Links contain the port that was chosen.
     const made = await cli('--json', 'key', 'create', '--org', 'wattle-lane', '--name', 'x', '--scopes', 'blog:write');
     const image = new FormData();
     const bytes = readFileSync(fileURLToPath(new URL('../../docs/study-tips.jpg', import.meta.url)));
@@ -107,7 +107,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const uploaded = await fetch(`${base}/v1/blog-images`, { method: 'POST', headers, body: image });
     expect(await uploaded.json()).toMatchObject({ url: expect.stringMatching(`^${base}/media/org/`) as string });
 
-    // A second start on the same data is told where the first one runs, and does not touch it.
+    // A second start on the same data says where the first one runs, and leaves it alone.
     const second = new Service(data);
     expect(await second.exited).toBe(1);
     expect(second.output).toMatch(new RegExp(`^Already running at ${base}, process ${service.pid}\\. [^\\n]+\\n$`));
@@ -117,7 +117,7 @@ describe('npm start', { timeout: 400_000 }, () => {
       portal: ['tutoring_portal'],
     });
 
-    // Commands agree with the service that runs: its address, its mail, its data.
+    // Commands use the address, mail and data of the running service.
     const args = ['key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
     const created = await cli(...args);
     expect(created.stdout).toContain(`${base}/v1/me`);
@@ -152,13 +152,13 @@ describe('npm start', { timeout: 400_000 }, () => {
     }
   });
 
-  it('a killed launcher leaves an API and a worker that end by themselves, and a database and a port that the next start takes over', async () => {
+  it('takes over the database and port of a killed launcher, whose API and worker end by themselves', async () => {
     const first = new Service(data, { settings: { DEMO: 'false' } });
     const base = await first.ready();
     expect(first.output).not.toMatch(KEY);
     expect(first.output).toContain(`Data           ${data}\n`);
     await first.stop('SIGKILL');
-    // The port of the first one, which its API may still hold for a moment.
+    // The first one's API may still hold this port for a moment.
     const next = new Service(data, { settings: { DEMO: 'false', PORT: new URL(base).port, PORTAL_PORT: '0' } });
     expect(await next.ready()).toBe(base);
     await vi.waitUntil(() => processesOf(folder).filter((line) => line.includes('postgres -D')).length === 1, {
@@ -168,7 +168,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(await next.stop('SIGTERM')).toBe(0);
     expect(processesOf(folder)).toEqual([]);
 
-    // Commands start the database by themselves, and leave nothing running, also when there is something wrong.
+    // Commands start the database themselves and leave nothing running, even if they fail.
     expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({
       code: 0,
     });

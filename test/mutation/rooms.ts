@@ -12,7 +12,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['libs/jobs/src/**/*.ts'],
     specs: [
       'test/database/{outbox,worker-functions}.spec.ts',
-      'test/worker/{names,nudges,problems,relay}.spec.ts',
+      'test/worker/{names,outbox-listener,problems,relay}.spec.ts',
       'test/cli/outbox.spec.ts',
     ],
   },

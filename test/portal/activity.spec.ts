@@ -41,14 +41,14 @@ function shown(html: string): string[] {
 }
 
 describe('Activity', () => {
-  it('says what to do when there is nothing, with the address of the API', async () => {
+  it('explains what to do if there are no requests, with the URL of the API', async () => {
     const { text } = await portal.get(pathOf(owner), owner.cookie).expect(200);
     expect(text).toContain('No requests yet');
     expect(text).toContain('/v1/ping');
     expect(text).not.toContain('<svg');
   });
 
-  it('shows requests newest first, narrowed by key, status and route', async () => {
+  it('shows requests newest first, filtered by key, status and route', async () => {
     const someone = await portal.someone('admin');
     const [first, second] = [
       await requests(someone, ['/v1/ping', '/v1/students?limit=0']),
@@ -66,7 +66,7 @@ describe('Activity', () => {
     expect(await look('?status=200')).toEqual([all[0], all[2]]);
     expect(await look('?route=/v1/students')).toEqual([all[1]]);
     expect(await look('?status=5xx')).toEqual([]);
-    // What means nothing is no filter, and no fault.
+    // Invalid filters are ignored.
     for (const query of [
       '?key=x',
       '?status=9xx',
@@ -84,7 +84,7 @@ describe('Activity', () => {
     expect(text).toContain('1 error');
   });
 
-  it('pages by place: what comes in meanwhile neither repeats nor hides a request', async () => {
+  it('pages by keyset: new requests neither repeat nor hide others', async () => {
     const someone = await portal.someone('owner');
     const { id: apiKeyId } = await api.keys.create(someone.organization.id, { name: 'Busy' });
     for (let n = 0; n < 120; n++) {
@@ -112,7 +112,7 @@ describe('Activity', () => {
     await portal.get(pathOf(owner), other.cookie).expect(404);
   });
 
-  it('shows no other organization’s activity with any filter', async () => {
+  it('never shows another organization’s activity, whatever the filter', async () => {
     const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];
     const { id } = await requests(theirs, ['/v1/ping']);
     const { text } = await portal.get(`${pathOf(mine)}?key=${id}`, mine.cookie).expect(200);
@@ -143,7 +143,7 @@ describe('Activity', () => {
 });
 
 describe('the chart', () => {
-  it('ends with this hour of the time zone, and has its midnights', () => {
+  it('ends at the current hour and marks midnights in the time zone', () => {
     // 14:40 in Adelaide, half an hour off UTC's hours.
     const now = new Date('2026-07-10T05:10:00Z');
     const hours = [
@@ -166,7 +166,7 @@ describe('in a browser', () => {
   });
   afterAll(() => browser.stop());
 
-  it('a request of a key shows up, and is found by its status, without JavaScript', async () => {
+  it('a request appears and can be filtered by its status, without JavaScript', async () => {
     const someone = await portal.someone('owner');
     const page = await browser.visit(portal, { cookie: someone.cookie, javaScript: false });
     await page.goto(`/o/${someone.organization.slug}`);
@@ -187,7 +187,7 @@ describe('in a browser', () => {
     expect(await page.content()).not.toContain(key);
   });
 
-  it('axe finds nothing, at two widths, light and dark, and nothing is cut off', async () => {
+  it('pages fit and pass axe, at two widths and in both colour schemes', async () => {
     const someone = await portal.someone('owner');
     const empty = await portal.someone('owner');
     const { id: apiKeyId } = await requests(someone, [

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => desk.close());
 
-/** The hidden and typed fields of the page's only form that is sent to this path. */
+/** The fields of the page's form for this path. */
 function formAt(path: string, html: string): Record<string, string> {
   const [, form] = new RegExp(`action="${path}"[^>]*>(.*?)</form>`, 's').exec(html)!;
   const fields = [...form!.matchAll(/<input[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)];
@@ -29,13 +29,13 @@ async function membersHere(): Promise<number> {
   return rows.length;
 }
 
-/** The browser is another person's from now on: a second tab, a shared computer. */
+/** Signs the browser in as another person, as in a second tab or on a shared computer. */
 async function becomes(visitor: Visitor, userId: string | null): Promise<void> {
   visitor.cookies.delete('session');
   if (userId) visitor.cookies.set('session', (await desk.portal.session(userId)).slice('session='.length));
 }
 
-describe('a page of an invite, sent after somebody signed in or out', () => {
+describe('an invite page sent after somebody signed in or out', () => {
   it.each([
     ['nobody', 'somebody', 'You have signed in since'],
     ['somebody', 'somebody else', 'You have signed in since'],
@@ -52,15 +52,15 @@ describe('a page of an invite, sent after somebody signed in or out', () => {
     expect(answer.status).toBe(409);
     expect(answer.text).toContain(text);
     expect(await membersHere()).toBe(members);
-    // The page is one that can be accepted.
+    // The new page can be accepted.
     const again = { ...formAt(path, answer.text), ...registration(newAddress()) };
     expect((await visitor.post(path, again)).status).toBe(303);
     expect(await membersHere()).toBe(members + 1);
   });
 });
 
-describe('a form of somebody who has signed out since', () => {
-  it('sets no password of whoever is signed in now', async () => {
+describe('a form opened by somebody who has signed out since', () => {
+  it('does not set the password of whoever is signed in now', async () => {
     const [one, other] = [await desk.person(), await desk.portal.make.user({})];
     const visitor = await desk.signedIn(one.id);
     const form = formAt('/account/password', (await visitor.get('/account/password')).text);
@@ -72,7 +72,7 @@ describe('a form of somebody who has signed out since', () => {
 });
 
 describe('the page after joining', () => {
-  it('is for whoever joined, not for the next person at the same computer', async () => {
+  it('is shown to the person who joined, not to the next one at the same computer', async () => {
     const visitor = desk.visitor();
     const email = newAddress();
     await visitor.post(`/join/${await desk.invite(office, STUDENT)}`, registration(email));
@@ -82,7 +82,7 @@ describe('the page after joining', () => {
     expect([status, headers.location]).toEqual([303, '/']);
   });
 
-  it('says what is so now: an approved tutor does not wait, and somebody who was removed is not welcomed', async () => {
+  it('shows the current state: an approved tutor does not wait, and a removed student is not welcomed', async () => {
     const visitor = desk.visitor();
     await visitor.post(`/join/${await desk.invite(office, { ...STUDENT, role: 'tutor' })}`, registration(newAddress()));
     expect((await visitor.get('/join/done')).text).toContain('Waiting for approval');
@@ -101,7 +101,7 @@ describe('the page after joining', () => {
   });
 });
 
-it('a form that is sent after the session ended leads back to its page, and says so', async () => {
+it('a form sent after the session ended leads to the sign-in, which says that it was not sent', async () => {
   const owner = await desk.portal.someone('owner');
   const base = `/o/${owner.organization.slug}`;
   const answer = await desk.portal.post(`${base}/keys`, { name: 'Website' });

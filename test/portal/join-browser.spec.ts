@@ -27,7 +27,7 @@ const LOOKS = [
   { width: 320, colorScheme: 'light' },
   { width: 1440, colorScheme: 'dark' },
 ] as const;
-/** Set to a folder, the pages can be looked at there. */
+/** A folder for screenshots, if set. */
 const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
 const overflow = (page: Page) =>
@@ -60,7 +60,7 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     expect(people).toContainEqual(expect.objectContaining({ email, first_name: 'Mia', status: 'accepted' }));
   });
 
-  it('somebody with an account signs in on the way, and neither link nor proof is told to any page', async () => {
+  it('a person with an account signs in to accept, and no request header reveals the link or the proof', async () => {
     const { id, email } = await desk.person();
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
@@ -81,7 +81,7 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     expect(sent.join()).not.toContain(proof);
   });
 
-  it('an owner lets a waiting tutor in, and sends an invite again', async () => {
+  it('an owner approves a waiting tutor, and resends and revokes invites', async () => {
     const { office: busy, owner, base } = await busyOffice(desk);
     const page = await browser.visit(desk.portal, { javaScript, width: 320, cookie: owner.header });
     await page.goto(base);
@@ -104,8 +104,8 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
   });
 });
 
-describe('a page of joining', () => {
-  it('has its heading, fits its width and is sound for a screen reader, in every state', async () => {
+describe('the pages for joining', () => {
+  it('have their headings, fit their widths and pass axe in every state', async () => {
     for (const [name, { path, cookie = '', press, heading: expected }] of Object.entries(
       await joinPages(desk, office),
     )) {
@@ -145,8 +145,8 @@ describe('a page of joining', () => {
   });
 });
 
-describe('a page of people', () => {
-  it('fits its width and is sound for a screen reader', async () => {
+describe('the pages of people', () => {
+  it('fit their widths and pass axe', async () => {
     const { owner, base } = await busyOffice(desk);
     const page = await browser.visit(desk.portal, { cookie: owner.header });
     for (const path of [base, `${base}?status=waiting`, `${base}?status=archived`, `${base}/invites`]) {

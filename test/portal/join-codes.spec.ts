@@ -41,7 +41,7 @@ describe('the code box', () => {
     expect((await desk.visitor().get(`/join/${left}-${right.toLowerCase()}`)).text).toContain('Join Demo Tutoring');
   });
 
-  it('takes a link of a mail with its proof, and leads nowhere else', async () => {
+  it('accepts a mailed link with its proof, and never leads to another site', async () => {
     const [token, proof] = ['t'.repeat(43), 'p'.repeat(43)];
     const links = [
       [`https://portal.example.org/join/${token}?proof=${proof}`, `/join/${token}?proof=${proof}`],
@@ -52,7 +52,7 @@ describe('the code box', () => {
     }
   });
 
-  it('says what a code looks like to whom it was none', async () => {
+  it('explains what a code looks like if the text is not one', async () => {
     for (const text of [
       '',
       ' ',
@@ -72,7 +72,7 @@ describe('the code box', () => {
 });
 
 describe('guesses at codes', () => {
-  it('look the same for a code that never was and for one that is over', async () => {
+  it('get the same answer for unknown codes and codes that no longer work', async () => {
     const child = await office.make.student(office.id);
     const ways = {
       expired: 'UPDATE invites SET expires_at = now() WHERE organization_id = $1',
@@ -96,7 +96,7 @@ describe('guesses at codes', () => {
     }
   });
 
-  it('are limited for each network, over all processes; then the right code is refused too', async () => {
+  it('are limited per network across processes; beyond the limit, even the right code is refused', async () => {
     const code = await desk.invite(office, STUDENT);
     const other = await desk.another();
     try {
@@ -116,7 +116,7 @@ describe('guesses at codes', () => {
         expect((await one.post(`/join/${code}`, registration('mia@example.org'))).status).toBe(429);
       }
       expect((await desk.visitor().get(`/join/${code}`)).status).toBe(200);
-      // A link cannot be guessed.
+      // Links cannot be guessed, so they are not limited.
       const token = await desk.invite(office, { ...STUDENT, email: 'mia@example.org' });
       expect((await guesser.get(`/join/${token}`)).status).toBe(200);
     } finally {
@@ -124,11 +124,11 @@ describe('guesses at codes', () => {
     }
   });
 
-  it('do not count when they are right: a class joins from one room', async () => {
+  it('do not count when they are right, so a class can join from one room', async () => {
     const code = await desk.invite(office, STUDENT);
     const room = desk.visitor();
     for (let student = 0; student < 30; student++) expect((await room.get(`/join/${code}`)).status).toBe(200);
-    // Nor does a right one forgive wrong ones.
+    // A right code does not reset the count of wrong ones.
     for (let guess = 0; guess < 20; guess++) {
       expect((await room.get(`/join/${newCode()}`)).status).toBe(404);
       if (guess < 19) expect((await room.get(`/join/${code}`)).status).toBe(200);
@@ -139,12 +139,12 @@ describe('guesses at codes', () => {
   it('are limited in total across all networks', async () => {
     const guess = () => desk.visitor().get(`/join/${newCode()}`);
     await guess();
-    // As if the others had been made: the counter of all networks is the one that every guess shares.
+    // Stands in for thousands of guesses from other networks.
     await office.make.query(`UPDATE sign_in_attempts SET attempts = 2999 WHERE attempts = 1`);
     expect([(await guess()).status, (await guess()).status]).toEqual([404, 429]);
   });
 
-  it('need no Redis', async () => {
+  it('are limited without Redis', async () => {
     const alone = await TestPortal.start({ REDIS_URL: 'redis://127.0.0.1:1', TRUST_PROXY: 'true' });
     try {
       const guesser = new Visitor(alone);

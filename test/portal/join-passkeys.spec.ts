@@ -88,7 +88,7 @@ describe('joining with a passkey', () => {
     expect((await desk.visitor().post('/sign-in', { email, password: PASSWORD })).status).toBe(422);
   });
 
-  it('replaces an earlier passkey by a password only after confirmation', async () => {
+  it('replaces an earlier passkey with a password only after confirmation', async () => {
     const email = newAddress();
     await desk.accept(await desk.invite(office, STUDENT), null, newcomer(email));
     const { token, proof } = await desk.mail(email);

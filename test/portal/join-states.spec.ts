@@ -18,11 +18,10 @@ const STUDENT = { scope: 'organization', role: 'student' };
 
 const sql = (statement: string, ...values: unknown[]) => office.make.query(statement, values);
 
-/** What an organization looks like from outside. */
 const people = () =>
   sql('SELECT user_id, role, status FROM members WHERE organization_id = $1 ORDER BY user_id', office.id);
 
-/** How a link that was valid stops being so, and what its page says then. */
+/** How a valid link stops working, and what its page then says. */
 const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: string }> = {
   accepted: {
     end: () => sql('UPDATE invites SET accepted_at = now() WHERE organization_id = $1', office.id),
@@ -51,7 +50,7 @@ const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: 
 };
 
 describe('a link', () => {
-  it.each(Object.entries(CLOSED))('that is %s says so, and what to do', async (_state, { end, says, next }) => {
+  it.each(Object.entries(CLOSED))('that is %s says so and what to do next', async (_state, { end, says, next }) => {
     const email = newAddress();
     const { id } = await desk.person();
     const token = await desk.invite(office, { ...STUDENT, email });
@@ -82,7 +81,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('that was never created is unknown', async () => {
+  it('that was never created returns 404', async () => {
     for (const text of [
       'x'.repeat(43),
       'x'.repeat(42),
@@ -101,7 +100,7 @@ describe('a link', () => {
     expect((await desk.visitor().post(`/join/${'x'.repeat(43)}`, registration('a@example.org'))).status).toBe(404);
   });
 
-  it('opened by another account shows the address masked, and lets that one sign out first', async () => {
+  it('opened by another account shows a masked address and offers to sign out', async () => {
     const email = `canary-${newAddress()}`;
     const token = await desk.invite(office, { ...STUDENT, email });
     const { id } = await desk.person();
@@ -118,7 +117,7 @@ describe('a link', () => {
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
-  it('is opened as often as anybody likes: nothing changes', async () => {
+  it('changes nothing, however often it is opened', async () => {
     const email = newAddress();
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
@@ -133,8 +132,8 @@ describe('a link', () => {
   });
 });
 
-describe('the identity of somebody', () => {
-  it('whose address is not proven accepts nothing of a second organization', async () => {
+describe('a person', () => {
+  it('with an unproven address cannot join a second organization', async () => {
     const { id } = await desk.person({ verified: false });
     const [first, second] = [await desk.office(), office];
     const visitor = await desk.signedIn(id);
@@ -144,7 +143,7 @@ describe('the identity of somebody', () => {
     expect(await people()).toEqual([]);
   });
 
-  it('who has another role keeps it', async () => {
+  it('cannot join in another role', async () => {
     const { id } = await desk.person();
     const visitor = await desk.signedIn(id);
     await visitor.post(`/join/${await desk.invite(office, STUDENT)}`);
@@ -153,7 +152,7 @@ describe('the identity of somebody', () => {
     expect(await people()).toEqual([{ user_id: id, role: 'student', status: 'accepted' }]);
   });
 
-  it('who was archived does not come back by a code, nor by the link of before', async () => {
+  it('who was archived cannot return with a code or an earlier link', async () => {
     const { id, email } = await desk.person();
     const visitor = await desk.signedIn(id);
     const code = await desk.invite(office, STUDENT);
@@ -168,7 +167,7 @@ describe('the identity of somebody', () => {
     expect((await visitor.post(`/join/${later}`)).headers.location).toBe('/join/done');
   });
 
-  it('who joins as a tutor with a code waits, and sees that', async () => {
+  it('who joins as a tutor with a code waits for approval, and is told so', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'tutor' });
     const visitor = desk.visitor();
     const email = newAddress();
@@ -181,8 +180,8 @@ describe('the identity of somebody', () => {
   });
 });
 
-describe('the proof of a mail', () => {
-  it('leaves the address bar at once, survives a sign-in, and is in no log, header or page', async () => {
+describe('the proof in a mailed link', () => {
+  it('is removed from the URL at once, survives a sign-in, and appears in no log, header or page', async () => {
     const { id, email } = await desk.person({ verified: false });
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
@@ -192,7 +191,7 @@ describe('the proof of a mail', () => {
     expect(visitor.cookies.get('join')).not.toContain(proof);
     await visitor.post('/sign-in', { email, password: PASSWORD, next: `/join/${token}` });
     const shown = await visitor.get(`/join/${token}`);
-    // Who is signed in may be whoever made the login first: the mail's reader says the password.
+    // The session may belong to whoever created the login, so the reader of the mail must enter the password.
     expect(shown.text).toContain('type="password"');
     expect((await visitor.post(`/join/${token}`, { password: PASSWORD })).headers.location).toBe('/join/done');
     const [login] = await sql('SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1', id);
@@ -221,13 +220,13 @@ describe('the proof of a mail', () => {
     await visitor.follow(await visitor.post(`/join/${theirs}`, registration()));
     const [login] = await sql('SELECT email_verified_at FROM users WHERE email_normalized = $1', email);
     expect(login).toEqual({ email_verified_at: null });
-    // Nor does somebody else's cookie carry it.
+    // Somebody else's cookie does not carry it either.
     const stranger = desk.visitor();
     stranger.cookies.set('join', visitor.cookies.get('join') ?? '');
     expect((await stranger.get(`/join/${token}`)).text).toContain('Sign in to accept');
   });
 
-  it('that is none is dropped', async () => {
+  it('is ignored if it is invalid', async () => {
     const token = await desk.invite(office, { ...STUDENT, email: newAddress() });
     for (const proof of ['', 'x', 'x'.repeat(43), '%00', `a&proof=b`]) {
       const visitor = desk.visitor();
@@ -237,8 +236,8 @@ describe('the proof of a mail', () => {
   });
 });
 
-describe('twenty people at once', () => {
-  it('accept a link to one person once', async () => {
+describe('twenty concurrent requests', () => {
+  it('accept a personal link once', async () => {
     const email = newAddress();
     const token = await desk.invite(office, { ...STUDENT, email });
     const visitors = Array.from({ length: 20 }, () => desk.visitor());
@@ -251,7 +250,7 @@ describe('twenty people at once', () => {
     ).toHaveLength(1);
   });
 
-  it('of whom each has one account join with a code once each', async () => {
+  it('from one account join once with a code', async () => {
     const code = await desk.invite(office, STUDENT);
     const { id } = await desk.person();
     const visitors = await Promise.all(Array.from({ length: 20 }, () => desk.signedIn(id)));
@@ -262,7 +261,7 @@ describe('twenty people at once', () => {
 });
 
 describe('without a mail server', () => {
-  it('a link that was handed over is accepted, and no mail is promised', async () => {
+  it('a link shared by hand is accepted, and no mail is promised', async () => {
     const silent = await JoinDesk.open({ SMTP_URL: '' });
     try {
       const by = await silent.office();

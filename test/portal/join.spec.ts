@@ -15,10 +15,10 @@ beforeEach(async () => {
 });
 afterAll(() => desk.close());
 
-/** What can be invited to, how its page names it, and what the API shows afterwards. */
+/** A target of invites: how its page names it, and what the API shows afterwards. */
 interface Kind {
   as: string;
-  /** Makes the target. @returns the body of the invite, and what its page names */
+  /** Creates the target. @returns the body of the invite, and the name on its page */
   make: () => Promise<{ wish: object; named: string; target?: string }>;
   /** Whether the person belongs to what the invite was for. */
   belongs: (id: string, target: string) => Promise<boolean>;
@@ -90,7 +90,7 @@ const KINDS: Record<string, Kind> = {
 const idOf = async (email: string) =>
   (await office.make.query<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', [email]))[0]!.id;
 
-/** The page after joining, of somebody who is signed in then. */
+/** Checks that joining signed the person in. @returns the page that welcomes them */
 async function welcomed(
   visitor: Visitor,
   answer: { status: number; headers: Record<string, string> },
@@ -103,7 +103,7 @@ async function welcomed(
 }
 
 describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
-  it.each([true, false])('is accepted by a new person (to their address: %s)', async (addressed) => {
+  it.each([true, false])('is accepted by a new person (addressed to them: %s)', async (addressed) => {
     const { wish, named, target = '' } = await kind.make();
     const email = newAddress();
     const secret = await desk.invite(office, addressed ? { ...wish, email } : wish);
@@ -129,7 +129,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     );
   });
 
-  it('is accepted by somebody who is signed in, whose session is renewed', async () => {
+  it('is accepted by a signed-in person, whose session is renewed', async () => {
     const { wish, target = '' } = await kind.make();
     const { id, email } = await desk.person();
     const visitor = await desk.signedIn(id);
@@ -143,7 +143,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     expect(await kind.belongs(id, target)).toBe(true);
   });
 
-  it('is accepted after a sign-in, which comes back', async () => {
+  it('is accepted after a sign-in that returns to it', async () => {
     const { wish, target = '' } = await kind.make();
     const { id, email } = await desk.person();
     const secret = await desk.invite(office, { ...wish, email });
@@ -162,7 +162,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
 });
 
 describe('an account', () => {
-  it('that was provisioned gets its password by the link of the mail, which proves the address', async () => {
+  it('that was provisioned gets its password through the mailed link, which proves the address', async () => {
     const email = newAddress();
     const { id } = await office.inviteOne(studentRow({ email }));
     const { token, proof } = await desk.mail(email);
@@ -180,7 +180,7 @@ describe('an account', () => {
     expect(again.headers.location).toBe('/');
   });
 
-  it('is confirmed by the link that follows a registration, with the password of before', async () => {
+  it('is confirmed by the link mailed after registration, with the same password', async () => {
     const email = newAddress();
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const visitor = desk.visitor();
@@ -195,7 +195,7 @@ describe('an account', () => {
 });
 
 describe('the form', () => {
-  it('says what is wrong at each field, keeps what was typed, and never the password', async () => {
+  it('shows the error at each field and keeps the input, except the password', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const wrong = [
       [{ first_name: ' ' }, 'Enter your first name'],
@@ -215,7 +215,7 @@ describe('the form', () => {
     expect(await office.list('/v1/students')).toEqual([]);
   });
 
-  it('sends somebody whose address has an account to the sign-in, whatever the password', async () => {
+  it('asks a person whose address has an account to sign in, whatever the password', async () => {
     const { email } = await desk.person();
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const answer = await desk.visitor().post(`/join/${code}`, { ...registration(email), password: 'another password' });
@@ -225,7 +225,7 @@ describe('the form', () => {
     expect(await office.list('/v1/students')).toEqual([]);
   });
 
-  it('tries no more passwords than the sign-in does, and together with it', async () => {
+  it('shares its limit of password attempts with the sign-in', async () => {
     const { email } = await desk.person();
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const visitor = desk.visitor();

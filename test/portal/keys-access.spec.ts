@@ -38,7 +38,7 @@ describe('access to keys', () => {
   const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
   const ask = (method: string, path: string, cookie: string) =>
     method === 'GET' ? portal.get(path, cookie) : portal.post(path, FIELDS, cookie);
-  // The API notes uses of its own accord, a little later.
+  // The API records uses by itself, a little later.
   const state = () => portal.make.query(`SELECT to_jsonb(k) - 'last_used_at' AS key FROM api_keys k ORDER BY id`);
 
   it.each(PATHS)('%s %s is for owners and admins only', async (method, path) => {

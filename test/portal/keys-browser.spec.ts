@@ -33,7 +33,7 @@ const keyOn = async (page: Page): Promise<string> => page.getByLabel('API key', 
 const statusOf = async (path: string, key: string) => (await api.get(path, key)).status;
 
 describe.each([true, false])('with JavaScript: %s', (javaScript) => {
-  it('somebody makes a key, uses it, sees its use, replaces it and revokes it', async () => {
+  it('an owner creates, uses, replaces and revokes a key', async () => {
     const { user, base, organization } = await someOwner();
     await portal.setPassword(user.id);
     const page = await browser.visit(portal, { javaScript });
@@ -65,7 +65,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
       expect(await page.getByRole('button', { name: /copy/i }).count()).toBe(0);
     }
 
-    // What the page prints is what the API takes.
+    // The printed request works as it is.
     const [curl, typescript] = await page.locator('pre').allTextContents();
     const [, given] = /Token token=(\w+)'/.exec(curl!)!;
     const [, url] = /(http:\S+)/.exec(curl!)!;
@@ -108,7 +108,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
     }
   });
 
-  it('a form that is sent twice, by a double click or by going back, makes one key', async () => {
+  it('a form sent twice, by a double click or by going back, creates one key', async () => {
     const { base, cookie, organization } = await someOwner();
     const page = await browser.visit(portal, { cookie, javaScript });
     await page.goto(`${base}/new`);
@@ -127,23 +127,23 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
   });
 });
 
-it('a key is not brought back by a browser that keeps pages in memory', async () => {
+it('a page restored from the back/forward cache does not show the key', async () => {
   const { base, cookie } = await someOwner();
   const page = await browser.visit(portal, { cookie });
   await page.goto(`${base}/new`);
   await page.getByLabel('Name').fill('Website');
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = await keyOn(page);
-  // What a page is told that comes from memory.
+  // What a browser fires when it restores a page from memory.
   await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
   await page.getByRole('heading', { name: 'This key cannot be shown again' }).waitFor();
   expect(await page.content()).not.toContain(key.slice(8));
 });
 
 describe('the pages of keys', () => {
-  it('fit 320, 390 and 1440 px in the light and the dark scheme, weigh little, and axe finds nothing', async () => {
+  it('fit 320, 390 and 1440 px in both colour schemes, stay below 60 kB and pass axe', async () => {
     const { base, cookie, organization } = await someOwner();
-    // The width of the last look, too: forms are filled in on a small screen.
+    // The last width that is checked, too, so forms are filled in on a small screen.
     const page = await browser.visit(portal, { cookie, width: 320 });
     const seen: string[] = [];
     page.on('response', (response) => {

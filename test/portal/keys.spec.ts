@@ -39,7 +39,7 @@ const rows = (where = 'true') =>
   );
 const statusOf = async (key: string) => (await api.get('/v1/ping', key)).status;
 
-/** Sends the form as the page offers it. @returns the text of the key */
+/** Creates a key with the form of the page. */
 async function make(fields: Record<string, string | string[]> = {}): Promise<{ id: string; key: string }> {
   const sent = await post('', {
     form_token: randomUUID(),
@@ -63,13 +63,13 @@ const everything = async () => {
 };
 
 describe('the list of keys', () => {
-  it('says what a key is when there is none', async () => {
+  it('explains what a key is if there are none', async () => {
     const { text, status } = await get();
     expect([status, text]).toEqual([200, expect.stringContaining('No API keys yet')]);
     expect(text).toContain(`href="${base}/new"`);
   });
 
-  it('shows each with its ends, access, maker, use and state, in words', async () => {
+  it('shows the first and last characters, access, creator, last use and state of each key', async () => {
     const { key } = await make({ name: '<b>Till</b>', access: 'scopes', scopes: ['read', 'payments:write'] });
     await make({ expires: '30d' });
     await api.keys.create(owner.organization.id, { name: 'Ops', platformBlog: true });
@@ -88,7 +88,7 @@ describe('the list of keys', () => {
     expect(text.match(/>Active</g)).toHaveLength(3);
   });
 
-  it('shows 25 on a page, those that work first', async () => {
+  it('shows 25 keys per page, active ones first', async () => {
     for (let count = 1; count <= 26; count++) await api.keys.create(owner.organization.id, { name: `Key ${count}` });
     const first = (await rows())[0]!;
     await api.keys.revoke(first.id);
@@ -104,7 +104,7 @@ describe('the list of keys', () => {
 });
 
 describe('the form for a key', () => {
-  it('offers every scope with the sentence of the one table, and is read-only unless told otherwise', async () => {
+  it('offers every scope with its description, and read-only access by default', async () => {
     const { text } = await get('/new');
     for (const [scope, sentence] of Object.entries(SCOPES)) {
       expect(text).toContain(`<code>${scope}</code><span class="quiet">${sentence}</span>`);
@@ -120,7 +120,7 @@ describe('the form for a key', () => {
     [{ expires: 'date', date: '' }, 'field-date-error', 'Choose a day'],
     [{ expires: 'date', date: '2020-01-01' }, 'field-date-error', 'Choose a day'],
     [{ expires: 'date', date: '2031-02-30' }, 'field-date-error', 'Choose a day'],
-  ])('keeps what was typed and says at the field what is wrong: %j', async (wrong, id, message) => {
+  ])('keeps the input and shows the error at its field: %j', async (wrong, id, message) => {
     const typed = { form_token: randomUUID(), name: 'My “tool”', access: 'scopes', scopes: ['write'], expires: '90d' };
     const { status, text } = await post('', { ...typed, ...wrong });
     expect(status).toBe(422);
@@ -141,13 +141,13 @@ describe('the form for a key', () => {
     { expires: '__proto__' },
     { name: ['a', 'b'] },
     { name: 'NUL \0' },
-  ])('refuses what the page does not offer: %j', async (wrong) => {
+  ])('refuses values that the page does not offer: %j', async (wrong) => {
     const { status } = await post('', { name: 'x', access: 'scopes', scopes: ['read'], expires: 'never', ...wrong });
     expect(status).toBe(400);
     expect(await rows()).toEqual([]);
   });
 
-  it('ends a key with a day of the organization, or after days', async () => {
+  it("sets the expiry to the end of a day in the organization's time zone, or some days ahead", async () => {
     await make({ expires: 'date', date: '2031-01-31' });
     await make({ expires: '1y' });
     const [dated, year] = (await rows()) as unknown as { expires_at: Date; created_at: Date }[];
@@ -157,7 +157,7 @@ describe('the form for a key', () => {
 });
 
 describe('a new key', () => {
-  it('is shown once, with what calls the API, and works', async () => {
+  it('works, and is shown once with sample code that calls the API', async () => {
     const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: '30d' });
     expect(sent.text).not.toMatch(KEY);
     const location = sent.headers.location as string;
@@ -175,7 +175,7 @@ describe('a new key', () => {
     expect(again.text).not.toMatch(KEY);
   });
 
-  it('leaves its text nowhere: not in the database on its way, not in cookies, addresses, logs or later pages', async () => {
+  it('leaves its text in no table, cookie, URL, log or later page', async () => {
     const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' });
     const onItsWay = await everything();
     const shown = await portal.get(sent.headers.location as string, owner.cookie);
@@ -194,7 +194,7 @@ describe('a new key', () => {
     }
   });
 
-  it('is made once by a form that is sent twice, at a time or later, and still shown', async () => {
+  it('is created and shown once if the form is sent several times, at once or later', async () => {
     const fields = { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' };
     const sent = await Promise.all([1, 2, 3, 4].map(() => post('', fields)));
     const places = new Set(sent.map(({ headers }) => headers.location as string));
@@ -206,7 +206,7 @@ describe('a new key', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('is shown to the session that made it alone, and a look at its headers does not use it up', async () => {
+  it('is shown only to the session that created it, even after a HEAD request', async () => {
     const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never' });
     const location = sent.headers.location as string;
     expect((await portal.head(location, owner.cookie)).status).toBe(200);
@@ -226,7 +226,7 @@ describe('a new key', () => {
 });
 
 describe('replacing', () => {
-  it('shows a new key of the same name and access, and lets the old one go on for as long as chosen', async () => {
+  it('creates a key with the same name and access, and the old one works for the chosen overlap', async () => {
     const old = await make({ name: 'Sync', access: 'scopes', scopes: ['read', 'write'] });
     const asked = await get(`/${old.id}/replace`);
     expect(asked.text).toContain('Replace “Sync”?');
@@ -245,7 +245,7 @@ describe('replacing', () => {
     expect(await statusOf(key)).toBe(401);
   });
 
-  it('is refused for a key that no longer works, and says so', async () => {
+  it('is refused for a revoked key, and says so', async () => {
     const { id } = await make();
     await post(`/${id}/revoke`, {});
     expect((await get(`/${id}/replace`)).text).toContain('cannot be replaced');
@@ -255,7 +255,7 @@ describe('replacing', () => {
     expect((await post(`/${id}/replace`, { overlap: '99d' })).status).toBe(400);
   });
 
-  it('says that the platform’s blog is not handed on', async () => {
+  it('does not pass on access to the platform’s blog, and says so', async () => {
     const { id } = await api.keys.create(owner.organization.id, { name: 'Platform', platformBlog: true });
     expect((await get(`/${id}/replace`)).text).toContain('cannot write to the platform’s blog');
     await post(`/${id}/replace`, { form_token: randomUUID(), overlap: 'now' });
@@ -264,7 +264,7 @@ describe('replacing', () => {
 });
 
 describe('revoking', () => {
-  it('asks first, naming the key and its last use, and takes effect at once', async () => {
+  it('asks for confirmation, naming the key and its last use, and takes effect at once', async () => {
     const { id, key } = await make({ name: 'Website' });
     expect((await get(`/${id}/revoke`)).text).toMatch(/Revoke “Website”\?.*It has never been used/s);
     await portal.make.query(`UPDATE api_keys SET last_used_at = now() - interval '2 days' WHERE id = $1`, [id]);
@@ -279,7 +279,7 @@ describe('revoking', () => {
     expect((await post(`/${id}/revoke`, {})).status).toBe(303);
   });
 
-  it('is mailed to the owners and admins, like every change, and is in the audit log', async () => {
+  it('notifies owners and admins by mail and writes the audit log, like every change', async () => {
     await portal.someone('admin', { organization: owner.organization });
     await portal.someone('tutor', { organization: owner.organization });
     const { id } = await make();

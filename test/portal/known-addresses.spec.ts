@@ -15,7 +15,7 @@ const FORMS: Record<string, (email: string) => [path: string, fields: Record<str
   'POST /sign-in': (email) => ['/sign-in', { email, password: 'not the password' }],
   'POST /forgot-password': (email) => ['/forgot-password', { email }],
 };
-/** Forms for everybody that take no address, or that need an invite's secret first. */
+/** Public forms that take no address, or need an invite's secret first. */
 const OTHERS = [
   'POST /sign-out', 'POST /sign-in/passkey/options', 'POST /sign-in/passkey', 'POST /password/:secret', 'POST /join',
   'POST /join/:secret', 'POST /join/:secret/passkey/options', 'POST /join/:secret/sign-out',
@@ -70,7 +70,7 @@ async function workOf(form: string, email: string) {
   return { answer, statements, passwords, added: after.map((count, index) => count - before[index]!) };
 }
 
-it('every form for everybody is either one of these, or takes no address', () => {
+it('every public form is either tested here or takes no address', () => {
   const forms = desk.portal.routes().filter(({ method, access }) => method !== 'GET' && access === 'public');
   expect(forms.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     [...Object.keys(FORMS), ...OTHERS].sort(),
@@ -78,10 +78,10 @@ it('every form for everybody is either one of these, or takes no address', () =>
 });
 
 describe.each(Object.keys(FORMS))('%s', (form) => {
-  it('does the same work for an address with a password, without one, and for an unknown one', async () => {
+  it('does the same work for known addresses, with or without a password, and unknown ones', async () => {
     const { email: withPassword } = await desk.person();
     const { email: withoutPassword } = await desk.portal.make.user();
-    // The first comparison of all hashes a password that is nobody's.
+    // The very first comparison also hashes a dummy password.
     await workOf(form, 'first@example.org');
     const unknown = await workOf(form, 'unknown@example.org');
     expect(unknown.answer).not.toMatch(/^5/);

@@ -138,3 +138,16 @@ describe('signing in', () => {
     await page.context().close();
   });
 });
+
+describe('scripts and styles', () => {
+  it('have versioned names and are cached for ever', async () => {
+    const page = (await portal.get('/sign-in')).text;
+    const urls = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, url]) => url!);
+    expect(urls.length).toBeGreaterThanOrEqual(4);
+    for (const url of urls) {
+      const { status, headers } = await portal.get(url);
+      expect([url, status, headers['cache-control']]).toEqual([url, 200, 'public, max-age=31536000, immutable']);
+    }
+    expect((await portal.get('/assets/portal.css')).status).toBe(404);
+  });
+});

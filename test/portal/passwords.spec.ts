@@ -45,11 +45,11 @@ describe('a forgotten password', () => {
     await portal.setPassword(owner.user.id);
   });
 
-  it('is reset once by a mailed link, which ends all sessions', async () => {
+  it('can be reset once by a mailed link, which ends all sessions', async () => {
     const path = await askForLink('owner@example.org');
     const [mail] = await mailsTo('owner@example.org');
     expect(mail).toMatchObject({ organizationName: 'Study House', joinUrl: expect.stringContaining('http') as string });
-    // Scanners of mail open links.
+    // Mail scanners open links.
     for (let look = 0; look < 3; look++) expect((await portal.get(path)).text).toContain('owner@example.org');
     expect((await portal.post(path, { password: 'short' })).text).toContain('at least 10 characters');
     const set = await portal.post(path, { password: NEW });
@@ -62,7 +62,7 @@ describe('a forgotten password', () => {
     expect((await portal.get(path)).status).toBe(404);
   });
 
-  it('is asked for alike with a known and an unknown address, and no more than thrice an hour', async () => {
+  it('gets the same answer for known and unknown addresses, and at most three mails an hour', async () => {
     await portal.someone('owner', { user: { email: 'asked@example.org' } });
     const answers = [];
     for (const email of ['asked@example.org', 'unknown@example.org']) {
@@ -76,7 +76,7 @@ describe('a forgotten password', () => {
     expect(await mailsTo('unknown@example.org')).toEqual([]);
   });
 
-  it('keeps its link for one hour, for the login’s present address, and of two at once for one', async () => {
+  it('has links that work once, within an hour, and only until the address changes', async () => {
     const { user } = await portal.someone('owner', { user: { email: 'links@example.org' } });
     const [old, moved] = [await askForLink('links@example.org'), await askForLink('links@example.org')];
     await portal.make.query(`UPDATE password_links SET expires_at = now() WHERE user_id = $1`, [user.id]);
@@ -93,7 +93,7 @@ describe('a forgotten password', () => {
     expect((await portal.get(third)).status).toBe(404);
   });
 
-  it('stores no secret, and logs none', async () => {
+  it('neither stores nor logs the secret of a link', async () => {
     const secret = (await askForLink('owner@example.org')).split('/')[2]!;
     await portal.get(`/password/${secret}`);
     expect(JSON.stringify(await portal.make.query('SELECT * FROM password_links'))).not.toContain(secret);
@@ -102,7 +102,7 @@ describe('a forgotten password', () => {
   });
 });
 
-describe('whose login it is', () => {
+describe('ownership of a login', () => {
   const memberOf = async (userId: string) => {
     const [row] = await portal.make.query<{ status: string }>('SELECT status FROM members WHERE user_id = $1', [
       userId,
@@ -110,19 +110,19 @@ describe('whose login it is', () => {
     return row!.status;
   };
 
-  it('a login that nobody has used keeps what the operator gave it', async () => {
+  it('an unused login keeps the membership that the operator created', async () => {
     const { user } = await portal.someone('owner', { user: { email: 'fresh@example.org' } });
     await portal.post(await askForLink('fresh@example.org'), { password: NEW });
     expect(await memberOf(user.id)).toBe('accepted');
   });
 
-  it('an organization that made the account has no say in what its person accepts', async () => {
+  it('a membership that an organization created waits until its person accepts it', async () => {
     const { user } = await portal.someone('tutor', { user: { email: 'made@example.org' } });
     await portal.post(await askForLink('made@example.org'), { password: NEW });
     expect(await memberOf(user.id)).toBe('pending');
   });
 
-  it('what somebody accepted before the address was proven waits for its person, and their passkeys are gone', async () => {
+  it('memberships accepted before the address was proven become pending, and passkeys are deleted', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'victim@example.org' } });
     await portal.setPassword(user.id);
     await portal.make.query(
@@ -141,7 +141,7 @@ describe('whose login it is', () => {
     expect((await portal.get('/account', cookie)).status).toBe(303);
   });
 
-  it('a login whose address is proven keeps everything', async () => {
+  it('a login with a proven address keeps its membership', async () => {
     const { user } = await portal.someone('tutor', {
       user: { email: 'proven@example.org', emailVerifiedAt: new Date() },
     });
@@ -150,7 +150,7 @@ describe('whose login it is', () => {
     expect(await memberOf(user.id)).toBe('accepted');
   });
 
-  it('an address that changes takes the passkeys of its login with it', async () => {
+  it('changing the address deletes the passkeys', async () => {
     const { user } = await portal.someone('tutor');
     await portal.make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
@@ -166,7 +166,7 @@ describe('whose login it is', () => {
 });
 
 describe('changing the password', () => {
-  it('asks for the current one, and signs out every other browser', async () => {
+  it('requires the current one and signs out every other browser', async () => {
     const person = await portal.someone('admin', { user: { email: 'changes@example.org' } });
     await portal.setPassword(person.user.id);
     const other = await portal.session(person.user.id);
@@ -182,11 +182,11 @@ describe('changing the password', () => {
   });
 });
 
-describe('an address that is not confirmed', () => {
+describe('an unconfirmed address', () => {
   const confirm = (cookie: string, next = '/account') => portal.post('/account/confirmation', { next }, cookie);
   const isConfirmed = async (id: string) => (await portal.make.find('users', id)).emailVerifiedAt !== null;
 
-  it('is confirmed by a link of a mail and the password that the account has: nothing else changes', async () => {
+  it('is confirmed by a mailed link and the current password, and nothing else changes', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'confirms@example.org' } });
     await portal.setPassword(user.id);
     expect((await portal.get('/account', cookie)).text).toContain('Mail me a link that confirms it');
@@ -195,7 +195,7 @@ describe('an address that is not confirmed', () => {
     const { joinUrl } = (await mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;
     const path = new URL(joinUrl!).pathname;
     expect((await portal.get(path)).text).toContain('Confirm your address');
-    // A typing error resets nothing.
+    // A typo does not reset the password.
     const mistyped = await portal.post(path, { password: `${PASSWORD}!` });
     expect([mistyped.status, mistyped.text.includes('tick this to set a new one')]).toEqual([422, true]);
     expect(await isConfirmed(user.id)).toBe(false);
@@ -210,7 +210,7 @@ describe('an address that is not confirmed', () => {
     expect(await mailsTo('confirms@example.org', 'password_changed')).toEqual([]);
   });
 
-  it('is asked to be confirmed thrice an hour, and the answer is the same whether a mail goes out or not', async () => {
+  it('gets at most three mails an hour, and the same answer whether or not one is sent', async () => {
     const open = await portal.someone('tutor', { user: { email: 'open@example.org' } });
     const proven = await portal.someone('tutor', { user: { email: 'done@example.org', emailVerifiedAt: new Date() } });
     const answers = [];
@@ -229,7 +229,7 @@ describe('an address that is not confirmed', () => {
 });
 
 describe('a notice', () => {
-  it('tells the address of a password that was changed or set, without a secret, and with a way back in', async () => {
+  it('is sent when a password is changed or set, with a link to reset it and without a secret', async () => {
     const { user, cookie } = await portal.someone('tutor', {
       user: { email: 'told@example.org', emailVerifiedAt: new Date() },
     });
@@ -243,13 +243,13 @@ describe('a notice', () => {
       expect(notice).toMatchObject({ organizationName: 'Study House', proof: null, expiresAt: null });
       expect(notice.joinUrl).toMatch(/\/forgot-password$/);
     }
-    // What was not done is not told.
+    // Failed changes send nothing.
     await portal.post('/account/password', { current_password: 'wrong', password: NEW }, cookieOf(changed)!);
     await portal.post(path, { password: NEW });
     expect(await mailsTo('told@example.org', 'password_changed')).toHaveLength(2);
   });
 
-  it('sends a mail about a removed passkey', async () => {
+  it('is sent once when a passkey is removed', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'keyless@example.org' } });
     await portal.setPassword(user.id);
     const [passkey] = await portal.make.query<{ id: string }>(

@@ -14,7 +14,7 @@ afterAll(() => portal.stop());
 const signIn = (fields: Record<string, string>, cookie?: string) => portal.post('/sign-in', fields, cookie);
 
 describe('signing in with a password', () => {
-  it('leads to the organization, and signing out ends it', async () => {
+  it('opens the organization, and signing out ends the session', async () => {
     const answer = await signIn({ email: ' owner@EXAMPLE.org ', password: PASSWORD });
     expect([answer.status, answer.headers.location]).toEqual([303, '/']);
     const cookie = cookieOf(answer)!;
@@ -38,7 +38,7 @@ describe('signing in with a password', () => {
     }
   });
 
-  it('stores only the hash of what the cookie holds', async () => {
+  it('stores only the hash of the secret in the cookie', async () => {
     const secret = cookieOf(await signIn({ email: 'owner@example.org', password: PASSWORD }))!.split('=')[1]!;
     const stored = JSON.stringify(await portal.make.query('SELECT * FROM portal_sessions'));
     expect(stored).not.toContain(secret);
@@ -46,7 +46,7 @@ describe('signing in with a password', () => {
     expect(portal.logged.join()).not.toContain(secret);
   });
 
-  it('always creates a new session: a planted one is ignored, and the former one ends', async () => {
+  it('always creates a new session: a planted cookie is ignored and the previous session ends', async () => {
     const planted = `session=${Buffer.alloc(32, 7).toString('base64url')}`;
     const first = cookieOf(await signIn({ email: 'owner@example.org', password: PASSWORD }, planted))!;
     expect(first).not.toBe(planted);
@@ -57,7 +57,7 @@ describe('signing in with a password', () => {
     expect((await portal.get('/account', second)).status).toBe(200);
   });
 
-  it('answers a wrong password, a login without one and an unknown address alike', async () => {
+  it('gives the same answer for a wrong password, a login without one and an unknown address', async () => {
     await portal.someone('admin', { user: { email: 'none@example.org' } });
     const answers = [];
     for (const email of ['owner@example.org', 'none@example.org', 'nobody@example.org']) {
@@ -70,7 +70,7 @@ describe('signing in with a password', () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  it('comes back to where somebody wanted to go, and never leads elsewhere', async () => {
+  it('redirects to the requested page and never to another site', async () => {
     const to = async (next: string) => {
       const answer = await signIn({ email: 'owner@example.org', password: PASSWORD, next });
       return answer.headers.location;
@@ -95,7 +95,7 @@ describe('signing in with a password', () => {
     expect((await signIn({ email: 'owner@example.org', password: PASSWORD })).status).toBe(303);
   });
 
-  it('ends when the password changes, when it was not used for long, and after its lifetime', async () => {
+  it('opens a session that ends when the password changes, when it is idle and after its lifetime', async () => {
     const ended = async (change: string) => {
       const cookie = await portal.session(owner.user.id);
       expect((await portal.get('/account', cookie)).status).toBe(200);
@@ -142,8 +142,8 @@ describe('the sessions of a person', () => {
   });
 });
 
-describe('who may open the pages of an organization', () => {
-  it('owners and admins; others are told why; a foreign organization looks like none', async () => {
+describe('the pages of an organization', () => {
+  it('open for owners and admins, tell other members why not, and return 404 to strangers', async () => {
     const at = (someone: Someone, slug = someone.organization.slug) => portal.get(`/o/${slug}`, someone.cookie);
     expect((await at(await portal.someone('admin'))).status).toBe(200);
     for (const role of ['tutor', 'student'] as const) {
@@ -156,7 +156,7 @@ describe('who may open the pages of an organization', () => {
     expect([foreign.status, foreign.text]).toEqual([404, absent.text]);
   });
 
-  it('somebody in two organizations chooses one, and each tab keeps its own', async () => {
+  it('let a person in two organizations choose, and open both', async () => {
     const [a, b] = [await portal.someone('owner'), await portal.someone('owner')];
     await portal.make.member(b.organization.id, { user: { id: a.user.id }, role: 'admin', status: 'accepted' });
     const choice = (await portal.get('/', a.cookie)).text;

@@ -7,17 +7,17 @@ import { type Someone, TestPortal } from '../support/portal/portal.js';
 
 const NOBODY = '018cc251-0000-7000-8000-000000000000';
 
-/** What stands for a parameter of a path, beside ids. */
+/** Values for path parameters that are not ids. */
 const PARAMETERS: Record<string, string> = { secret: 'x'.repeat(43), code: 'AAAAAAAAAA' };
 
-/** Every route that needs nobody to be signed in. Whoever adds one adds it here, and says why. */
+/** Every route that needs no session. Add new ones here, and say why. */
 const PUBLIC = [
   'GET /sign-in', 'POST /sign-in', 'POST /sign-out', 'POST /sign-in/passkey', 'POST /sign-in/passkey/options',
   // Whoever opens these has forgotten their password.
   'GET /forgot-password', 'POST /forgot-password', 'GET /password/:secret', 'POST /password/:secret',
 ]; // prettier-ignore
 
-/** What a page of another site cannot prevent a browser from saying, and what it may be without. */
+/** Headers that a browser may send, or leave out, with a form from another site. */
 const CROSS_SITE: Record<string, string>[] = [
   { 'Sec-Fetch-Site': 'cross-site' },
   { 'Sec-Fetch-Site': 'same-site' },
@@ -71,14 +71,14 @@ function send(route: Route, headers: Record<string, string> = {}, at = portal, s
 const SAME_ORIGIN = { 'Sec-Fetch-Site': 'same-origin' };
 
 describe('every route', () => {
-  it('declares who may open it, and is public only where that is meant', () => {
+  it('declares who may open it, and is public only if listed here', () => {
     expect(routes.filter(({ access }) => access === undefined).map(nameOf)).toEqual([]);
     const open = routes.filter(({ access }) => access === 'public').map(nameOf);
     const join = open.filter((name) => /^(GET|POST) \/join(\/|$)/.test(name));
     expect(open.filter((name) => !join.includes(name)).sort()).toEqual(PUBLIC.sort());
   });
 
-  it('of owners and admins has the organization in its path, and no other has', () => {
+  it('has the organization in its path if and only if it is for owners and admins', () => {
     for (const route of routes)
       expect([nameOf(route), /^\/o\/:slug(\/|$)/.test(route.path)]).toEqual([
         nameOf(route),
@@ -86,19 +86,19 @@ describe('every route', () => {
       ]);
   });
 
-  it('leads to the sign-in without a session', async () => {
+  it('redirects to the sign-in without a session', async () => {
     for (const route of routes.filter(({ access }) => access !== 'public')) {
       const { status, headers } = await send(route, SAME_ORIGIN);
       const { pathname, searchParams } = new URL(headers.location!, 'http://portal.invalid');
       expect([nameOf(route), status, pathname]).toEqual([nameOf(route), 303, '/sign-in']);
       const next = searchParams.get('next')!;
-      // The page of a form is the one itself or one above it.
+      // A form's page has the same path or one above it.
       if (route.method === 'GET') expect(next).toBe(pathOf(route));
       else expect(pathOf(route).startsWith(next)).toBe(true);
     }
   });
 
-  it('of owners and admins refuses tutors and students, and hides itself from strangers', async () => {
+  it('for owners and admins returns 403 to tutors and students, and 404 to strangers', async () => {
     const slug = owner.organization.slug;
     const [tutor, student, stranger] = [
       await portal.someone('tutor', { organization: owner.organization }),
@@ -116,7 +116,7 @@ describe('every route', () => {
     }
   });
 
-  it('refuses forms of other sites', async () => {
+  it('refuses forms from other sites', async () => {
     for (const route of routes.filter(({ method }) => method !== 'GET')) {
       for (const headers of CROSS_SITE) {
         const { status, text } = await send(route, { ...headers, Cookie: owner.cookie });
@@ -134,7 +134,7 @@ describe('every route', () => {
     expect((await send(route, own)).status).toBe(303);
   });
 
-  it('refuses forms of the same host over http when it is served over https', async () => {
+  it('refuses forms from its own host over http when it is served over https', async () => {
     const secure = await TestPortal.start({ TRUST_PROXY: 'true' }, portal.database);
     const host = `127.0.0.1:${(secure.app.getHttpServer().address() as AddressInfo).port}`;
     try {
@@ -149,9 +149,9 @@ describe('every route', () => {
     }
   });
 
-  it('is framed by nobody, kept by no cache, runs nothing inline and tells no other site its address', async () => {
+  it('forbids framing, caching, inline scripts and referrers', async () => {
     for (const route of routes) {
-      // Some of them sign out.
+      // Some routes end the session.
       for (const cookie of ['', await portal.session(owner.user.id)]) {
         const { headers, text, status } = await send(route, { ...SAME_ORIGIN, Cookie: cookie });
         expect([nameOf(route), status < 500]).toEqual([nameOf(route), true]);
@@ -176,7 +176,7 @@ describe('every route', () => {
     }
   });
 
-  it('says on a page of its own that the database is away', async () => {
+  it('returns 503 with a page of its own while the database is unavailable', async () => {
     const proxy = await DatabaseProxy.open(portal.database.portalUrl);
     const cut = await TestPortal.start(
       { PORTAL_DATABASE_URL: proxy.url, REQUEST_DEADLINE_SECONDS: '2' },
@@ -204,7 +204,7 @@ describe('a slow database', () => {
 
   it('ends every page at its deadline', async () => {
     const proxy = await DatabaseProxy.open(portal.database.portalUrl);
-    // Connections that hang are replaced behind the answers: a small pool would be short of them.
+    // Hung connections are replaced only after the answers, so a small pool would run out.
     const settings = { ...PATIENCE, PORTAL_DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: '100' };
     const hung = await TestPortal.start(settings, portal.database);
     try {
@@ -225,7 +225,7 @@ describe('a slow database', () => {
     }
   });
 
-  it('has one deadline for all that a page asks it', async () => {
+  it('has one deadline for all the queries of a page', async () => {
     const proxy = await DatabaseProxy.open(portal.database.portalUrl);
     const slow = await TestPortal.start({ ...PATIENCE, PORTAL_DATABASE_URL: proxy.url }, portal.database);
     const base = `/o/${owner.organization.slug}`;
@@ -234,7 +234,7 @@ describe('a slow database', () => {
       for (const path of ['/account', `${base}/people`, `${base}/keys`, `${base}/activity`]) {
         proxy.delay = 0;
         expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 200]);
-        // The session is found in time, and nothing else.
+        // Only the session is found in time.
         proxy.delay = 700;
         expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 503]);
       }
@@ -245,11 +245,11 @@ describe('a slow database', () => {
   });
 });
 
-describe('what nobody asked for properly', () => {
+describe('malformed requests', () => {
   it.each([
     ' ', 'a b', '[', '[]', '[::', '[:::::]', ':', ':80', 'a:b', 'a:99999', 'a:1:2', 'user@a', 'a/b', 'a?b', 'a#b', 'a\\b',
     '<a>', '"', '%', '%00', '999.999.999.999', 'ä.example', '\u00a0', 'a'.repeat(256), 'a'.repeat(8_000),
-  ])('%j as a Host is refused by every route', async (host) => {
+  ])('%j as a Host header is refused by every route', async (host) => {
     for (const route of routes) {
       const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: owner.cookie, Host: host });
       expect([nameOf(route), status]).toEqual([nameOf(route), 400]);
@@ -258,7 +258,7 @@ describe('what nobody asked for properly', () => {
   }); // prettier-ignore
 
   it.each(['localhost', 'LOCALHOST:3001', 'my_host', 'a.example.', '127.0.0.1:80', '[::1]:3001', 'a:'])(
-    '%j as a Host is answered',
+    '%j as a Host header is accepted',
     async (host) => {
       const options = routes.find(({ path }) => path === '/sign-in/passkey/options')!;
       expect((await send(options, { ...SAME_ORIGIN, Host: host })).status).toBeLessThan(300);
@@ -268,8 +268,8 @@ describe('what nobody asked for properly', () => {
   it.each([
     ['an unknown page', '/nothing/here', 404],
     ['a path that does not decode', '/o/%E0%A4%A', 404],
-    ['an id that is none', '/account/sessions/abc/end', 404],
-  ])('%s has a page', async (_what, path, status) => {
+    ['a malformed id', '/account/sessions/abc/end', 404],
+  ])('%s gets a 404 page', async (_what, path, status) => {
     const { cookie } = await portal.someone('owner');
     const answer = path.startsWith('/account') ? await portal.post(path, {}, cookie) : await portal.get(path, cookie);
     expect(answer.status).toBe(status);
@@ -277,33 +277,20 @@ describe('what nobody asked for properly', () => {
   });
 
   it.each([
-    ['a field twice', 'email=a&email=b&password=c'],
+    ['a repeated field', 'email=a&email=b&password=c'],
     ['a NUL', 'email=a%00b&password=c'],
-    ['half of a surrogate pair', 'email=%ED%A0%80&password=c'],
+    ['half a surrogate pair', 'email=%ED%A0%80&password=c'],
     ['a thousand fields', Array.from({ length: 1_000 }, (_, index) => `f${index}=1`).join('&')],
-    ['names of prototypes', '__proto__[a]=1&constructor=2&email=&password='],
-  ])('a form with %s is refused, never failed', async (_what, body) => {
+    ['prototype names', '__proto__[a]=1&constructor=2&email=&password='],
+  ])('a form with %s is refused without a 5xx', async (_what, body) => {
     const answer = await portal.post('/sign-in').send(body);
     expect([400, 413, 422]).toContain(answer.status);
   });
 
-  it('a body that is too long or of another kind is refused', async () => {
+  it('a body that is too long or has another content type is refused', async () => {
     expect((await portal.post('/sign-in', { email: 'a'.repeat(40_000) })).status).toBe(413);
     const json = await portal.post('/sign-in').type('json').send('{"email":');
     expect(json.status).toBe(400);
     expect((await portal.post('/sign-in').type('text/plain').send('email=a')).status).toBe(422);
-  });
-});
-
-describe('style and script', () => {
-  it('have names that change with them, and are kept for ever', async () => {
-    const page = (await portal.get('/sign-in')).text;
-    const urls = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, url]) => url!);
-    expect(urls.length).toBeGreaterThanOrEqual(4);
-    for (const url of urls) {
-      const { status, headers } = await portal.get(url);
-      expect([url, status, headers['cache-control']]).toEqual([url, 200, 'public, max-age=31536000, immutable']);
-    }
-    expect((await portal.get('/assets/portal.css')).status).toBe(404);
   });
 });
