@@ -22,7 +22,7 @@ describe('the command line', () => {
   });
   afterAll(() => database.drop());
 
-  it('makes an organization, with its time zone and currency', async () => {
+  it('creates an organization with its time zone and currency', async () => {
     const made = await cli(
       '--json',
       'org',
@@ -73,7 +73,7 @@ describe('the command line', () => {
     [['dance'], "unknown command 'dance'"],
     [['demos'], "unknown command 'demos' (Did you mean demo?). Add --help for usage."],
     [['key', 'list', '--org', 'first', '--all'], "unknown option '--all'. Add --help for usage."],
-  ])('%j: one clear line and exit code 1', async (args, message) => {
+  ])('%j fails with one clear line and exit code 1', async (args, message) => {
     const { code, stdout, stderr } = await cli(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(message);
@@ -146,14 +146,14 @@ describe('the command line', () => {
       const { stdout, stderr } = shell(`"$1" "$2" ${command} | head -c 0; echo \${PIPESTATUS[0]}`);
       expect([command, stdout, stderr]).toEqual([command, '0\n', '']);
     }
-    // What a pipe did not take was done all the same.
+    // The command behind the closed pipe ran to its end.
     const { stdout } = await cli('--json', 'key', 'list', '--org', 'first');
     expect(results(stdout).map(({ name }) => name)).toContain('piped');
     const full = shell('"$1" "$2" org list >/dev/full');
     expect([full.status, full.stderr]).toEqual([1, 'The output could not be written (ENOSPC)\n']);
   });
 
-  it('mails a new owner a link to set a password, or prints it where no mail is sent', async () => {
+  it('mails a new owner a link to set a password, or prints it if there is no mail server', async () => {
     const settings = { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32), APP_URL: 'https://portal.example.org' };
     const create = (email: string, more: Record<string, string> = {}) =>
       runHere(['owner', 'create', '--org', 'first', '--email', email], { ...settings, ...more });
@@ -169,7 +169,7 @@ describe('the command line', () => {
     expect(rows).toEqual([{ kind: 'owner_welcome', recipient: 'mailed@example.org' }]);
   });
 
-  it('makes an owner once, whatever the case of the address', async () => {
+  it('creates an owner once, whatever the case of the address', async () => {
     const [first, again] = [
       await cli('--json', 'owner', 'create', '--org', 'first', '--email', 'Kim.Lee@example.org'),
       await cli('--json', 'owner', 'create', '--org', 'first', '--email', ' kim.lee@EXAMPLE.org'),
@@ -178,7 +178,7 @@ describe('the command line', () => {
     expect(again).toMatchObject({ user_id: first!.user_id, created: false });
   });
 
-  it('makes a key that is shown once, lists it without it, and revokes it', async () => {
+  it('creates a key whose text is shown once, lists it and revokes it', async () => {
     const created = results(
       (await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout,
     )[0]!;
@@ -204,7 +204,7 @@ describe('the command line', () => {
     expect(await list()).toMatchObject({ status: 'revoked' });
   });
 
-  it('replaces a key: the new one is shown once, the old one goes on for the overlap', async () => {
+  it('replaces a key: the new one is shown once, the old one works until the overlap ends', async () => {
     const make = async (...args: string[]) => results((await cli('--json', 'key', ...args)).stdout)[0]!;
     const old = await make('create', '--org', 'first', '--name', 'nightly', '--scopes', 'read,write');
     const made = await make('replace', old.id as string, '--overlap', '7d');
@@ -236,13 +236,13 @@ describe('the command line', () => {
     expect(results(stdout)[0]).toMatchObject({ scopes: ['read'], expires_at: '2099-01-31T12:00:00.000Z' });
   });
 
-  it('names every fault of the configuration', async () => {
+  it('reports every configuration error', async () => {
     const { code, stderr } = await runHere(['doctor'], { PORT: 'x', LOG_LEVEL: 'loud' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/- PORT must be[^]*- LOG_LEVEL must be/);
   });
 
-  it('imports a folder, and says where it is wrong', async () => {
+  it('imports a folder, and names the lines that are wrong', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-import-'));
     try {
       writeFileSync(

@@ -13,7 +13,7 @@ import { WorkerProcess } from '../support/worker/worker-process.js';
 
 const SECRET = 'never-to-be-shown';
 
-/** Lines that a stack would have, or a name of the program's own. */
+/** Traces of a stack or of an error class. */
 const STACK = /\n\s+at |Error:|node_modules/;
 
 /** A PostgreSQL that reports version 14. */
@@ -40,7 +40,7 @@ describe('a database that cannot be used', () => {
   });
 
   const with_ = (url: string, changes: Partial<URL>) => Object.assign(new URL(url), changes).href;
-  /** Addresses of all roles, each changed. */
+  /** The URLs of all roles, each changed. */
   const all = (change: (url: string) => string): Record<string, string> => ({
     DATABASE_URL: change(database.applicationUrl),
     WORKER_DATABASE_URL: change(database.workerUrl),
@@ -51,7 +51,7 @@ describe('a database that cannot be used', () => {
     PORT: '0',
   });
 
-  /** What each fault is provoked with, and what the operator reads. */
+  /** How each fault is caused, and what the operator reads. */
   const faults: [string, (url: string) => string, RegExp][] = [
     [
       'a wrong password',
@@ -74,9 +74,9 @@ describe('a database that cannot be used', () => {
     ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /disagree about TLS .*sslmode/],
   ];
 
-  it.each(faults)('%s: the owner’s address is named, with the remedy, in one line', async (fault, change, message) => {
-    // pg leaves a connection open whose server asks for a password that it has not got. No database of the server can be
-    // dropped until this process has ended, or the server has lost patience.
+  it.each(faults)('%s is reported in one line, with the variable and the remedy', async (fault, change, message) => {
+    // Without a password, pg leaves the connection open. No database of the server can be dropped until this process
+    // ends or the server times out.
     const run = fault === 'no password' ? runCli : runHere;
     const { code, stdout, stderr } = await run(['org', 'list'], all(change));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -88,9 +88,9 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('ends a command although its driver has left the connection open', async () => {
+  it('does not keep a command running when the driver leaves its connection open', async () => {
     const { hostname, port } = new URL(database.ownerUrl);
-    // Never closed by the other side.
+    // The server never closes its side.
     const server = createTcpServer((client) => {
       const upstream = connect(Number(port), hostname);
       client.on('error', () => undefined).on('close', () => upstream.destroy()).pipe(upstream); // prettier-ignore
@@ -109,7 +109,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('is reported in the same way by every command', async () => {
+  it('is reported alike by every command', async () => {
     const settings = all((url) => with_(url, { password: SECRET }));
     for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
       const { code, stdout, stderr } = await runHere(
@@ -127,7 +127,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('names DATABASE_URL where the owner has no address of its own', async () => {
+  it('is reported as DATABASE_URL if the owner has no URL of its own', async () => {
     const { stderr } = await runHere(['org', 'list'], {
       DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
       DATA_DIR: folder,
@@ -135,7 +135,7 @@ describe('a database that cannot be used', () => {
     expect(stderr).toMatch(/^DATABASE_URL: /);
   });
 
-  it('says that an address cannot be reached before anything about the roles that share it', async () => {
+  it('is reported as unreachable before any complaint about roles that share its URL', async () => {
     const { code, stderr } = await runHere(['migrate'], {
       DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
       DATA_DIR: folder,
@@ -145,14 +145,14 @@ describe('a database that cannot be used', () => {
     expect(stderr).toMatch(/^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing listens there\)[^\n]*\n$/);
   });
 
-  it('a role without the rights of the owner is sent to MIGRATION_DATABASE_URL', async () => {
+  it('is reported with MIGRATION_DATABASE_URL as the remedy if the role lacks the rights of the owner', async () => {
     const settings = { DATABASE_URL: database.applicationUrl, DATA_DIR: folder };
     const { code, stderr } = await runHere(['org', 'create', '--name', 'x', '--slug', 'x'], settings);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^DATABASE_URL: .* refuses "tutoring_app" a right .*MIGRATION_DATABASE_URL\n$/);
   });
 
-  it('a server that is too old is refused before anything is asked of it', async () => {
+  it('is refused if its version is too old', async () => {
     const proxy = await OldServer.open(database.ownerUrl);
     try {
       const settings = { ...all((url) => url), MIGRATION_DATABASE_URL: proxy.url };
@@ -164,7 +164,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('what is no PostgreSQL at all is said to give no answer', async () => {
+  it('is reported as unreachable if it is not PostgreSQL', async () => {
     const web = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
     await new Promise((resolve) => web.once('listening', resolve));
     const port = String((web.address() as AddressInfo).port);
@@ -181,7 +181,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('ends API and worker at once, with the same line', async () => {
+  it('stops the API and the worker at once, with the same line', async () => {
     const DATABASE_URL = with_(database.applicationUrl, { password: SECRET });
     const starts = [
       ApiProcess.start({ DATABASE_URL, DATA_DIR: folder }),

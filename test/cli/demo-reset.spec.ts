@@ -17,14 +17,14 @@ describe('demo --reset', { timeout: 120_000 }, () => {
   const cli = (...args: string[]) => runHere(args, { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32) });
   const demo = (...args: string[]) => cli('demo', '--size', '20', ...args);
 
-  /** Rows of every table, whosever they are. */
+  /** Row counts of every table, over all organizations. */
   async function counts(): Promise<Record<string, number>> {
     const tables = await make.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
     );
     const found: Record<string, number> = {};
     for (const { name } of tables) {
-      // Their sums, not their rows, are what list_counts holds.
+      // list_counts holds sums, so its number of rows means nothing.
       if (name === 'list_counts') continue;
       const [row] = await make.query<{ count: number }>(`SELECT count(*)::integer AS count FROM "${name}"`);
       found[name] = row!.count;
@@ -32,7 +32,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     return found;
   }
 
-  it('replaces the demo by that of another seed, with all that was added, and leaves others alone', async () => {
+  it('replaces the demo and everything added to it, and leaves other organizations alone', async () => {
     await cli('org', 'create', '--name', 'Mine', '--slug', 'mine');
     await cli('owner', 'create', '--org', 'mine', '--email', 'owner@example.net');
     await cli('key', 'create', '--org', 'mine', '--name', 'kept');
@@ -45,7 +45,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     const other = await demo('--seed', '7');
     expect([other.code, other.stdout]).toEqual([1, '']);
     expect(other.stderr).toMatch(/^The organization "wattle-lane" already exists, [^\n]+ demo --reset --seed 7\n$/);
-    // The same seed finds its rows there.
+    // The same seed finds its own rows.
     expect(await demo()).toMatchObject({ code: 0 });
 
     expect(await demo('--reset', '--seed', '7')).toMatchObject({ code: 0, stderr: '' });
@@ -55,7 +55,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     expect((await cli('--json', 'key', 'list', '--org', 'wattle-lane')).stdout).toBe('');
     expect((await cli('doctor')).stdout).toMatch(/^ok +totals/m);
 
-    // Without a demo to load, what is left is what there was before.
+    // Removing the demo leaves the rows from before it.
     const { removeDemo } = await import('../../apps/cli/src/demo/remove-demo.js');
     await removeDemo(database.ownerUrl);
     const { blog_posts: _posts, ...left } = await counts();
@@ -64,7 +64,7 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     expect((await cli('doctor')).stdout).toMatch(/^ok +totals/m);
   });
 
-  /** Tables whose number of rows is chance, and so another seed's matter. */
+  /** Tables whose number of rows depends on the seed. */
   function sizes(rows: Record<string, number>): Record<string, number> {
     const fixed = new Set(['organizations', 'members', 'homework', 'invites', 'api_keys', 'rebuild_hooks']);
     return Object.fromEntries(Object.entries(rows).filter(([name]) => !fixed.has(name)));

@@ -39,7 +39,7 @@ describe('the texts of the demo', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** No term of another kind of subject. */
+  /** Expects no term of another kind of subject. */
   function expectFit(subject: string, text: string): void {
     for (const [term, field] of TERMS) {
       if (term.test(text)) expect([subject, text, FIELDS[subject]]).toEqual([subject, text, field]);
@@ -81,7 +81,7 @@ describe('the texts of the demo', () => {
     }
   });
 
-  it('say of a lesson what fits its subject and the reviewer', () => {
+  it('review lessons in words that fit the subject and the reviewer', () => {
     for (const school of schools) {
       const names = new Map(rows(school, 'subjects').map(({ id, name }) => [id, name!]));
       const lessons = new Map(rows(school, 'sessions').map(({ id, subject_id }) => [id, names.get(subject_id)!]));
@@ -96,7 +96,7 @@ describe('the texts of the demo', () => {
     }
   });
 
-  it('give posts the category and tags that their words earn', () => {
+  it('give posts categories and tags that match their text', () => {
     const words: Record<string, RegExp> = {
       study: /timetable|practi|questions/i,
       exams: /exam/i,
@@ -115,7 +115,7 @@ describe('the texts of the demo', () => {
     expect(POSTS.some(({ category }) => category === null)).toBe(true);
   });
 
-  it('let people answer each other', () => {
+  it('follow one dialogue in every conversation', () => {
     const known = Object.values(DIALOGUES).flat();
     for (const school of schools) {
       const conversations = Map.groupBy(rows(school, 'messages'), ({ conversation_id }) => conversation_id);
@@ -127,7 +127,7 @@ describe('the texts of the demo', () => {
     }
   });
 
-  it('take a payment for a lesson only once, and none for a cancelled one', () => {
+  it('take one payment per lesson, and refund cancelled ones', () => {
     for (const school of schools) {
       const status = new Map(rows(school, 'sessions').map(({ id, status: is }) => [id, is]));
       const billed = new Set(rows(school, 'invoice_lines').flatMap(({ session_id }) => session_id ?? []));

@@ -47,18 +47,18 @@ describe('demo', () => {
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
   });
 
-  it('is imported row by row', async () => {
+  it('imports every row', async () => {
     for (const [place, { folder }] of organizations.entries()) {
       for (const table of TABLES) {
         const lines = (await readFile(join(folder, `${table}.ndjson`), 'utf8')).trim().split('\n').length;
-        // The tutor who works in both is there already when the second organization is imported.
+        // The tutor who works in both already exists when the second organization is imported.
         const unchanged = place === 1 && table === 'users' ? 1 : 0;
         expect(reports[place]!.tables[table], table).toEqual({ read: lines, inserted: lines - unchanged, unchanged });
       }
     }
   });
 
-  it('is the same for the same seed and time, and another for another seed', async () => {
+  it('is the same for the same seed and time, and differs for another seed', async () => {
     const digest = async (options: Partial<DemoOptions> = {}) => {
       const written = await write({ students: 200, ...options });
       const hash = createHash('sha256').update(await readFile(join(written[0]!.folder, '..', 'organizations.json')));
@@ -72,7 +72,7 @@ describe('demo', () => {
     expect(await digest({ seed: 8 })).not.toBe(first);
   });
 
-  it('has every value of every closed set', async () => {
+  it('has every value of every enumerated column', async () => {
     const sets = await fixture.all(`SELECT k.conrelid::regclass::text AS table, a.attname AS column,
         ARRAY(SELECT (regexp_matches(pg_get_constraintdef(k.oid), '''([a-z_]+)''', 'g'))[1]) AS values
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
@@ -87,7 +87,7 @@ describe('demo', () => {
     }
   });
 
-  it('has addresses that reach nobody', async () => {
+  it('has only addresses that reach nobody', async () => {
     const addresses = await fixture.all('SELECT email FROM users');
     expect(addresses.length).toBeGreaterThan(100);
     for (const { email } of addresses) expect(email).toMatch(/@example\.(com|org)$|@placeholder\.invalid$/);
@@ -99,7 +99,7 @@ describe('demo', () => {
 
   it.each([
     [
-      'somebody who works in both',
+      'somebody who works in both organizations',
       `SELECT user_id FROM members GROUP BY user_id HAVING count(DISTINCT organization_id) = 2`,
     ],
     [
@@ -135,7 +135,7 @@ describe('demo', () => {
     ],
     ['every mode of a result in every status', `SELECT FROM results HAVING count(DISTINCT (mode, status)) = 16`],
     [
-      'a conversation that ends in private',
+      'a conversation that ends with a private message',
       `SELECT FROM conversations c JOIN messages m ON m.conversation_id = c.id
       WHERE m.visibility = 'private' AND m.created_at > c.last_message_at`,
     ],
@@ -153,12 +153,12 @@ describe('demo', () => {
     ['a deduction', `SELECT FROM adjustments WHERE amount_cents < 0`],
     ['a post of each brand', `SELECT FROM blog_posts HAVING count(DISTINCT brand) = 2`],
     ['a pinned post', `SELECT FROM blog_posts WHERE is_pinned`],
-    ['an invoice whose lines do not only add', `SELECT FROM invoice_lines WHERE amount_cents < 0`],
+    ['an invoice with a negative line', `SELECT FROM invoice_lines WHERE amount_cents < 0`],
   ])('has %s', async (_, sql) => {
     expect(await fixture.all(sql)).not.toEqual([]);
   });
 
-  it('is of today', async () => {
+  it('has lessons, payments and posts around today, and no rows from the future', async () => {
     for (const place of [0, 1]) {
       const { timeZone } = organizations[place]!;
       const today = `(starts_at AT TIME ZONE '${timeZone}')::date = ('${NOW.toISOString()}'::timestamptz AT TIME ZONE '${timeZone}')::date`;
@@ -169,7 +169,7 @@ describe('demo', () => {
         await seen(place, `SELECT FROM payments WHERE status = 'succeeded' AND created_at >= ${week}`),
       ).not.toEqual([]);
       expect(await seen(place, `SELECT FROM blog_posts WHERE scheduled_at > '${NOW.toISOString()}'`)).toHaveLength(2);
-      // Nothing was written down before it happened.
+      // No row was created in the future.
       const tables = await fixture.all(`SELECT table_name AS name FROM information_schema.columns
         WHERE table_schema = 'public' AND column_name = 'created_at' AND table_name <> 'api_keys'`);
       for (const { name } of tables.filter((table) => TABLES.includes(table.name as string))) {
@@ -179,7 +179,7 @@ describe('demo', () => {
     }
   });
 
-  it('is worth looking at: balances, words and posts', async () => {
+  it('looks realistic: balances, comments and posts', async () => {
     for (const place of [0, 1]) {
       const [newest] = await seen(
         place,
@@ -209,7 +209,7 @@ describe('demo', () => {
     }
   });
 
-  it('bills lessons that took place, once, at their price, and pays for them what is paid', async () => {
+  it('bills each completed lesson once, at its price, and has payments that match', async () => {
     expect(
       await fixture.all(`SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id JOIN sessions s ON s.id = l.session_id
       WHERE s.student_id <> i.student_id OR s.status <> 'completed' OR l.amount_cents <> s.amount_owed_cents`),
@@ -235,7 +235,7 @@ describe('demo', () => {
     ).toEqual([]);
   });
 
-  it('has the brands of the configuration', async () => {
+  it('uses the configured brands', async () => {
     const [first] = await write({ brands: ['maths', 'music'] });
     const posts = (await readFile(join(first!.folder, 'blog_posts.ndjson'), 'utf8')).trim().split('\n');
     expect(new Set(posts.map((line) => (JSON.parse(line) as { brand: string }).brand))).toEqual(
@@ -249,7 +249,7 @@ describe('demo', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('changes nothing when it is imported again, at another time or in another size', async () => {
+  it('changes no existing row when imported again, at another time or in another size', async () => {
     for (const { id, folder } of organizations) {
       for (const [table, { inserted }] of Object.entries((await load(id, folder)).tables)) {
         expect(inserted, table).toBe(0);
@@ -270,7 +270,7 @@ describe('demo', () => {
     }
   });
 
-  it('can be tiny', async () => {
+  it('can be as small as ten students', async () => {
     const tiny = await SchemaFixture.create();
     try {
       for (const { folder } of await write({ students: 10, homework: 0 })) {
@@ -283,7 +283,7 @@ describe('demo', () => {
     }
   });
 
-  it('has sizes', () => {
+  it('accepts named and numeric sizes', () => {
     expect(sizeOf('small')).toEqual({ students: 60, homework: 600 });
     expect(sizeOf('large')).toEqual({ students: 100_000, homework: 1_000_000 });
     expect(sizeOf('250')).toEqual({ students: 250, homework: 2_500 });

@@ -15,7 +15,7 @@ describe('doctor and recount', () => {
   });
   afterAll(() => database.drop());
 
-  it('doctor finds everything in order', async () => {
+  it('doctor passes on a sound installation', async () => {
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(0);
     const byCheck = Object.fromEntries(results(stdout).map(({ check, status }) => [check as string, status]));
@@ -100,7 +100,7 @@ describe('doctor and recount', () => {
     expect((await cli('doctor')).code).toBe(0);
   });
 
-  it('doctor asks the mail server', async () => {
+  it('doctor checks the mail server', async () => {
     const smtp = await TestSmtp.start();
     const mail = async (url: string) =>
       results(

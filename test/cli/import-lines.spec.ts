@@ -5,7 +5,7 @@ import { ImportFixture } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
-describe('an import of lines with faults', () => {
+describe('an import with invalid lines', () => {
   let fixture: ImportFixture;
 
   beforeAll(async () => {
@@ -21,12 +21,12 @@ describe('an import of lines with faults', () => {
   const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
 
   it.each<[string, string, Row | string, string[]]>([
-    ['a line that is no JSON', 'users', '{"id":', [': is not JSON: Unexpected end of JSON input']],
-    ['a line that is no object', 'users', '[1]', [': must be a JSON object']],
+    ['a line that is not JSON', 'users', '{"id":', [': is not JSON: Unexpected end of JSON input']],
+    ['a line that is not an object', 'users', '[1]', [': must be a JSON object']],
     ['null', 'users', 'null', [': must be a JSON object']],
-    ['a field too many', 'users', { ...user, mail: 'x' }, [': mail: is not a field of this table']],
+    ['an unknown field', 'users', { ...user, mail: 'x' }, [': mail: is not a field of this table']],
     [
-      'a misleading field',
+      'a __proto__ field',
       'users',
       `{"__proto__":{},${JSON.stringify(user).slice(1)}`,
       [': __proto__: is not a field of this table'],
@@ -38,25 +38,25 @@ describe('an import of lines with faults', () => {
       [': email_normalized: is worked out by the service: leave it out'],
     ],
     [
-      'an organization',
+      'an organization_id',
       'subjects',
       { id: UUID, name: 'x', organization_id: UUID },
       [': organization_id: is worked out by the service: leave it out'],
     ],
-    ['fields too few', 'users', { id: UUID, first_name: 'x' }, [': email: is missing', ': last_name: is missing']],
-    ['null where there must be a value', 'users', { ...user, email: null }, [': email: must not be null']],
+    ['missing fields', 'users', { id: UUID, first_name: 'x' }, [': email: is missing', ': last_name: is missing']],
+    ['null in a required field', 'users', { ...user, email: null }, [': email: must not be null']],
     [
       'null instead of a default',
       'users',
       { ...user, placeholder_email: null },
       [': placeholder_email: must not be null: leave it out to get its default'],
     ],
-    ['a number for a text', 'users', { ...user, first_name: 7 }, [': first_name: must be a string']],
-    ['no UUID', 'users', { ...user, id: '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}' }, [': id: must be a UUID']],
-    ['no email address', 'users', { ...user, email: 'nobody' }, [': email: must be an email address']],
+    ['a number instead of text', 'users', { ...user, first_name: 7 }, [': first_name: must be a string']],
+    ['an invalid UUID', 'users', { ...user, id: '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}' }, [': id: must be a UUID']],
+    ['an invalid email address', 'users', { ...user, email: 'nobody' }, [': email: must be an email address']],
     ['a blank name', 'users', { ...user, first_name: '  ' }, [': first_name: must have 1 to 200 characters']],
     [
-      'a text for a number',
+      'text instead of a number',
       'session_feedback',
       { ...feedback, rating: '5' },
       [': rating: must be a whole number below 2^31'],
@@ -64,29 +64,29 @@ describe('an import of lines with faults', () => {
     ['a fraction', 'session_feedback', { ...feedback, rating: 4.5 }, [': rating: must be a whole number below 2^31']],
     ['a number out of range', 'session_feedback', { ...feedback, rating: 6 }, [': rating: must be from 1 to 5']],
     [
-      'a number that JSON cannot tell exactly',
+      'a number that JSON cannot represent exactly',
       'adjustments',
       '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","tutor_id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","period_start":"2026-05-01","period_end":"2026-05-02","amount_cents":9007199254740993}',
       [': amount_cents: must be a whole number below 2^53'],
     ],
     [
-      'a text for a truth',
+      'text instead of a boolean',
       'session_feedback',
       { ...feedback, is_public: 'true' },
       [': is_public: must be true or false'],
     ],
-    ['no array', 'blog_posts', { ...post, tags: 'a,b' }, [': tags: must be an array of strings']],
-    ['an array of others', 'blog_posts', { ...post, tags: ['a', null] }, [': tags: must be an array of strings']],
+    ['a string instead of an array', 'blog_posts', { ...post, tags: 'a,b' }, [': tags: must be an array of strings']],
+    ['an array with null', 'blog_posts', { ...post, tags: ['a', null] }, [': tags: must be an array of strings']],
     ['too many items', 'blog_posts', { ...post, tags: Array(51).fill('a') }, [': tags: must have at most 50 items']],
-    ['a date that is none', 'blog_posts', { ...post, date: '2026-02-30' }, [': date: must be a date like 2026-05-01']],
+    ['an invalid date', 'blog_posts', { ...post, date: '2026-02-30' }, [': date: must be a date like 2026-05-01']],
     [
-      'a time for a date',
+      'a date-time instead of a date',
       'blog_posts',
       { ...post, date: '2026-02-03T00:00:00Z' },
       [': date: must be a date like 2026-05-01'],
     ],
     [
-      'a time that is none',
+      'an invalid time',
       'users',
       { ...user, created_at: '2026-02-03T24:00:00Z' },
       [': created_at: must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z'],
@@ -98,13 +98,13 @@ describe('an import of lines with faults', () => {
       [': status: must be one of draft, published'],
     ],
     [
-      'a text that is too long',
+      'text that is too long',
       'blog_posts',
       { ...post, title: '€'.repeat(301) },
       [': title: must have 1 to 300 characters'],
     ],
     [
-      'a slug that is none',
+      'an invalid slug',
       'blog_posts',
       { ...post, slug: 'No Slug' },
       [': slug: must match ^[a-z0-9]+(?:-[a-z0-9]+)*$ and must have at most 200 characters'],
@@ -116,12 +116,12 @@ describe('an import of lines with faults', () => {
       [': last_name: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
     [
-      'half a character',
+      'half a surrogate pair',
       'blog_posts',
       { ...post, tags: ['\ud83d'] },
       [': tags: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
-    ['no array of files', 'homework', { ...homework, files: {} }, [': files: must be an array']],
+    ['files that are no array', 'homework', { ...homework, files: {} }, [': files: must be an array']],
     [
       'NUL within JSON',
       'homework',
@@ -129,7 +129,7 @@ describe('an import of lines with faults', () => {
       [': files: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
     [
-      'JSON that is too deep',
+      'JSON that is nested too deep',
       'homework',
       `${JSON.stringify(homework).slice(0, -1)},"files":${deep}}`,
       [': files: must not be nested deeper than 32 levels'],
@@ -147,25 +147,25 @@ describe('an import of lines with faults', () => {
       [': ends_at, starts_at: must satisfy ends_at > starts_at'],
     ],
     [
-      'a group of nobody',
+      'a group without an owner',
       'student_groups',
       { id: UUID, name: 'x', owned: false },
       [': owned, tutor_id: must satisfy owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL'],
     ],
     [
-      'a stranger',
+      'an unknown user',
       'members',
       { id: UUID, user_id: UUID, role: 'tutor' },
       [': user_id: no such user in this organization'],
     ],
-  ])('refuses %s, by its line', async (_, table, line, messages) => {
+  ])('refuses %s and names the line', async (_, table, line, messages) => {
     const good = { subjects: [{ id: id(), name: 'Physics' }] };
     const faults = await fixture.faultsOf({ ...good, [table]: ['', line, ''] });
     expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2/, ''))).toEqual(messages);
     expect(await fixture.database.as(fixture.organization, 'SELECT FROM subjects')).toEqual([]);
   });
 
-  it('refuses bytes that are no text, and lines without an end', async () => {
+  it('refuses bytes that are not UTF-8, and overlong lines', async () => {
     const subject = (name: string) => Buffer.from(`${JSON.stringify({ id: id(), name })}\n`);
     const broken = Buffer.concat([subject('a'), Buffer.from([0x22, 0xff, 0x22, 0x0a]), subject('b'), Buffer.from('?')]);
     expect(await fixture.faultsOf({ subjects: broken })).toEqual([
@@ -184,7 +184,7 @@ describe('an import of lines with faults', () => {
     ]);
   });
 
-  it('names the faults of all files together, in order, and says how many more there are', async () => {
+  it('reports the errors of all files together, in order, and counts those it omits', async () => {
     const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
     const folder = await fixture.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
     const error = (await importFolder({

@@ -4,7 +4,7 @@ import { ImportFixture, School } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
-describe('an import of rows that do not fit', () => {
+describe('an import with invalid rows', () => {
   let fixture: ImportFixture;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('an import of rows that do not fit', () => {
     ]);
   });
 
-  it('wants messages in order, and conversations of this organization', async () => {
+  it('requires messages in order, and conversations of this organization', async () => {
     const { conversations, conversation_participants, messages } = fixture.school.conversation();
     const answer = { ...messages![0]!, id: id(), reply_to_id: messages![0]!.id };
     const swapped = { conversations: conversations!, conversation_participants: conversation_participants! };
@@ -61,7 +61,7 @@ describe('an import of rows that do not fit', () => {
     ]);
   });
 
-  it('refuses the same key twice', async () => {
+  it('refuses duplicate keys', async () => {
     const subject = { id: UUID, name: 'Physics' };
     const again = { id: UUID.toUpperCase(), name: 'Chemistry' };
     const parent = { parent_id: fixture.school.student.id, student_id: fixture.school.tutor.id };
@@ -76,7 +76,7 @@ describe('an import of rows that do not fit', () => {
     ]);
   });
 
-  it('refuses what must be unique and is not, in the files and with what is there', async () => {
+  it('refuses values that are not unique, within the files and against existing rows', async () => {
     await fixture.load(fixture.school.with({ subjects: [{ id: id(), name: 'Physics' }] }));
     const twin = {
       ...fixture.school.userRow('twin'),
@@ -91,7 +91,7 @@ describe('an import of rows that do not fit', () => {
     ]);
   });
 
-  it('refuses an address or an id that somebody has in another organization, without a word of whom', async () => {
+  it('refuses an address or an id in use at another organization, without saying whose', async () => {
     await fixture.load(fixture.school.files);
     const other = await fixture.database.organization();
     const twin = { ...fixture.school.userRow('twin'), email: fixture.school.tutor.email };
@@ -99,17 +99,17 @@ describe('an import of rows that do not fit', () => {
     expect(
       await fixture.faultsOf({ users: [fixture.school.userRow('new'), twin, fixture.school.student] }, other),
     ).toEqual(['users.ndjson:2: email: is taken by another login']);
-    // Whoever knows no more than the id of a login does not get at the person.
+    // Knowing the id of a login gives no access to the person.
     expect(
       await fixture.faultsOf({ users: [fixture.school.tutor, double], parents: [{ user_id: double.id }] }, other),
     ).toEqual(['users.ndjson:2: id: is taken by another login']);
   });
 
-  it('finds by itself the line that the database refuses', async () => {
+  it('finds the lines that the database rejects', async () => {
     const relation = { tutor_id: fixture.school.tutor.id, student_id: fixture.school.student.id };
     const subjects = Array.from({ length: 9 }, (_, place) => ({ id: id(), name: `Subject ${place}` }));
     const relations = subjects.map((subject): Row => ({ id: id(), ...relation, subject_id: subject.id }));
-    // Null counts as a value here: no two relations of a pair without a subject.
+    // Null counts as a value here, so a pair can have only one relation without a subject.
     for (const place of [1, 4, 7]) relations[place]!.subject_id = null;
     expect(await fixture.faultsOf(fixture.school.with({ subjects, tutor_students: relations }))).toEqual([
       'tutor_students.ndjson:5: tutor_id, student_id, subject_id: is taken',
@@ -118,7 +118,7 @@ describe('an import of rows that do not fit', () => {
     expect(await fixture.database.as(fixture.organization, 'SELECT FROM members')).toEqual([]);
   });
 
-  it('refuses what the rules of the database give to another organization', async () => {
+  it('refuses rows that the database would assign to another organization', async () => {
     await fixture.load(fixture.school.files);
     const other = await fixture.database.organization();
     const { tutor } = fixture.school;
@@ -136,7 +136,7 @@ describe('an import of rows that do not fit', () => {
     ).toEqual(['student_groups.ndjson:1: tutor_id: this student group would belong to another organization']);
   });
 
-  it('refuses an id that another organization has, in every table', async () => {
+  it('refuses ids of another organization, in every table', async () => {
     const theirs = new School();
     const taken = id();
     const group = { id: id(), name: 'Theirs' };
@@ -211,7 +211,7 @@ describe('an import of rows that do not fit', () => {
     ).toEqual(before);
   });
 
-  it('refuses files that are no part of an import', async () => {
+  it('refuses unknown files and empty folders', async () => {
     expect(await fixture.faultsOf({ homeworks: '', api_keys: '' })).toEqual([
       expect.stringMatching(/^api_keys\.ndjson: there is no such file in an import \(users, members, /),
       expect.stringMatching(/^homeworks\.ndjson: there is no such file/),
@@ -219,7 +219,7 @@ describe('an import of rows that do not fit', () => {
     expect(await fixture.faultsOf({})).toEqual([expect.stringMatching(/: has no \.ndjson file$/)]);
   });
 
-  it('wants an organization', async () => {
+  it('requires an existing organization', async () => {
     await expect(fixture.load(fixture.school.files, UUID)).rejects.toThrow(`There is no organization ${UUID}`);
     await expect(fixture.load(fixture.school.files, 'none')).rejects.toThrow(/uuid/);
   });

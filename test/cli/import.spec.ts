@@ -14,7 +14,7 @@ describe('an import', () => {
   beforeEach(() => fixture.renew());
   afterAll(() => fixture.close());
 
-  it('goes through the same rules as every write', async () => {
+  it('follows the same rules as every write', async () => {
     const parent = fixture.school.userRow('parent');
     const conversation = fixture.school.conversation();
     const homework = without(homeworkRow(fixture.school.tutor.id as string), 'organization_id');
@@ -51,7 +51,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('leaves what is there already as it is, also what nobody sees', async () => {
+  it('leaves existing rows unchanged, even those that nobody sees', async () => {
     const idle = fixture.school.userRow('idle');
     const alone = fixture.school.conversation();
     for (const seat of alone.conversation_participants!) seat.left_at = '2026-03-03';
@@ -72,7 +72,7 @@ describe('an import', () => {
     expect(await fixture.database.as(fixture.organization, 'SELECT FROM conversations')).toEqual([]);
   });
 
-  it('adds what is new to what is there', async () => {
+  it('adds new rows to existing ones', async () => {
     await fixture.load(fixture.school.files);
     const subject = { id: id(), name: 'Physics' };
     const relation = {
@@ -105,7 +105,7 @@ describe('an import', () => {
     ).toEqual([{ email: fixture.school.tutor.email, last_name: 'Nguyen' }]);
   });
 
-  it('gives what is left out its default', async () => {
+  it('fills omitted fields with their defaults', async () => {
     const post = { id: id(), brand: 'primary', title: 'News', slug: 'news' };
     await fixture.load({ blog_posts: [post] });
     const [row] = await fixture.database.as(
@@ -152,7 +152,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('takes lines as editors and other systems write them', async () => {
+  it('accepts a byte order mark, CRLF, blank lines and a missing final newline', async () => {
     const subject = (name: string) => JSON.stringify({ id: id(), name });
     const text = `\uFEFF${subject('Physics')}\r\n\r\n  \n${subject('Zoë’s Chemistry')}\r\n${subject('Biology')}`;
     expect(await fixture.load({ subjects: text, classrooms: '' })).toEqual({
@@ -163,7 +163,7 @@ describe('an import', () => {
     expect(rows.map((row) => row.name)).toEqual(['Biology', 'Physics', 'Zoë’s Chemistry']);
   });
 
-  it('takes a long line', async () => {
+  it('accepts a long line', async () => {
     const row = { id: id(), tutor_id: fixture.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
     await fixture.load(fixture.school.with({ session_feedback: [row] }));
     expect(await fixture.database.as(fixture.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
@@ -189,7 +189,7 @@ describe('an import', () => {
     expect(told[0]!.lines).toBe(2);
   });
 
-  it('takes 200,000 lines in little memory', async () => {
+  it('reads 200,000 lines in little memory', async () => {
     const folder = await fixture.write(fixture.school.files);
     const file = await open(join(folder, 'homework.ndjson'), 'w');
     const row = {
@@ -201,7 +201,7 @@ describe('an import', () => {
       await file.appendFile(Array.from({ length: 5_000 }, () => `${JSON.stringify({ ...row, id: id() })}\n`).join(''));
     }
     await file.close();
-    // Refused by its last line: reading all and writing nothing is what this is about.
+    // The last line is invalid, so all lines are read and none is written.
     await appendFile(join(folder, 'homework.ndjson'), '{}\n');
     const before = process.memoryUsage.rss();
     let most = 0;

@@ -5,7 +5,7 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } fr
 import { results, runCli } from '../support/process/cli.js';
 
 describe('migrate', () => {
-  it('migrates an empty database, twice without harm, and takes the last migration back', async () => {
+  it('migrates an empty database once, even if run concurrently, and reverts the last migration', async () => {
     const empty = await createEmptyDatabase();
     const urls = urlsOf(empty);
     try {
@@ -25,9 +25,9 @@ describe('migrate', () => {
     }
   });
 
-  it('migrate --revert asks whoever sits at the terminal, and takes anything but yes for no', async () => {
+  it('migrate --revert asks for confirmation and takes anything but yes as no', async () => {
     const migrated = await createTestDatabase();
-    /** Runs it at a terminal at which this is typed; null closes the terminal (Ctrl-D). */
+    /** Runs it at a terminal with this input; null closes the terminal (Ctrl-D). */
     const answer = async (typed: string | null) => {
       const terminal = Object.assign(new PassThrough(), { isTTY: true });
       const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as never);
@@ -67,7 +67,7 @@ describe('roles', () => {
   });
   afterAll(() => database.drop());
 
-  it('makes the four roles and the database as a superuser; then their owner, who is none, does the rest', async () => {
+  it('creates the four roles and the database as a superuser; the owner, who is none, can do the rest', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     const name = `spec_made_${process.pid}`;
@@ -82,7 +82,7 @@ describe('roles', () => {
     try {
       const early = await runHere(['migrate'], { ...urls, MIGRATION_DATABASE_URL: database.ownerUrl });
       expect(early.stderr).toContain(`The role "${name}_app" of DATABASE_URL does not exist`);
-      // Twice: the second time restores what somebody changed.
+      // The second round restores what somebody changed.
       for (let round = 0; round < 2; round++) {
         const made = await runHere(['roles'], { ...urls, ADMIN_DATABASE_URL: database.adminUrl });
         expect(made).toMatchObject({ code: 0, stderr: '' });
@@ -109,10 +109,10 @@ describe('roles', () => {
   }, 120_000);
 
   it.each([
-    ['two roles are one', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
+    ['two URLs name one role', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
     ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'user, password and'],
     ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
-  ])('makes no roles when %s', async (_what, change, message) => {
+  ])('creates no roles if %s', async (_what, change, message) => {
     const urls = urlsOf(database);
     const settings = { ...urls, ...change(urls.DATABASE_URL), ADMIN_DATABASE_URL: database.adminUrl };
     const { code, stderr } = await runHere(['roles'], settings);

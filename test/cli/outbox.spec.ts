@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const SECRET = 'never-to-be-shown';
 
-describe('the commands for what waits', () => {
+describe('the outbox and hook commands', () => {
   let room: Mailroom;
   let slug: string;
   let folder: string;
@@ -31,7 +31,7 @@ describe('the commands for what waits', () => {
   const settings = () => ({ ...room.settings, MIGRATION_DATABASE_URL: room.database.ownerUrl });
   const cli = (...args: string[]): Promise<CliResult> => runHere(args, settings());
 
-  it('outbox list and show tell everything but addresses and links', async () => {
+  it('outbox list and show hide addresses and links unless asked to reveal them', async () => {
     await room.queue(['ada@example.org'], { payload: { joinUrl: 'https://app.example/join/the-token' } });
     await room.rebuild();
     await room.make.query(
@@ -61,7 +61,7 @@ describe('the commands for what waits', () => {
     expect(await cli('outbox', 'list', '--status', 'lost')).toMatchObject({ code: 1 });
   });
 
-  it('outbox retry queues again what failed or is dead, and says why it does not', async () => {
+  it('outbox retry queues a dead message again, and explains a refusal', async () => {
     await room.queue(['ada@example.org']);
     const { id } = (await room.rows())[0]!;
     expect(await cli('outbox', 'retry', id)).toMatchObject({
@@ -79,7 +79,7 @@ describe('the commands for what waits', () => {
     }
   });
 
-  it('outbox unsuppress lets mail go again', async () => {
+  it('outbox unsuppress allows mail to an address again', async () => {
     await room.make.query(`SELECT suppress_address('ada@example.org', 'smtp_550')`);
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 0 });
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 1 });
@@ -87,7 +87,7 @@ describe('the commands for what waits', () => {
     expect(await room.tally()).toEqual({ queued: 1 });
   });
 
-  it('hook set keeps the secret sealed and shows one that it made, once', async () => {
+  it('hook set encrypts the secret and shows a generated one once', async () => {
     const set = await cli('--json', 'hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
     const target = `organization:${room.organizationId}`;
     expect(results(set.stdout)).toEqual([
@@ -120,18 +120,18 @@ describe('the commands for what waits', () => {
     const shown = (await cli('hook', 'list')).stdout;
     expect(shown).toMatch(/^SITE +ADDRESS +CREATED \(UTC\)\n/);
     expect(shown).toMatch(new RegExp(`^organization:${slug} +https://site\\.example/… +\\d{4}-`, 'm'));
-    // A path may be all the secret that a hosting service knows.
+    // With some hosting services, the path is the only secret.
     expect(shown + set.stdout).not.toMatch(new RegExp(`${own}|example/[^…]`));
     expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 0 });
     expect(await cli('hook', 'remove', '--brand', 'primary')).toMatchObject({ code: 1 });
   });
 
-  it('hook test says whether there is no hook, or the last test was a moment ago', async () => {
+  it('hook test queues one test in ten seconds, and reports a missing hook', async () => {
     const test = () => cli('hook', 'test', '--org', slug);
     expect(await test()).toMatchObject({ code: 1, stderr: 'There is no such hook\n' });
     await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
     expect(await test()).toMatchObject({ code: 0, stdout: expect.stringContaining('Queued a test') as string });
-    // The clock of the database decides: both within its ten seconds, on a slow machine too.
+    // Keeps both tests within ten seconds of the database's clock, even on a slow machine.
     await room.make.query(`UPDATE outbox SET created_at = now() + interval '1 hour' WHERE kind = 'test'`);
     expect(await test()).toMatchObject({
       code: 1,

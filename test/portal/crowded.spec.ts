@@ -5,7 +5,7 @@ import { Admission, BodyBudget } from '@app/serving';
 import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { TestPortal } from '../support/portal/portal.js';
 
-/** One network cannot keep others from the portal, and what is too much gets a page that says when to come back. */
+/** One network cannot crowd out others, and requests beyond the limits get a page that says when to retry. */
 const MOST = 8;
 const [HOSTILE, OTHER] = ['198.51.100.1', '198.51.100.2'];
 const FORM = 'application/x-www-form-urlencoded';
@@ -41,7 +41,7 @@ function ask(path: string, from: string, { method = 'GET', headers = [] as Heade
 const post = (path: string, from: string, body: string) =>
   ask(path, from, { method: 'POST', headers: formHeaders(body.length), body });
 
-/** A form that stops half-way. */
+/** Sends the first part of a form and stops. */
 function beginForm(from: string, length = LONGEST): void {
   const head = bytesOf('/sign-in', {
     method: 'POST',
@@ -83,7 +83,7 @@ async function whileHeld<T>(networks: string[], each: number, work: () => Promis
 }
 
 describe('requests', () => {
-  it('that are too many get a page on every route, and probes go on', async () => {
+  it('beyond the limit get a page on every route, and probes still work', async () => {
     await whileHeld(['198.51.100.3', '198.51.100.4', '198.51.100.5', '198.51.100.6'], MOST / 4, async () => {
       const { calls } = vi.spyOn(Database.prototype, 'lookUp').mock;
       const before = calls.length;
@@ -102,16 +102,16 @@ describe('requests', () => {
     expect([...refused].sort()).toEqual([...new Set(paths)].sort());
   }); // prettier-ignore
 
-  it('of one network have a quarter of the places', async () => {
+  it('of one network get at most a quarter of the capacity', async () => {
     await whileHeld([HOSTILE], MOST / 4, async () => {
       expectBusy(await ask('/sign-in', HOSTILE));
-      // What a client claims before the proxy's own word counts for nothing.
+      // Addresses before the proxy's own entry are ignored.
       expectBusy(await ask('/sign-in', `${OTHER}, ${HOSTILE}`));
       expect((await ask('/sign-in', OTHER)).status).toBe(200);
     });
   });
 
-  it('over IPv6 are counted by subscriber', async () => {
+  it('over IPv6 are counted per /64 network', async () => {
     await whileHeld(['2001:db8:1:1::1'], MOST / 4, async () => {
       expectBusy(await ask('/sign-in', '2001:db8:1:1:ffff::2'));
       expect((await ask('/sign-in', '2001:db8:1:2::1')).status).toBe(200);
@@ -120,14 +120,14 @@ describe('requests', () => {
 });
 
 describe('half-sent forms', () => {
-  it('take no place', async () => {
+  it('do not count as requests in flight', async () => {
     for (let count = 0; count < 3 * MOST; count++) beginForm(HOSTILE, 100);
     await vi.waitFor(() => expect(portal.app.get(BodyBudget).state.bytes).toBe(3 * MOST * 100));
     expect(portal.app.get(Admission).inFlight).toBe(0);
     expect((await post('/sign-in', HOSTILE, 'email=&password=')).status).toBe(422);
   });
 
-  it('of one network hold 4 MiB at most, and those of others are read', async () => {
+  it('of one network use at most 4 MiB, and other networks are still served', async () => {
     for (let count = 0; count < 128; count++) beginForm(HOSTILE);
     await vi.waitFor(() => expect(portal.app.get(BodyBudget).state.bytes).toBe(128 * LONGEST));
     expectBusy(await post('/sign-in', HOSTILE, 'email=&password='));
@@ -136,7 +136,7 @@ describe('half-sent forms', () => {
   });
 });
 
-it('hashing for one network leaves time for others, and what is too much is refused', { timeout: 60_000 }, async () => {
+it('hashing for one network does not delay others, and excess sign-ins are refused', { timeout: 60_000 }, async () => {
   const release = Promise.withResolvers<undefined>();
   const wide = await TestPortal.start({ TRUST_PROXY: 'true' });
   try {
@@ -171,7 +171,7 @@ it('hashing for one network leaves time for others, and what is too much is refu
   }
 });
 
-describe('what is too long', () => {
+describe('oversized requests', () => {
   it.each([
     ['a cookie', '/sign-in', [['Cookie', `session=${'a'.repeat(20_000)}`]] as Headers],
     ['a query', `/sign-in?next=${'a'.repeat(20_000)}`, []],
@@ -193,14 +193,14 @@ describe('what is too long', () => {
     ['one name, again and again', 'email=a&'.repeat(LONGEST / 8).slice(0, LONGEST), 413],
     ['one name, 200 times', Array(200).fill('email=a').join('&'), 400],
     ['a compressed one', '\x1f\x8b\x08', 400],
-  ])('a form of %s is refused', async (what, body, status) => {
+  ])('a form is refused: %s', async (what, body, status) => {
     const encoding: Headers = what === 'a compressed one' ? [['Content-Encoding', 'gzip']] : [];
     const headers = [...formHeaders(body.length), ...encoding];
     const answer = await ask('/sign-in', OTHER, { method: 'POST', headers, body });
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
   });
 
-  it('a form in chunks that turns out to be too long is refused', async () => {
+  it('a chunked form that is too long is refused', async () => {
     const headers: Headers = [['Sec-Fetch-Site', 'same-origin'], ['Content-Type', FORM], ['Transfer-Encoding', 'chunked']];
     const chunk = `${(40_000).toString(16)}\r\n${'a'.repeat(40_000)}\r\n0\r\n\r\n`;
     expect((await ask('/sign-in', OTHER, { method: 'POST', headers, body: chunk })).status).toBe(413);

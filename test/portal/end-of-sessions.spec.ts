@@ -29,7 +29,7 @@ async function addPasskey(userId: string): Promise<Buffer> {
   return credential;
 }
 
-/** Every way in which somebody else comes to what a login was opened with. */
+/** Every way in which the credentials of a login change or another person takes it over. */
 const ENDS: [string, (on: pg.Client, userId: string, email: string) => Promise<unknown>][] = [
   [
     'whoever proves the address takes the login over',
@@ -85,8 +85,8 @@ const waiting = () =>
 describe.each([
   ['a password', (id: string) => portal.setPassword(id)],
   ['a passkey alone', (id: string) => addPasskey(id)],
-  ['nothing yet', () => Promise.resolve()],
-])('the sessions of a login that is opened by %s end', (_what, open) => {
+  ['no credential yet', () => Promise.resolve()],
+])('the sessions of a login with %s end', (_what, open) => {
   it.each(ENDS)('when %s', async (_how, end) => {
     const { user, cookie } = person;
     await open(user.id);
@@ -95,11 +95,11 @@ describe.each([
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
-  it.each(ENDS)('even if they began after this: %s', async (_how, end) => {
+  it.each(ENDS)('even if they began after the start of the transaction in which %s', async (_how, end) => {
     const { user } = person;
     await open(user.id);
     await onOwner(async (client) => {
-      // The transaction's time is before that of the session.
+      // The transaction's now() is earlier than the session.
       await client.query('BEGIN');
       await client.query('SELECT now()');
       const later = await portal.session(user.id);
@@ -110,14 +110,14 @@ describe.each([
   });
 });
 
-describe('a sign-in that is under way', () => {
-  it.each(ENDS)('opens no session when meanwhile %s', async (_how, end) => {
+describe('a sign-in in progress', () => {
+  it.each(ENDS)('opens no session if meanwhile %s', async (_how, end) => {
     const { user } = person;
     await portal.setPassword(user.id);
     await onOwner(async (client) => {
       await client.query('BEGIN');
       await end(client, user.id, user.email);
-      // The former password still counts for whoever looks now.
+      // The old password is still valid until the commit.
       const answer = portal.post('/sign-in', { email: user.email, password: PASSWORD }).then((sent) => sent);
       await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: 20_000 });
       await client.query('COMMIT');
@@ -127,7 +127,7 @@ describe('a sign-in that is under way', () => {
     expect(await portal.make.query('SELECT FROM portal_sessions WHERE user_id = $1', [user.id])).toEqual([]);
   });
 
-  it('opens one only with what opens the login', async () => {
+  it('opens a session only with a current credential of the login', async () => {
     const { user } = person;
     const stranger = await portal.someone('owner');
     await portal.setPassword(user.id);

@@ -44,7 +44,7 @@ const auditOf = async ({ organization }: Someone) =>
     [organization.id],
   );
 
-/** Sends the form of the page that asks first. */
+/** Confirms the replacement of the secret. */
 async function rotate(someone: Someone): Promise<string> {
   const { text } = await portal.get(`${pathOf(someone)}/rotate`, someone.cookie).expect(200);
   const version = /name="version" value="([^"]+)"/.exec(text)![1]!;
@@ -52,7 +52,7 @@ async function rotate(someone: Someone): Promise<string> {
 }
 
 describe('Build hook', () => {
-  it('is added once: the secret is shown on that page alone, the path on none', async () => {
+  it('is added once: only that page shows the secret, and no page shows the path', async () => {
     const someone = await portal.someone('admin');
     expect(await look(someone)).toContain('No calls yet');
     const secret = secretIn((await add(someone).expect(200)).text)!;
@@ -63,7 +63,7 @@ describe('Build hook', () => {
     expect(html).not.toContain(secret);
     expect(html).not.toContain('/build<');
     expect(html).toContain(new URL(site.url).origin);
-    // A browser that sends the form again changes nothing.
+    // Sending the form again changes nothing.
     const again = await add(someone, 'https://other.example/').expect(422);
     expect(again.text).toContain('There already is a build hook');
     expect((await hookOf(someone))!.url).toBe(site.url);
@@ -85,7 +85,7 @@ describe('Build hook', () => {
     expect(await hookOf(someone)).toBeUndefined();
   });
 
-  it('is tested: the call is signed, is no rebuild, and its outcome is shown', async () => {
+  it('can be tested: the call is signed, is not a rebuild, and its result is shown', async () => {
     const someone = await portal.someone('owner');
     const secret = secretIn((await add(someone)).text)!;
     const test = () => portal.post(`${pathOf(someone)}/test`, {}, someone.cookie).expect(303);
@@ -109,7 +109,7 @@ describe('Build hook', () => {
     expect(html).toContain('Given up');
   });
 
-  it('gets a new secret beside the former one, once for each form', async () => {
+  it('gets a new secret beside the old one, once per form', async () => {
     const someone = await portal.someone('owner');
     const first = secretIn((await add(someone)).text)!;
     const { text } = await portal.get(`${pathOf(someone)}/rotate`, someone.cookie).expect(200);
@@ -130,7 +130,7 @@ describe('Build hook', () => {
     ]);
   });
 
-  it('is removed after a question, and can be added again', async () => {
+  it('is removed after confirmation, and can be added again', async () => {
     const someone = await portal.someone('owner');
     await add(someone);
     await portal.get(`${pathOf(someone)}/remove`, someone.cookie).expect(200);
@@ -172,7 +172,7 @@ describe('in a browser', () => {
   });
   afterAll(() => browser.stop());
 
-  it('people add, test, replace and remove without JavaScript', async () => {
+  it('an owner adds, tests, replaces and removes a hook without JavaScript', async () => {
     const someone = await portal.someone('owner');
     const page = await browser.visit(portal, { cookie: someone.cookie, javaScript: false });
     await page.goto(pathOf(someone));
@@ -195,7 +195,7 @@ describe('in a browser', () => {
     expect(await page.getByLabel('Address').inputValue()).toBe('');
   });
 
-  it('axe finds nothing, at two widths, light and dark', async () => {
+  it('pages fit and pass axe, at two widths and in both colour schemes', async () => {
     const [bare, someone] = [await portal.someone('owner'), await portal.someone('owner')];
     await add(someone);
     await rotate(someone);

@@ -7,7 +7,7 @@ import { busyOffice, joinPages } from '../support/portal/join-states.js';
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen';
 
-/** Names as people could give them: markup, a long word, right-to-left text, an override that is not closed, emoji. */
+/** Names as people may enter them: markup, a long word, right-to-left text, an unclosed override, emoji. */
 const NAMES = ['<img src=x onerror=alert(1)>&quot;', `${LONG}${LONG}`.slice(0, 100), 'מיה لينا', '\u202eeve', '👩‍👩‍👧‍👦🦄'];
 
 let desk: JoinDesk;
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const sql = (statement: string, ...values: unknown[]) => desk.portal.make.query(statement, values);
 
-/** Gives every record that has a name one of these. */
+/** Gives one of these to every record with a name. */
 async function rename(): Promise<void> {
   const name = (shift: number) => `($1::text[])[1 + (${shift} + abs(hashtext(id::text))) % ${NAMES.length}]`;
   for (const table of ['api_keys', 'classrooms', 'student_groups', 'passkeys'])
@@ -51,7 +51,7 @@ const cookiesIn = (header: string) =>
     .map((pair) => pair.split('='))
     .map(([name = '', value = '']) => ({ name, value, url: desk.portal.url }));
 
-/** What is wrong with the page that is open: it scrolls sideways, or a name has become an element of it. */
+/** Faults of the open page: it scrolls sideways, or a name has become an element. */
 async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const width of [320, 1440]) {
@@ -64,7 +64,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-it('names of every kind are shown as they are, and fit, on every page', { timeout: 120_000 }, async () => {
+it('every page shows any name as text and fits its window', { timeout: 120_000 }, async () => {
   const busy = await busyOffice(desk);
   office = busy.office;
   const { owner, base } = busy;

@@ -28,7 +28,7 @@ const tieOf = async (userId: string, at = office) => {
   return tie?.status;
 };
 
-/** Sets a new password by a link of a mail. @returns the browser, which is signed in then */
+/** Sets a new password with a mailed link. @returns the browser, now signed in */
 async function resetPassword(email: string): Promise<Visitor> {
   const visitor = desk.visitor();
   await visitor.post('/forgot-password', { email });
@@ -38,8 +38,8 @@ async function resetPassword(email: string): Promise<Visitor> {
   return visitor;
 }
 
-describe('invitations that wait', () => {
-  it('are shown after a reset that proved the address, and accepted by a button', async () => {
+describe('open invitations', () => {
+  it('are shown after a reset that proves the address, and can be accepted', async () => {
     const email = newAddress();
     await desk
       .visitor()
@@ -65,7 +65,7 @@ describe('invitations that wait', () => {
     expect(rows.at(-1)).toEqual({ user_id: id, details: { user_id: id, as: 'member' } });
   });
 
-  it('can be declined, which hides the person', async () => {
+  it('can be declined, which archives the membership and reveals nothing', async () => {
     const person = await desk.person();
     await office.inviteOne(studentRow({ email: person.email, first_name: 'Supplied', last_name: 'Name' }));
     const visitor = await desk.signedIn(person.id);
@@ -79,7 +79,7 @@ describe('invitations that wait', () => {
     });
   });
 
-  it('are neither shown to nor accepted by somebody whose address is not proven', async () => {
+  it('are neither shown to nor accepted by a person with an unproven address', async () => {
     const person = await desk.person({ verified: false });
     const elsewhere = await desk.office();
     await desk.portal.make.member(elsewhere.id, { user: person });
@@ -108,7 +108,7 @@ describe('invitations that wait', () => {
 });
 
 describe('a tutor who waits for approval', () => {
-  it('is not let in by a new password: not by what waits, nor by the code again', async () => {
+  it('cannot get in with a new password, an open invitation or the code again', async () => {
     const [email, code] = [newAddress(), await desk.invite(office, TUTOR)];
     await desk.visitor().post(`/join/${code}`, registration(email));
     const [login] = await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email);

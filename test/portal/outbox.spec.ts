@@ -57,14 +57,14 @@ const suppress = (address: string, sender: Someone | null) =>
   portal.make.query(`SELECT suppress_address($1, 'smtp_550', $2::uuid)`, [address, sender?.organization.id ?? null]);
 
 describe('Outbox', () => {
-  it('has words for every kind of mail that organizations send', () => {
+  it('has a label for every kind of mail that organizations send', () => {
     const missing = EMAIL_KINDS.filter(
       (kind) => !(kind in MAIL_KINDS) && !/password|passkey|sign_in|owner_welcome/.test(kind),
     );
     expect(missing).toEqual([]);
   });
 
-  it('says that there is nothing', async () => {
+  it('says so if there are no mails', async () => {
     const { text } = await portal.get(pathOf(owner), owner.cookie).expect(200);
     expect(text).toContain('No emails yet');
   });
@@ -87,11 +87,11 @@ describe('Outbox', () => {
     expect(await look('?status=dead')).toContain('dead@example.org');
     expect(await look('?status=dead')).not.toContain('queued@example.org');
     expect(await look('?status=suppressed')).toContain('No such email');
-    // What is no status is no filter.
+    // Invalid filters are ignored.
     expect(await look('?status=lost&before=x')).toContain('queued@example.org');
   });
 
-  it('pages by place', async () => {
+  it('pages by keyset', async () => {
     const someone = await portal.someone('owner');
     for (let n = 0; n < 60; n++)
       await mail(someone, { recipient: `n${n}@example.org`, age: `${Math.floor(n / 4)} hours` });
@@ -106,7 +106,7 @@ describe('Outbox', () => {
     expect(new Set(seen).size).toBe(60);
   });
 
-  it('queues failed and dead mails again, with a full set of tries and an audit row', async () => {
+  it('queues failed and dead mails again, with all attempts left and an audit row', async () => {
     const someone = await portal.someone('owner');
     for (const status of ['failed', 'dead']) {
       const id = await mail(someone, { status, problem: 'timeout' });
@@ -120,7 +120,7 @@ describe('Outbox', () => {
     expect(rows).toMatchObject([{ operation: 'retry_mail', by: someone.user.id }, { operation: 'retry_mail' }]);
   });
 
-  it('is for owners and admins of this organization: ids of others are 404 and change nothing', async () => {
+  it('is for owners and admins, and returns 404 for mails of other organizations', async () => {
     const [other, tutor] = [
       await portal.someone('owner'),
       await portal.someone('tutor', { organization: owner.organization }),
@@ -142,7 +142,7 @@ describe('suppressed addresses', () => {
   const left = async (address: string) =>
     (await portal.make.query('SELECT FROM suppressions WHERE email_normalized = $1', [address])).length;
 
-  it('are seen and lifted by those whose mail they held back, with an audit row without the address', async () => {
+  it('are shown to and lifted by the organization whose mail was refused, with an audit row without the address', async () => {
     const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];
     await suppress('gone@example.org', mine);
     await suppress('elsewhere@example.org', theirs);
@@ -176,7 +176,7 @@ describe('in a browser', () => {
   });
   afterAll(() => browser.stop());
 
-  it('axe finds nothing, at two widths, light and dark, and a mail is tried again without JavaScript', async () => {
+  it('the page fits and passes axe in every look, and retries a mail without JavaScript', async () => {
     const someone = await portal.someone('owner');
     await mail(someone, { recipient: 'mia.nguyen@example.org' });
     await mail(someone, {

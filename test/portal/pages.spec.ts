@@ -12,7 +12,7 @@ let owner: Someone;
 /** Links for setting a password, by the page that they open. */
 const links: Record<string, string> = {};
 
-/** Set to a folder, the pages can be looked at there. */
+/** A folder for screenshots, if set. */
 const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function linkOf(userId: string): Promise<string> {
   return `/password/${secret}`;
 }
 
-/** Where people see what: every page that can be opened without an id, and some states of others. */
+/** Every page that can be opened without an id, and some states of others. */
 function visits(): { name: string; path: string; cookie?: string }[] {
   const pages = portal.routes().filter(({ method, access }) => method === 'GET' && access !== 'probe');
   const open = pages.filter(({ path }) => !path.replace(':slug', '').includes(':'));
@@ -77,7 +77,7 @@ function fits(page: Page): Promise<boolean> {
 }
 
 describe('every page', () => {
-  it('has nothing that axe finds wrong, and fits its window, at two widths and in both colour schemes', async () => {
+  it('passes axe and fits its window, at two widths and in both colour schemes', async () => {
     for (const { name, path, cookie } of visits()) {
       const page = await pageOf(cookie);
       const faults: string[] = [];
@@ -93,13 +93,13 @@ describe('every page', () => {
         expect([name, width, colorScheme, await axeFaults(page)]).toEqual([name, width, colorScheme, []]);
         expect([name, width, await fits(page)]).toEqual([name, width, true]);
       });
-      // The browser says of a page that it answered 404.
+      // The browser logs pages that return 404.
       expect([name, faults.filter((fault) => !fault.includes('status of 404'))]).toEqual([name, []]);
       page.removeAllListeners();
     }
   });
 
-  it('can be used at 320 px, and reached from the keyboard alone', async () => {
+  it('fits 320 px and starts with a link to skip to the content', async () => {
     for (const { name, path, cookie } of visits()) {
       const page = await pageOf(cookie);
       await page.setViewportSize({ width: 320, height: 900 });
@@ -126,7 +126,7 @@ describe('signing in', () => {
     await page.context().close();
   });
 
-  it('says what is wrong, and keeps the address', async () => {
+  it('shows the error and keeps the address', async () => {
     const page = await browser.visit(portal, { javaScript: false });
     await page.goto('/sign-in');
     await page.getByLabel('Email address').fill('owner@example.org');

@@ -18,14 +18,14 @@ afterAll(async () => {
 });
 
 describe('a passkey', () => {
-  it('is added, signs in, is renamed and removed, and then signs in no more', async () => {
+  it('can be added, used to sign in, renamed and removed', async () => {
     const page = await browser.visit(portal, { cookie: owner.cookie });
     await addAuthenticator(page);
     await page.goto('/account');
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('The passkey was added').waitFor();
     expect(await page.getByText('never used').count()).toBe(1);
-    // The same device again is told so.
+    // The same device cannot be added twice.
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('This device has a passkey for you already.').waitFor();
 
@@ -53,7 +53,7 @@ describe('a passkey', () => {
     await page.context().close();
   });
 
-  it('that is added after the session ended leads to the sign-in, and back to the account', async () => {
+  it('added after the session ended leads to the sign-in, which returns to the account', async () => {
     const page = await browser.visit(portal, { cookie: (await portal.someone('owner')).cookie });
     await addAuthenticator(page);
     await page.goto('/account');
@@ -63,7 +63,7 @@ describe('a passkey', () => {
     await page.context().close();
   });
 
-  it('serves one answer for each challenge, of the browser that got it and for what it was given', async () => {
+  it('answers each challenge once, in the browser and for the purpose that it was issued for', async () => {
     const page = await browser.visit(portal, { cookie: (await portal.someone('admin')).cookie });
     await addAuthenticator(page);
     await page.goto('/account');
@@ -92,7 +92,7 @@ describe('a passkey', () => {
     await page.context().close();
   });
 
-  it('is not added by a session that somebody’s proof of the address ends meanwhile', async () => {
+  it('is not added if a proof of the address ends the session meanwhile', async () => {
     const { user, cookie } = await portal.someone('owner');
     await portal.make.query(`UPDATE portal_sessions SET created_at = now() - interval '1 minute' WHERE user_id = $1`, [
       user.id,

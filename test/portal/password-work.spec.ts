@@ -22,7 +22,7 @@ afterAll(async () => {
   await desk.close();
 });
 
-/** Resolves when the portal waits for what is locked. */
+/** Resolves when the portal waits for the lock. */
 const waiting = () =>
   vi.waitFor(async () => {
     const { rows } = await lock.query(
@@ -31,11 +31,11 @@ const waiting = () =>
     expect(rows).toHaveLength(1);
   });
 
-describe('while one waits for the database', () => {
+describe('while a request waits for the database', () => {
   it.each([
     ['who joins', 'SELECT FROM invites FOR UPDATE'],
     ['who sets a password with a link', 'SELECT FROM users FOR UPDATE'],
-  ])('somebody %s leaves the hashing of passwords to others of the same network', async (who, locked) => {
+  ])('a person %s does not block password hashing for others in the same network', async (who, locked) => {
     const visitor = desk.visitor();
     const other = new Visitor(desk.portal, undefined, visitor.network);
     const { email } = await desk.person();
@@ -59,7 +59,7 @@ describe('while one waits for the database', () => {
   });
 });
 
-describe('somebody who sends the form twice', () => {
+describe('a person who sends the form twice', () => {
   it('joins once and does not see a wrong-password error', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const email = newAddress();

@@ -6,7 +6,7 @@ import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { cookieOf, PASSWORD, type Someone, type TestPortal } from '../support/portal/portal.js';
 
-/** What people and browsers tell the portal stays there: in no log, and secrets neither in the database nor on a page of an error. */
+/** What people and browsers send appears in no log, and secrets neither in the database nor on error pages. */
 const CANARY = /(?:stored|sent)canary/i;
 const [STORED, SENT] = ['StoredCanary', 'SentCanary'];
 
@@ -20,7 +20,7 @@ interface Line {
 let desk: JoinDesk;
 let portal: TestPortal;
 let owner: Someone;
-/** Each text that nobody but its owner may see, by what it is. */
+/** Every secret, by its kind. */
 const secrets = new Map<string, string>([['password', PASSWORD]]);
 const answers: RawAnswer[] = [];
 const expected: { id: string; route: string; status: number }[] = [];
@@ -47,7 +47,7 @@ async function linkIn(email: string): Promise<string> {
   return new URL(payload.joinUrl!).pathname;
 }
 
-it('the portal makes and takes every kind of secret', { timeout: 120_000 }, async () => {
+it('the portal creates and accepts every kind of secret', { timeout: 120_000 }, async () => {
   secrets.set('session', valueOf(owner.cookie));
   const office = await desk.office();
   const token = await desk.invite(office, { scope: 'organization', role: 'student', email: `${STORED}2@example.org` });
@@ -91,7 +91,7 @@ async function ask(
   expected.push({ id, route, status: answer.status });
 }
 
-it('each request on each route has one line: its id, its template, its status, and nothing that it said', async () => {
+it('each request on each route logs one line with its id, route template and status, and nothing it sent', async () => {
   const word = encodeURIComponent(`${SENT} mia@example.org\r\n{"msg":"request","request_id":"forged"}`);
   const personal: [string, string][] = [
     ['User-Agent', SENT],
@@ -108,7 +108,7 @@ it('each request on each route has one line: its id, its template, its status, a
     const body = method === 'GET' ? '' : form;
     await ask(method, `${odd}?${word}=${word}&next=${word}`, { route, headers: [own, ...personal], body });
     await ask(method, odd, { route, headers: [own, ['Cookie', `session=${SENT}; flash=${SENT}; join=${SENT}`]], body });
-    // Signs out, or ends the session.
+    // These end the session.
     if (!/sign-out|sessions|password|passkey/.test(path)) await ask(method, real, { route, headers: [own, ['Cookie', owner.cookie]], body }); // prettier-ignore
     if (method !== 'GET') await ask(method, odd, { route, headers: [['Origin', `https://${SENT}.example`]], body });
     if (method !== 'GET') await ask(method, odd, { route, headers: [own], body: `${form}${'a'.repeat(40_000)}` });
@@ -117,7 +117,7 @@ it('each request on each route has one line: its id, its template, its status, a
   await ask('GET', `/${word}/${SENT}`);
   await ask('GET', `/sign-in?next=%`, { route: '/sign-in' });
   expect(answers.filter(({ status }) => status >= 500 || status === 0)).toEqual([]);
-  // Refused below the application.
+  // Refused before they reach the application.
   for (const bytes of [`GET /${SENT} HTTP/1.1\r\nX-A : ${SENT}\r\n\r\n`, bytesOf(`/join/${SENT.repeat(2_000)}`)]) {
     answers.push(await exchange(portal.port, bytes));
   }
@@ -130,7 +130,7 @@ it('each request on each route has one line: its id, its template, its status, a
   expect([...new Set(said.flatMap((line) => Object.keys(line)))].filter((field) => !allowed.includes(field))).toEqual([]);
 }, 120_000); // prettier-ignore
 
-it('a failure shows its cause neither on the page nor in the log', async () => {
+it('a failure reveals no personal data on the page or in the log', async () => {
   const failing = vi.spyOn(SignIn.prototype, 'withPassword').mockImplementation((email, password) => {
     const quoting = { code: '23505', detail: `Key (email)=(${email}) exists`, where: password, routine: '_bt_check_unique' };
     return Promise.reject(Object.assign(new Error(`${email} ${password}`), quoting));
@@ -150,7 +150,7 @@ it('the log contains no personal data and no secret', () => {
   expect(lines().filter(({ request_id }) => request_id === 'forged')).toEqual([]);
 });
 
-it('pages of errors hold nothing that was sent, and no secret', () => {
+it('error pages contain nothing that was sent, and no secret', () => {
   const errors = answers.filter(({ status }) => status >= 400 && status !== 422);
   expect(errors.length).toBeGreaterThan(100);
   for (const { body } of errors) {
@@ -159,7 +159,7 @@ it('pages of errors hold nothing that was sent, and no secret', () => {
   }
 });
 
-it('the database holds no secret, in no encoding', async () => {
+it('the database contains no secret in any encoding', async () => {
   const tables = await portal.make.query<{ name: string }>(
     `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace`,
   );

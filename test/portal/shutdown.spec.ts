@@ -65,7 +65,7 @@ it('SIGTERM fails readiness and ends each connection with its answer, while page
   expect(process.ended).toBeNull();
 });
 
-it('pages and forms in flight finish, nothing new is taken, and the next process knows the session', { timeout: 60_000 }, async () => {
+it('requests in flight finish, new connections are refused, and the next process knows the session', { timeout: 60_000 }, async () => {
   await start();
   const lock = new pg.Client({ connectionString: portal.database.adminUrl });
   await lock.connect();
@@ -86,7 +86,7 @@ it('pages and forms in flight finish, nothing new is taken, and the next process
   expect((await ask(organization())).status).toBe(200);
 }); // prettier-ignore
 
-it('drops nothing that browsers send meanwhile', { timeout: 60_000 }, async () => {
+it('drops no request while it shuts down', { timeout: 60_000 }, async () => {
   await start();
   const statuses: number[] = [];
   const failures: string[] = [];
@@ -111,7 +111,7 @@ it('drops nothing that browsers send meanwhile', { timeout: 60_000 }, async () =
   expect(await process.exit).toBe(0);
 });
 
-it('a Redis that is away makes no difference', async () => {
+it('the portal runs without Redis', async () => {
   await start({ REDIS_URL: 'redis://127.0.0.1:1' });
   expect((await ask('/health/ready')).status).toBe(200);
   expect((await ask(organization())).status).toBe(200);

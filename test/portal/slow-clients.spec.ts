@@ -3,7 +3,7 @@ import { SLOW_CLIENT_LIMITS } from '@app/serving';
 import { bytesOf } from '../support/http/raw-http.js';
 import { TestPortal } from '../support/portal/portal.js';
 
-/** Slow clients of every form, with short limits. `test/faults/portal-slow-clients.spec.ts` has the real ones. */
+/** Slow clients of every form, with short limits. `test/faults/portal-slow-clients.spec.ts` has the real limits. */
 const LIMITS = { ...SLOW_CLIENT_LIMITS, headers: 500, body: 1_000, upload: 60_000, check: 100 };
 
 let portal: TestPortal;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.stop());
 
-/** Sends a byte from time to time, for as long as the server lets it. @returns what came back */
+/** Sends a byte every 50 ms until the server closes the connection. @returns the answer */
 async function drip(bytes: string): Promise<string> {
   const socket = connect(portal.port, '127.0.0.1').on('error', () => undefined);
   let text = '';
@@ -25,7 +25,7 @@ async function drip(bytes: string): Promise<string> {
   return text;
 }
 
-it('cuts slow headers and slow forms, on every route, with a page that says so', { timeout: 60_000 }, async () => {
+it('cuts off slow headers and slow forms on every route, with a page that says so', { timeout: 60_000 }, async () => {
   const forms = portal.routes().filter(({ method }) => method !== 'GET');
   const types = ['application/x-www-form-urlencoded', 'application/json'];
   const halves = forms.map(({ method, path }, index) =>
@@ -48,14 +48,14 @@ it('cuts slow headers and slow forms, on every route, with a page that says so',
   }
 });
 
-it('waits for no form that nobody will read', async () => {
+it('refuses a cross-site form without waiting for its body', async () => {
   const answer = await drip(
     bytesOf('/sign-in', { method: 'POST', headers: [['Content-Type', 'application/x-www-form-urlencoded'], ['Content-Length', '1000']] }), // prettier-ignore
   );
   expect(answer).toMatch(/^HTTP\/1\.1 403 .*This form was not sent from here/s);
 });
 
-it('a line in the log tells of each that was cut, and nothing of what it sent', async () => {
+it('logs each client that was cut off, and nothing of what it sent', async () => {
   await drip('GET /join/secret-of-a-link HTTP/1.1\r\nHost: a\r\nCookie: session=secret-of-a-session');
   await vi.waitFor(() => expect(portal.logged.join('')).toContain('"fault":"ERR_HTTP_REQUEST_TIMEOUT"'));
   expect(portal.logged.join('')).not.toMatch(/secret-of/);

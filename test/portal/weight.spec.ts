@@ -4,7 +4,7 @@ import type { Office } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice, joinPages } from '../support/portal/join-states.js';
 
-/** HTML with its style, scripts and pictures, for a browser that has none of them yet, without compression. */
+/** HTML with its styles, scripts and images, uncompressed and uncached. */
 const MOST_BYTES = 60_000;
 
 let desk: JoinDesk;
@@ -41,7 +41,7 @@ async function fill(): Promise<void> {
     await desk.api.keys.create(at, { name: `${LONG} ${more}`, scopes: ['read', 'write'] });
   }
   await fillAccount();
-  // Keys of half a year, of which the programs of a week use some.
+  // Half a year of keys, some of them used in the last week.
   await make.query(
     `INSERT INTO api_keys (id, organization_id, name, first_four, last_four, key_hash, scopes, revoked_at, last_used_at)
      SELECT gen_random_uuid(), $1, $2 || n, 'aaaa', 'bbbb', sha256(n::text::bytea), '{read}', now(),
@@ -69,7 +69,7 @@ async function fill(): Promise<void> {
   );
 }
 
-/** The owner has signed in everywhere, has every passkey, and is invited by everybody. */
+/** Gives the owner many sessions, passkeys and invitations. */
 async function fillAccount(): Promise<void> {
   const { make } = desk.portal;
   const [owner] = await make.query<{ user_id: string }>(
@@ -102,7 +102,7 @@ async function fillAccount(): Promise<void> {
 interface Measured {
   page: string;
   bytes: number;
-  /** What the server took, by its own log. */
+  /** As the server logged it. */
   ms: number;
 }
 
