@@ -52,7 +52,7 @@ function firstSegments(text: string): string[] {
   return paths.flatMap((path) => path.split('/').find((part) => part !== '') ?? []);
 }
 
-describe('who may import whom', () => {
+describe('imports', () => {
   it('apps never import apps, and nothing imports tests', () => {
     expect(
       breaches(/^apps\//, (imported, importer) => /^apps\//.test(imported) && appOf(imported) !== appOf(importer)),
@@ -60,7 +60,7 @@ describe('who may import whom', () => {
     expect(breaches(/./, (imported) => /^(test|bench)\//.test(imported))).toEqual([]);
   });
 
-  it('libraries never import apps, and know each other in one direction', () => {
+  it('libraries never import apps, and import each other only as listed', () => {
     const may: Record<string, string[]> = {
       concurrency: [],
       config: [],
@@ -84,7 +84,7 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('a library is imported by its name from outside, by relative paths from inside', () => {
+  it('a library is imported by its name from outside and by relative paths from inside', () => {
     expect(
       breaches(/./, (imported, importer) => /^libs\//.test(imported) && libOf(imported) !== libOf(importer)),
     ).toEqual([]);
@@ -92,7 +92,7 @@ describe('who may import whom', () => {
     expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
   });
 
-  it('inside the API, the module imports every room, resources import those below them, and these import only http', () => {
+  it('inside the API, the module may import every folder, resources those below them, and these only http', () => {
     const below: Record<string, string[]> = {
       http: [],
       health: ['http'],
@@ -122,7 +122,7 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('inside the portal: the module imports the areas, the areas import web; never back, and web knows no area', () => {
+  it('inside the portal, only the module may import its siblings, and web imports no area', () => {
     expect(breaches(/^apps\/portal\/src\/web\//, (imported) => /^apps\/portal\/src\/(?!web\/)/.test(imported))).toEqual(
       [],
     );
@@ -131,7 +131,7 @@ describe('who may import whom', () => {
     );
   });
 
-  it('a resource imports of another only its module and its service, and the graph has no cycle', () => {
+  it('a resource imports only the module and service of another, without cycles', () => {
     const between = (imported: string, importer: string) =>
       resourceOf(imported) !== undefined && resourceOf(imported) !== resourceOf(importer);
     const resources = /^apps\/api\/src\/resources\//;
@@ -152,7 +152,7 @@ describe('who may import whom', () => {
   });
 });
 
-describe('one place for one thing', () => {
+describe('one place for each thing', () => {
   const files = (pattern: RegExp, among = product) =>
     among.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 
@@ -169,24 +169,24 @@ describe('one place for one thing', () => {
     expect(files(/\{ error: \{|\{ detail:/)).toEqual(['apps/api/src/http/errors/error-formats.ts']);
   });
 
-  it('has no barrels but the libraries’ and the list of migrations', () => {
+  it('has no barrels except those of libraries and migrations', () => {
     const indexes = product.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'));
     const allowed = /^libs\/([^/]+\/src|database\/src\/migrations)\/index\.ts$/;
     expect(indexes.filter((path) => !allowed.test(path))).toEqual([]);
   });
 
-  it('has no drawers for things without a home', () => {
+  it('has no folder for miscellany', () => {
     const drawer = /(^|\/)(common|shared|utils?|helpers?)(\/|\.ts$)/;
     expect(product.map(({ path }) => path).filter((path) => drawer.test(path))).toEqual([]);
   });
 
-  it('a resource has only the kinds of file that the house lists', () => {
+  it('a resource has only the listed kinds of file', () => {
     const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
   });
 
-  it('a resource’s folder is named after the first segment of a path that it serves', () => {
+  it('a resource’s folder is named after the first segment of its paths', () => {
     const segments = new Map<string, string[]>();
     for (const { path, text } of product) {
       const folder = resourceOf(path);
@@ -196,14 +196,14 @@ describe('one place for one thing', () => {
     expect([...segments].flatMap(([folder, served]) => (served.includes(folder) ? [] : [folder]))).toEqual([]);
   });
 
-  it('no file is two: 300 lines at most', () => {
+  it('no file has more than 300 lines', () => {
     const long = product.filter(
       ({ path, text }) => !/\/migrations\/|\/tables\.ts$/.test(path) && text.split('\n').length > 301,
     );
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
-  it('never synchronizes a schema, and no test is left out', () => {
+  it('never synchronizes a schema, and skips no test', () => {
     expect(files(/synchronize:\s*true/, sources)).toEqual([]);
     expect(
       files(

@@ -11,7 +11,7 @@ const example = readFileSync(fileURLToPath(new URL('../.env.example', import.met
 const documented = parseEnv(example);
 
 describe('.env.example', () => {
-  it('lists exactly the variables that are read, in their order, each with a comment', () => {
+  it('lists exactly the settings, in order, each with a comment', () => {
     expect([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name)).toEqual(settingNames);
     for (const name of settingNames) expect(example).toMatch(new RegExp(`^# .+\n${name}=`, 'm'));
   });
@@ -21,7 +21,7 @@ describe('.env.example', () => {
     for (const name of settingNames) expect([name, shown.get(name)]).toEqual([name, actual.get(name)]);
   });
 
-  it('means the same to a shell that sources it', () => {
+  it('has the same values when a shell sources it', () => {
     const file = fileURLToPath(new URL('../.env.example', import.meta.url));
     const script = 'set -eua; . "$1"; env -0';
     const printed = execFileSync('sh', ['-c', script, 'sh', file], {
@@ -40,32 +40,32 @@ describe('readEnvFile', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-env-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** What the environment is once a file with these lines was read. */
+  /** The environment after reading a file with these lines. */
   function read(lines: string[], environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     writeFileSync(join(folder, '.env'), lines.join('\n'));
     readEnvFile(environment, join(folder, '.env'));
     return environment;
   }
 
-  it('adds what is not set; the environment wins, under either of its names', () => {
+  it('adds variables that are not set, under either of their names', () => {
     expect(read(['PORT=1', 'LOG_LEVEL=debug'], { PORT: '2' })).toEqual({ PORT: '2', LOG_LEVEL: 'debug' });
     expect(read(['SMTP_URL=smtp://a'], { SMTP_URL: '' })).toEqual({ SMTP_URL: '' });
     expect(read(['ENCRYPTION_KEY=a'], { ENCRYPTION_KEY_FILE: '/b' })).toEqual({ ENCRYPTION_KEY_FILE: '/b' });
     expect(read(['ENCRYPTION_KEY_FILE=/a'], { ENCRYPTION_KEY: 'b' })).toEqual({ ENCRYPTION_KEY: 'b' });
   });
 
-  it('passes over a byte order mark and carriage returns', () => {
+  it('ignores a byte order mark and carriage returns', () => {
     expect(read(['\ufeffPORT=1\r', 'export LOG_LEVEL=debug\r'], {})).toEqual({ PORT: '1', LOG_LEVEL: 'debug' });
   });
 
-  it('needs no file, and says when there is one that it cannot read', () => {
+  it('accepts a missing file, and reports one that it cannot read', () => {
     const environment = {};
     readEnvFile(environment, join(folder, 'none'));
     expect(environment).toEqual({});
     expect(() => readEnvFile(environment, folder)).toThrow(`${folder} cannot be read (EISDIR)`);
   });
 
-  it('is what each program does first', () => {
+  it('comes first in every program', () => {
     for (const app of ['api', 'cli', 'portal', 'worker']) {
       const main = readFileSync(fileURLToPath(new URL(`../apps/${app}/src/main.ts`, import.meta.url)), 'utf8');
       expect(main, app).toMatch(/^try \{\n {2}readEnvFile\(\);/m);
@@ -74,7 +74,7 @@ describe('readEnvFile', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('tells API and worker the address of their own role, and nobody but the operator the owner’s', () => {
+  it('gives the owner’s URL only to the services of the operator', () => {
     const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
     const [, services = ''] = text.split(/^services:$/m);
     const [, ...blocks] = services.split(/^ {2}([a-z]+):$/m);
@@ -94,7 +94,7 @@ describe('docker-compose.yml', () => {
 describe('docker-compose.yml and its variables', () => {
   const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
 
-  it('passes on every setting that .env may hold', () => {
+  it('passes on every setting of .env', () => {
     const [, environment] = /environment: &environment\n((?: {4}.+\n)+)/.exec(text)!;
     const passed = [...environment!.matchAll(/^ {4}([A-Z0-9_]+):/gm)].map(([, name]) => name!);
     // A container listens on all addresses, on ports that `ports` maps; DEMO belongs to `npm start`.
@@ -104,7 +104,7 @@ describe('docker-compose.yml and its variables', () => {
 });
 
 describe('loadEnv', () => {
-  it('names every fault at once, and no value', () => {
+  it('reports all faults at once, without values', () => {
     const source = { PORT: '99999', DATABASE_URL: 'mysql://secret@host', BLOG_BRANDS: 'one', TRUST_PROXY: 'maybe' };
     const error = catchError(() => loadEnv({}, source));
     expect(error).toBeInstanceOf(EnvError);
@@ -140,7 +140,7 @@ describe('loadEnv', () => {
     ['no-verify', 'no-verify'],
     ['disable', 'disable'],
     ['require&uselibpqcompat=true', 'require&uselibpqcompat=true'],
-  ])('reads sslmode=%s as what the driver does, and the driver has nothing to warn of', (given, read) => {
+  ])('replaces sslmode=%s with what the driver does, so that it does not warn', (given, read) => {
     const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     try {
       const address = `postgres://user@host/database?application_name=x&sslmode=`;
@@ -166,7 +166,7 @@ describe('loadEnv', () => {
     ['MAIL_FROM', 'School', 'an address, with or without a name'],
     ['MAIL_FROM', 'Tutoring <no-reply>', 'an address, with or without a name'],
     ['MAIL_FROM', 'a@example.org, b@example.org', 'an address, with or without a name'],
-  ])('says what is wrong with %s=%s, without its value', (name, value, reason) => {
+  ])('says why it refuses %s=%s, without the value', (name, value, reason) => {
     const { message } = catchError(() => loadEnv({}, { [name]: value })) as EnvError;
     expect(message).toMatch(new RegExp(`: ${name} must be [^\\n]*${reason}`));
     expect(message).not.toContain(value);
@@ -182,7 +182,7 @@ describe('loadEnv', () => {
       'https://a.example',
       'https://b.example',
     ],
-  ])('%j: links lead to where the service listens', (source, api, portal) => {
+  ])('derives the URLs of the service from %j', (source, api, portal) => {
     const env = loadEnv({}, source);
     expect([env.apiUrl, env.portalUrl]).toEqual([api, portal]);
   });
@@ -207,11 +207,11 @@ describe('loadEnv', () => {
     expect(missing('api', { PORTAL_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual(['DATABASE_URL']);
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadEnv({}, { PORT: '', REDIS_URL: '' }).get('PORT')).toBe(3000);
   });
 
-  it('reads a secret from the file that NAME_FILE names, and says when it cannot', () => {
+  it('reads a secret from the file that NAME_FILE names, and reports one that it cannot read', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-env-'));
     const file = join(folder, 'key');
     writeFileSync(file, `${'ab'.repeat(32)}\n`);
@@ -220,7 +220,7 @@ describe('loadEnv', () => {
     expect(() => loadEnv({}, { ENCRYPTION_KEY_FILE: file })).toThrow('ENCRYPTION_KEY_FILE cannot be read (ENOENT)');
   });
 
-  it('says in one line what is missing when it is needed, and what to do', () => {
+  it('names a missing setting and the remedy in one line', () => {
     expect(() => loadEnv({}, {}).need('DATABASE_URL')).toThrow(
       /^The configuration.*: DATABASE_URL is not set: .*npm start.*$/,
     );
@@ -231,11 +231,11 @@ describe('loadEnv', () => {
     [{ STORAGE: 's3' }, 'S3_BUCKET is not set'],
     [{ S3_ACCESS_KEY_ID: 'a' }, 'set both or neither'],
     [{ S3_SECRET_ACCESS_KEY: 'a' }, 'set both or neither'],
-  ])('refuses %j: what belongs together', (source, message) => {
+  ])('refuses %j as incomplete', (source, message) => {
     expect(() => loadEnv({}, source)).toThrow(message);
   });
 
-  it('hides from a child what is unset for it, from the file .env too', () => {
+  it('hides unset settings from a child, even if .env has them', () => {
     const source = { MIGRATION_DATABASE_URL: 'postgres://owner@h/d', DATABASE_URL_FILE: '/x', OTHER: 'kept' };
     const env = loadEnv({}, { ...source, DATABASE_URL: 'postgres://app@h/d' });
     expect(env.nameOf('postgres://owner@h/d')).toBe('MIGRATION_DATABASE_URL');

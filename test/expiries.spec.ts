@@ -4,7 +4,7 @@ describe('Expiries', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('expires each item once, when its time is over, and none that was deleted', () => {
+  it('expires each item once, when its time is over, unless it was deleted', () => {
     const expired: string[] = [];
     const expiries = new Expiries<{ name: string; readonly left: number }>(({ name }) => expired.push(name));
     const began = Date.now();
@@ -23,7 +23,7 @@ describe('Expiries', () => {
     expect(expired).toEqual(['early']);
     vi.advanceTimersByTime(2_000);
     expect(expired).toEqual(['early', 'late']);
-    // An empty one keeps no timer, and begins anew.
+    // No timer runs while it is empty; a new item starts one.
     expect(vi.getTimerCount()).toBe(0);
     expiries.add(item('next', 0));
     vi.advanceTimersByTime(100);

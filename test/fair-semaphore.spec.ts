@@ -5,7 +5,7 @@ import { Random } from './support/data/random.js';
 const LIMITS: SemaphoreLimits = { permits: 1, share: 1, perOwner: 4, waiting: 6, wait: 60_000 };
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-/** A semaphore whose tasks wait to be let go, and the order in which they began. */
+/** A semaphore whose tasks run until they are ended, and the order in which they began. */
 function semaphoreOf(limits: Partial<SemaphoreLimits> = {}) {
   const semaphore = new FairSemaphore({ ...LIMITS, ...limits });
   const begun: string[] = [];
@@ -34,14 +34,14 @@ describe('one permit', () => {
     expect(begun.join('')).toBe('aabcaba');
   });
 
-  it('refuses an owner that has too many, and everybody when too many wait', async () => {
+  it('refuses an owner with too many tasks, and everybody if too many wait', async () => {
     const { semaphore, add, endOne } = semaphoreOf();
     const tasks = ['a', 'a', 'a', 'a'].map((owner) => add(owner));
     await expect(add('a')).rejects.toThrow(QueueFull);
     expect(() => semaphore.check('a')).toThrow(QueueFull);
     tasks.push(...['b', 'b', 'c'].map((owner) => add(owner)));
     await expect(add('d')).rejects.toThrow(QueueFull);
-    // One that ends makes room for one.
+    // One task that ends makes room for one.
     await endOne();
     semaphore.check('a');
     tasks.push(add('d'));
@@ -50,7 +50,7 @@ describe('one permit', () => {
     await Promise.all(tasks);
   });
 
-  it('ends a wait in time, or with its client, and the others keep their turns', async () => {
+  it('ends a wait at its limit or with its client, and the others keep their turns', async () => {
     const { begun, add, endOne } = semaphoreOf({ wait: 30 });
     const first = add('a');
     const gone = new AbortController();
@@ -66,13 +66,13 @@ describe('one permit', () => {
     await endOne();
     await next;
     expect(begun).toEqual(['a', 'e']);
-    // Nothing is held by those who left.
+    // Those who left hold nothing.
     const last = add('b');
     await endOne();
     await last;
   });
 
-  it('is handed on by a task that fails', async () => {
+  it('is released by a task that fails', async () => {
     const semaphore = new FairSemaphore(LIMITS);
     const failing = semaphore.run({ owner: 'a' }, () => Promise.reject(new Error('planted')));
     const next = semaphore.run({ owner: 'b' }, () => Promise.resolve('done'));
@@ -86,7 +86,7 @@ describe('an owner that pauses', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  it('waits, while its permit serves others', async () => {
+  it('waits while its permit serves others', async () => {
     const semaphore = new FairSemaphore(LIMITS);
     expect(semaphore.acquire({ owner: 'a' })).toBeNull();
     const other = semaphore.acquire({ owner: 'b' });
@@ -126,7 +126,7 @@ describe('several permits', () => {
     await Promise.all(tasks);
   });
 
-  it('are kept for those who may take the last ones, and given to them first', async () => {
+  it('are reserved for those who may take the last ones, and given to them first', async () => {
     const { begun, add, endOne } = semaphoreOf({ permits: 3, share: 3 });
     const tasks = [add('a', { reserve: 1 }), add('a', { reserve: 1 }), add('b', { reserve: 1 })];
     expect(begun.join('')).toBe('aa');
@@ -134,7 +134,7 @@ describe('several permits', () => {
     expect(begun).toEqual(['a', 'a', 'look-up']);
     tasks.push(add('look-up'));
     await endOne();
-    // One is free, and b must leave one.
+    // One is free, but b must leave one.
     expect(begun.slice(3)).toEqual(['look-up']);
     await endOne();
     expect(begun.slice(4)).toEqual([]);
@@ -146,10 +146,10 @@ describe('several permits', () => {
   });
 });
 
-/** What a fair semaphore is, in as few words as possible: against it the real one is held after each step. */
+/** A minimal model of a fair semaphore, compared with the real one after each step. */
 class Model {
   readonly running: { owner: string; id: number }[] = [];
-  /** Owners in the order of their turns, the tasks of each in the order of their arrival. */
+  /** Owners in order of their turns, each with its tasks in order of arrival. */
   readonly turns: { owner: string; tasks: number[] }[] = [];
   readonly granted: number[] = [];
 
@@ -237,7 +237,7 @@ it.each([1, 2, 3, 4, 5])(
       expect(granted, `seed ${SEED + run}, step ${id}`).toEqual(model.granted);
       expect(semaphore.waiting).toBe(model.turns.reduce((sum, turn) => sum + turn.tasks.length, 0));
     }
-    // Whatever happened, every permit is free in the end.
+    // In the end, every permit is free.
     for (let running = model.running; running.length > 0; running = model.running) {
       const { id } = running[0]!;
       tasks.get(id)!.end();

@@ -11,7 +11,7 @@ const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.jso
   optionalDependencies: Record<string, string>;
 };
 
-/** The version that package.json carries for this platform; the machine's own where npm left it out. */
+/** The version in package.json for this platform, or the machine's own if npm did not install it. */
 function expectedVersion(): string {
   const platform = `${process.platform}-${process.arch}`;
   const name = [`node-${platform}`, `node-bin-${platform}`].find((candidate) => candidate in optionalDependencies);
@@ -28,10 +28,10 @@ function npmStart(cwd: string, settings: Record<string, string>) {
   const child = spawn('npm', ['start', '--silent'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const service = {
     output: '',
-    /** The exit code, once the last process has closed its output. */
+    /** The exit code, after the last process has closed its output. */
     closed: new Promise<number | null>((resolve) => child.once('close', resolve)),
     stop: () => {
-      // Unless all of it has ended already, which closes the output.
+      // A closed output means that all of it has ended.
       if (!child.stdout.closed) process.kill(-child.pid!, 'SIGTERM');
     },
   };
@@ -54,11 +54,11 @@ describe('the runtime', () => {
     await database.drop();
   });
 
-  it('of the tests is the carried Node', () => {
+  it('of the tests is the bundled Node', () => {
     expect(process.version).toBe(expectedVersion());
   });
 
-  it('of npm start is the carried Node, whatever the PATH says', async () => {
+  it('of npm start is the bundled Node, whatever the PATH', async () => {
     const service = npmStart(ROOT, {
       ...urlsOf(database),
       DATA_DIR: folder,
@@ -75,12 +75,12 @@ describe('the runtime', () => {
     }
   }, 120_000);
 
-  it('is told apart from one that cannot run here: npm start says so in one line', async () => {
+  it('is checked by npm start, which reports a Node that cannot run here in one line', async () => {
     const checkout = join(folder, 'checkout');
     const bin = join(checkout, 'node_modules', '.bin');
     mkdirSync(bin, { recursive: true });
     for (const name of ['package.json', 'scripts']) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
-    // A program whose loader is not there, as glibc's is not on Alpine.
+    // A program whose loader is missing, as glibc's is on Alpine.
     writeFileSync(join(bin, 'node'), '#!/lib/no-such-loader\n');
     chmodSync(join(bin, 'node'), 0o755);
     const service = npmStart(checkout, {});

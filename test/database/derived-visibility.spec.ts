@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { messageRow, type Row, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';
 
-describe('what an organization sees of others’ rows', () => {
+describe('what an organization sees of shared rows', () => {
   let fixture: SchemaFixture;
   let school: string;
   let other: string;
@@ -42,7 +42,7 @@ describe('what an organization sees of others’ rows', () => {
       expect(await seen(other)).toEqual(shown);
     });
 
-    it('show whether they come before or after the session, follow their status and go when deleted', async () => {
+    it('show whether they precede or follow the session, keep their status current and vanish when deleted', async () => {
       const student = await fixture.member(school, 'student');
       const before = await fixture.result(school, student);
       await fixture.session(school, student);
@@ -81,7 +81,7 @@ describe('what an organization sees of others’ rows', () => {
         'SELECT conversation_id AS id, type, last_message_at AS last FROM organization_conversations',
       );
 
-    it('follow their participants and the memberships of those', async () => {
+    it('follow their participants and their memberships', async () => {
       const [tutor, student] = [await fixture.member(school, 'tutor'), await fixture.member(other, 'student')];
       const id = await fixture.conversation(school, tutor, student);
       const shown = [{ id, type: 'direct', last: null }];
@@ -99,7 +99,7 @@ describe('what an organization sees of others’ rows', () => {
       expect(await seen(other)).toEqual(shown);
     });
 
-    it('know their newest message that everyone may read', async () => {
+    it('know the time of the newest message that everyone may read', async () => {
       const id = await fixture.conversation(school, await fixture.member(school, 'tutor'));
       const last = async (): Promise<unknown> => (await seen(school))[0]?.last;
       const [first, second, third] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'];

@@ -26,7 +26,7 @@ describe('what the database derives', () => {
     return fixture.insert(school, 'student_groups', row);
   }
 
-  /** Somebody who teaches in both organizations, so that authorship alone tells nothing. */
+  /** A tutor in both organizations, so authorship alone does not decide. */
   async function busyTutor(): Promise<string> {
     const user = await fixture.member(school, 'tutor');
     return fixture.member(other, 'tutor', { user });
@@ -43,7 +43,7 @@ describe('what the database derives', () => {
   }
 
   describe('homework', () => {
-    it('is of its classroom first, then of its group', async () => {
+    it('belongs to the organization of its classroom first, then of its group', async () => {
       const tutor = await fixture.member(school, 'tutor');
       const classroom_id = await fixture.insert(other, 'classrooms', {
         id: randomUUID(),
@@ -57,18 +57,18 @@ describe('what the database derives', () => {
       expect(await organizationOf('homework', await fixture.insert(school, 'homework', inGroup))).toBe(school);
     });
 
-    it('is of the organization in which the author teaches the student', async () => {
+    it('belongs to the organization in which the author teaches the student', async () => {
       const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
       await teaches(school, tutor, student);
       const id = await fixture.insert(school, 'homework', homeworkRow(tutor, { student_id: student }));
       expect(await organizationOf('homework', id)).toBe(school);
-      // A group that nobody sees tells nothing: the next rule does.
+      // A group that nobody sees does not decide, so the next rule applies.
       const hidden = await group(null, tutor);
       const further = homeworkRow(tutor, { student_id: student, group_id: hidden });
       expect(await organizationOf('homework', await fixture.insert(school, 'homework', further))).toBe(school);
     });
 
-    it('is of the writing organization when the pair is related in several', async () => {
+    it('belongs to the writing organization if the author teaches the student in several', async () => {
       const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
       await fixture.member(other, 'student', { user: student });
       for (const organization of [school, other]) await teaches(organization, tutor, student);
@@ -81,7 +81,7 @@ describe('what the database derives', () => {
       expect(await organizationOf('homework', id)).toBeNull();
     });
 
-    it('is not of an organization in which the author had stopped teaching the student', async () => {
+    it('does not belong to an organization in which the author had stopped teaching the student', async () => {
       const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
       await teaches(school, tutor, student, { status: 'archived', archived_at: '2026-02-01T00:00:00Z' });
       const late = homeworkRow(tutor, { student_id: student, created_at: '2026-03-01T00:00:00Z' });
@@ -90,21 +90,21 @@ describe('what the database derives', () => {
       expect(await organizationOf('homework', await fixture.insert(school, 'homework', early))).toBe(school);
     });
 
-    it('is of the only organization of its author, and of none when there are more', async () => {
+    it('belongs to the only organization of its author, and to none if there are several', async () => {
       const tutor = await fixture.member(school, 'tutor');
       await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
       const id = await fixture.insert(school, 'homework', homeworkRow(tutor));
       expect(await organizationOf('homework', id)).toBe(school);
       await fixture.setStatus(other, tutor, 'accepted');
       expect(await organizationOf('homework', await fixture.insert(school, 'homework', homeworkRow(tutor)))).toBeNull();
-      // What was derived stays.
+      // A derived organization does not change.
       await fixture.as(school, `UPDATE homework SET title = 'New', organization_id = NULL WHERE id = $1`, [id]);
       expect(await organizationOf('homework', id)).toBe(school);
     });
   });
 
   describe('feedback', () => {
-    it("is stamped with its session's organization, else with the writing one", async () => {
+    it("belongs to its session's organization, or else to the writing one", async () => {
       const tutor = await fixture.member(school, 'tutor');
       const session_id = await fixture.session(school);
       const ofSession = await fixture.insert(school, 'session_feedback', feedbackRow(tutor, { session_id }));
@@ -116,7 +116,7 @@ describe('what the database derives', () => {
       await expect(foreign).rejects.toMatchObject({ code: '42501' });
     });
 
-    it('has no organization when it is legacy, and never gets one', async () => {
+    it('never has an organization if it is legacy', async () => {
       const tutor = await fixture.member(school, 'tutor');
       const row = feedbackRow(tutor, { legacy: true, session_id: await fixture.session(school) });
       const id = await fixture.insert(school, 'session_feedback', row);
@@ -140,7 +140,7 @@ describe('what the database derives', () => {
   });
 
   describe('groups', () => {
-    it('are of their owner', async () => {
+    it('belong to their owner', async () => {
       const tutor = await busyTutor();
       const id = await group(school, tutor);
       await fixture.setStatus(school, tutor, 'archived');
@@ -149,7 +149,7 @@ describe('what the database derives', () => {
       expect(await organizationOf('student_groups', id)).toBe(school);
     });
 
-    it("follow their tutor's memberships when nobody owns them", async () => {
+    it("follow their tutor's memberships if nobody owns them", async () => {
       const tutor = await fixture.member(school, 'tutor');
       const id = await group(null, tutor);
       expect(await organizationOf('student_groups', id)).toBe(school);
@@ -168,7 +168,7 @@ describe('what the database derives', () => {
     });
   });
 
-  it('enrols a parent with the first link, until the last one goes', async () => {
+  it('enrols a parent from the first link until the last one is deleted', async () => {
     const parent = await fixture.parent(school);
     const children = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
     const enrolled = async (): Promise<unknown> =>

@@ -5,7 +5,7 @@ import { Factories } from '../support/data/factories.js';
 
 const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker', portal: 'tutoring_portal' } as const;
 
-/** What the catalogue says was granted, to anybody but owner, superuser and the tests' own role; PUBLIC is role 0. */
+/** Rights in the catalogue of anybody but the owner, the superuser and the tests' own role; PUBLIC is role 0. */
 const GRANTED = `
   SELECT coalesce(r.rolname, 'PUBLIC') AS grantee, g.object, g.privilege, g.grantable FROM (
     SELECT relname AS object, grantee, privilege_type AS privilege, is_grantable AS grantable, relnamespace AS schema
@@ -60,7 +60,7 @@ describe('the rights of the roles', () => {
     return roleFaults(connection, role).finally(() => connection.destroy());
   };
 
-  it('are listed for every table and function there is, and for no others', async () => {
+  it('are listed for exactly the existing tables and functions', async () => {
     const tables = await make.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
     );
@@ -72,12 +72,12 @@ describe('the rights of the roles', () => {
     expect(Object.keys(FUNCTION_GRANTS).sort()).toEqual(functions.map(({ name }) => name).sort());
   });
 
-  it('are what the catalogue says, for every role, table, column and function', async () => {
+  it('match the catalogue for every role, table, column and function', async () => {
     expect(await granted()).toEqual(expected());
     for (const role of Object.keys(ROLES) as ProcessRole[]) expect(await faults(role)).toEqual([]);
   });
 
-  it('let no process run what serves all organizations but the worker', () => {
+  it('let the API run only a fixed list of functions', () => {
     const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
     expect(doors.map(([name]) => name).sort()).toEqual([
       'api_key_by_hash',
@@ -103,7 +103,7 @@ describe('the rights of the roles', () => {
     ['GRANT EXECUTE ON FUNCTION claim_outbox TO tutoring_app', 'api', 'EXECUTE on claim_outbox'],
     ['GRANT EXECUTE ON FUNCTION list_outbox TO PUBLIC', 'worker', 'EXECUTE on list_outbox'],
     ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks rights'],
-  ])('%s is noticed, and taken back by migrate', async (statement, role, named) => {
+  ])('%s is reported, and reverted by migrate', async (statement, role, named) => {
     await make.query(statement);
     expect(await granted()).not.toEqual(expected());
     expect((await faults(role)).join()).toContain(named);
@@ -112,7 +112,7 @@ describe('the rights of the roles', () => {
     expect(await faults(role)).toEqual([]);
   });
 
-  it('differ: neither process can take the other one’s place', async () => {
+  it('differ, so no process can run with the role of another', async () => {
     expect((await faults('worker', database.applicationUrl)).join()).toMatch(/does not need.*lacks|lacks/);
     expect((await faults('api', database.workerUrl)).join()).toMatch(/claim_outbox.*lacks/s);
     const { processUrls: urls } = database;
@@ -122,7 +122,7 @@ describe('the rights of the roles', () => {
   });
 });
 
-describe('a role that can do more than it should', () => {
+describe('a role with too many rights', () => {
   let database: TestDatabase;
   let make: Factories;
   const made: string[] = [];
@@ -162,7 +162,7 @@ describe('a role that can do more than it should', () => {
     return name;
   }
 
-  it('is safe as it is', async () => {
+  it('is not reported without additions', async () => {
     expect(await faultsOf(await likeTheApi())).toEqual([]);
   });
 
@@ -172,7 +172,7 @@ describe('a role that can do more than it should', () => {
     ['CREATEROLE', /CREATEROLE.*NOCREATEROLE/],
     ['CREATEDB', /CREATEDB.*NOCREATEDB/],
     ['REPLICATION', /REPLICATION.*NOREPLICATION/],
-  ])('is named with the remedy: %s', async (attribute, message) => {
+  ])('is reported with the remedy: %s', async (attribute, message) => {
     const [fault, ...others] = await faultsOf(await likeTheApi(attribute));
     expect(fault).toMatch(message);
     expect(others).toEqual([]);
@@ -182,7 +182,7 @@ describe('a role that can do more than it should', () => {
     ['a superuser', 'SUPERUSER', /which is a superuser/],
     ['BYPASSRLS', 'BYPASSRLS', /which has BYPASSRLS/],
     ['CREATEROLE', 'CREATEROLE', /which has CREATEROLE/],
-  ])('reaches %s through two memberships, inherited or not', async (_name, attribute, message) => {
+  ])('is reported if it reaches %s through two memberships, inherited or not', async (_name, attribute, message) => {
     for (const inherit of ['TRUE', 'FALSE']) {
       const [own, between, far] = [await likeTheApi(), await role('NOINHERIT'), await role(attribute)];
       await make.query(`GRANT ${far} TO ${between} WITH INHERIT ${inherit}, SET TRUE`);
@@ -196,7 +196,7 @@ describe('a role that can do more than it should', () => {
   });
 
   it.each(['pg_read_all_data', 'pg_write_all_data', 'pg_execute_server_program', 'pg_read_server_files'])(
-    'reaches %s',
+    'is reported if it reaches %s',
     async (predefined) => {
       const own = await likeTheApi();
       await make.query(`GRANT ${predefined} TO ${own} WITH INHERIT FALSE`);
@@ -204,7 +204,7 @@ describe('a role that can do more than it should', () => {
     },
   );
 
-  it('reaches the owner', async () => {
+  it('is reported if it reaches the owner', async () => {
     const own = await likeTheApi();
     await make.query(`GRANT tutoring_owner TO ${own} WITH INHERIT FALSE`);
     const faults = (await faultsOf(own)).join();
@@ -212,13 +212,13 @@ describe('a role that can do more than it should', () => {
     expect(faults).toMatch(/which owns the schema, tables or functions/);
   });
 
-  it('reaches a right through a group that does not pass it on', async () => {
+  it('is reported if it reaches a right through a group without inheritance', async () => {
     const [own, group] = [await likeTheApi(), await role()];
     await make.query(`GRANT DELETE ON payments TO ${group}; GRANT ${group} TO ${own} WITH INHERIT FALSE`);
     expect((await faultsOf(own)).join()).toContain('DELETE');
   });
 
-  it('is the session’s, whatever role it has set', async () => {
+  it('is reported as the role of the session, even after SET ROLE', async () => {
     const [own, harmless] = [await role('BYPASSRLS'), await likeTheApi()];
     await make.query(`GRANT ${harmless} TO ${own}; ALTER ROLE ${own} SET role = ${harmless}`);
     expect((await faultsOf(own)).join()).toMatch(/BYPASSRLS/);
@@ -227,7 +227,7 @@ describe('a role that can do more than it should', () => {
   it.each([
     ['CREATE ON SCHEMA public', /can create in schema public/],
     ['CREATE ON DATABASE', /can create schemas/],
-  ])('may %s', async (right, message) => {
+  ])('is reported if it has %s', async (right, message) => {
     const own = await likeTheApi();
     const object = right.endsWith('DATABASE') ? `${right} ${new URL(database.ownerUrl).pathname.slice(1)}` : right;
     await make.query(`GRANT ${object} TO ${own}`);

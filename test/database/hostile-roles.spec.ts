@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 const ROLES: ProcessRole[] = ['api', 'worker', 'portal'];
 const DENIED = '42501';
 
-/** What no process may do, whatever statement somebody smuggles into it. */
+/** What no process may do, even with injected SQL. */
 const FORBIDDEN: string[] = [
   'CREATE TABLE loot (a int)',
   'CREATE FUNCTION loot() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
@@ -48,7 +48,7 @@ const FORBIDDEN: string[] = [
   'TRUNCATE users',
 ];
 
-describe.each(ROLES)('whoever has the %s role', (role) => {
+describe.each(ROLES)('an attacker with the %s role', (role) => {
   let database: TestDatabase;
   let client: pg.Client;
 
@@ -57,7 +57,7 @@ describe.each(ROLES)('whoever has the %s role', (role) => {
     client = new pg.Client({ connectionString: database.processUrls[role] });
     await client.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [randomUUID()]);
-    // What opens tables for the owner's own functions opens nothing here.
+    // The setting that opens tables to the owner's functions has no effect here.
     await client.query(`SET app.maintenance = 'on'`);
   });
   afterAll(async () => {
@@ -70,7 +70,7 @@ describe.each(ROLES)('whoever has the %s role', (role) => {
   });
 });
 
-describe.each(['api', 'portal'] as const)('whoever has the %s role and forges the organization', (role) => {
+describe.each(['api', 'portal'] as const)('an attacker with the %s role who forges the organization', (role) => {
   let database: TestDatabase;
   let make: Factories;
   let client: pg.Client;
@@ -90,7 +90,7 @@ describe.each(['api', 'portal'] as const)('whoever has the %s role and forges th
     await database.drop();
   });
 
-  /** How many members there are, or the code of the error. */
+  /** The number of members, or the code of the error. */
   async function membersAs(organization: string): Promise<number | string> {
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [organization]);
     return client.query<{ n: number }>('SELECT count(*)::int AS n FROM members').then(
@@ -99,7 +99,7 @@ describe.each(['api', 'portal'] as const)('whoever has the %s role and forges th
     );
   }
 
-  it('sees members of a real one alone', async () => {
+  it('sees members only with the id of a real one', async () => {
     expect(await membersAs(school)).toBe(1);
     for (const forged of ['', '00000000-0000-0000-0000-000000000000', randomUUID()]) {
       expect([forged, await membersAs(forged)]).toEqual([forged, 0]);
@@ -117,7 +117,7 @@ describe('functions with the rights of the owner', () => {
   });
   afterAll(() => database.drop());
 
-  it('fix the schemas that they look into, temporary ones last', async () => {
+  it('pin their search path, with temporary schemas last', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
     try {

@@ -12,14 +12,14 @@ import {
   SchemaFixture,
 } from '../support/database/schema-fixture.js';
 
-/** What one of two concurrent transactions does, and in whose name. */
+/** What one of two concurrent transactions does, and for which organization. */
 interface Side {
   as: string;
   sql: string;
   values: unknown[];
 }
 
-describe('two transactions at once', () => {
+describe('two concurrent transactions', () => {
   let fixture: SchemaFixture;
   let school: string;
   let other: string;
@@ -34,7 +34,7 @@ describe('two transactions at once', () => {
     [school, other] = [await fixture.organization(), await fixture.organization()];
   });
 
-  /** The second statement runs, and must wait, while the first is not committed yet; then both commit. */
+  /** Runs the second statement, which must wait until the first transaction commits; then commits both. */
   async function race(first: Side, second: Side): Promise<void> {
     const open: pg.PoolClient[] = [];
     try {
@@ -51,7 +51,7 @@ describe('two transactions at once', () => {
     }
   }
 
-  /** Runs the race in both orders, each time on rows of its own. */
+  /** Runs the race in both orders, each time on new rows. */
   async function bothWays(prepare: () => Promise<{ sides: [Side, Side]; check: () => Promise<void> }>): Promise<void> {
     for (const reversed of [false, true]) {
       const { sides, check } = await prepare();
@@ -235,7 +235,7 @@ describe('two transactions at once', () => {
       };
     }));
 
-  it('never deadlock over the same people in another order', async () => {
+  it('never deadlock over the same people in different orders', async () => {
     const students: string[] = [];
     for (let n = 0; n < 30; n++) students.push(await fixture.member(school, 'student'));
     const statement = `INSERT INTO sessions (id, organization_id, student_id, starts_at, ends_at, duration_minutes)

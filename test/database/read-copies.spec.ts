@@ -13,8 +13,8 @@ const RESULT = [
 const CONVERSATION = ['type', 'last_message_at', 'classroom_id', 'title', 'created_at', 'updated_at'];
 
 /**
- * Copies that are wrong, missing or too many: apart from the migration's own words, so that a wrong one shows. One
- * statement, so one snapshot.
+ * Copies that are wrong, missing or surplus, computed independently of the migration's SQL so that its errors show. One
+ * statement, hence one snapshot.
  */
 const STALE = `
   SELECT 'login' AS of, u.id FROM users u WHERE u.seen_by IS DISTINCT FROM coalesce((SELECT array_agg(DISTINCT o ORDER BY o)
@@ -41,7 +41,7 @@ const STALE = `
 const ATTEMPTS = `INSERT INTO results (id, student_id, status, mode)
   SELECT gen_random_uuid(), id, 'completed', 'sac' FROM users`;
 
-/** Everything that a trigger follows, once at least, between two organizations. $1: the one that has nobody yet. */
+/** Fires every trigger at least once, between two organizations. $1 is an organization without people. */
 const CHANGES = [
   `INSERT INTO members (id, organization_id, user_id, role) SELECT gen_random_uuid(), $1, id, 'student' FROM users`,
   `INSERT INTO sessions (id, organization_id, student_id, starts_at, ends_at, duration_minutes)
@@ -53,7 +53,7 @@ const CHANGES = [
   'UPDATE results SET grade = 1',
   'DELETE FROM sessions WHERE organization_id = $1',
   `UPDATE conversations SET title = 'Changed'`,
-  // Moves a seat to another conversation.
+  // Moves a participant to another conversation.
   `UPDATE conversation_participants p SET conversation_id = (
      SELECT c.id FROM conversations c WHERE NOT EXISTS (
        SELECT FROM conversation_participants o WHERE o.conversation_id = c.id AND o.user_id = p.user_id) LIMIT 1)
@@ -73,7 +73,7 @@ const FOLLOWERS = [
   'copy_conversation', 'show_conversations_of_participants', 'follow_membership',
 ]; // prettier-ignore
 
-describe('what pages read of logins, results and conversations', () => {
+describe('the read copies of logins, results and conversations', () => {
   let fixture: SchemaFixture;
   let schools: string[];
   let people: string[];
@@ -98,7 +98,7 @@ describe('what pages read of logins, results and conversations', () => {
 
   afterAll(() => fixture.destroy());
 
-  /** Anything that changes a login's ties, a result, a conversation, or who sees it. */
+  /** A random change of memberships, a result, a conversation or its participants. */
   function randomWrite(random: Random): [sql: string, values: unknown[]] {
     const [person, conversation, result] = [random.pick(people), random.pick(conversations), random.pick(results)];
     const message = messageRow(conversation, `2026-03-02T09:00:${10 + random.integer(50)}Z`);
@@ -143,14 +143,14 @@ describe('what pages read of logins, results and conversations', () => {
         if (keep) committed++;
       } catch (error) {
         await fixture.end(client, 'ROLLBACK');
-        // A conversation or result that this organization does not see (any more) is not its to write.
+        // An organization cannot write a conversation or result that it does not see (any more).
         if (!['40P01', '42501'].includes((error as { code: string }).code)) throw error;
       }
     }
     return committed;
   }
 
-  it('is what it is derived from, in every snapshot while many change it at once', async () => {
+  it('match their sources in every snapshot during concurrent writes', async () => {
     const state = { writing: true };
     const writers = Promise.all([1, 2, 3, 4, 5, 6].map((seed) => write(new Random(seed), 60))).finally(() => {
       state.writing = false;
@@ -169,7 +169,7 @@ describe('what pages read of logins, results and conversations', () => {
     expect(await fixture.all('SELECT * FROM wrong_copies(1)')).toEqual([]);
   }, 60_000);
 
-  it('would be found wrong, and put right, if any trigger were missing', async () => {
+  it('are found wrong and corrected if any trigger is missing', async () => {
     const triggers = await fixture.all(
       `SELECT tgrelid::regclass::text AS table, tgname AS name FROM pg_trigger
        WHERE tgfoid::regproc::text = ANY ($1) AND tgname NOT LIKE '%_on_truncate' ORDER BY 1, 2`,
@@ -183,7 +183,7 @@ describe('what pages read of logins, results and conversations', () => {
     expect(await fixture.all(STALE)).toEqual([]);
   }, 60_000);
 
-  /** What is stale after the first of the changes that goes wrong without the trigger. It is undone again. */
+  /** The stale rows after the first change that fails without the trigger. Rolls everything back. */
   async function firstStale(table: string, trigger: string): Promise<unknown[]> {
     const empty = await fixture.organization();
     const client = await fixture.owner.connect();
@@ -208,7 +208,7 @@ describe('what pages read of logins, results and conversations', () => {
     }
   }
 
-  it('is right after TRUNCATE', async () => {
+  it('are correct after TRUNCATE', async () => {
     const client = await fixture.owner.connect();
     try {
       await client.query('BEGIN');
@@ -221,7 +221,7 @@ describe('what pages read of logins, results and conversations', () => {
     }
   });
 
-  it('is right already where nothing is wrong', async () => {
+  it('are left alone if none is wrong', async () => {
     expect(await correctCopies(fixture.urls.ownerUrl)).toBe(0);
     const owner = { query: (sql: string, values: unknown[]) => fixture.all(sql, values) };
     expect(await wrongCopies(owner as never, 5)).toEqual([]);

@@ -11,7 +11,7 @@ import {
 
 const DENIED = { code: '42501' };
 
-/** Their organization is not the writer's choice. */
+/** The database derives their organization. */
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
 describe('row security', () => {
@@ -19,7 +19,7 @@ describe('row security', () => {
   let mine: string;
   let theirs: string;
   let tables: string[];
-  /** Tables that belong to people, not to organizations: only functions reach them. */
+  /** Tables that belong to people, not to organizations, and are reached only through functions. */
   let closed: string[];
   let withOrganization: string[];
 
@@ -50,11 +50,11 @@ describe('row security', () => {
       .sort();
   }
 
-  it('shows nothing as long as no organization is named', async () => {
+  it('shows nothing without an organization', async () => {
     for (const table of [...tables, ...closed]) expect(await seen(null, table), table).toEqual([]);
   });
 
-  it('shows no organization the tables of the portal', async () => {
+  it('hides the tables of the portal from every organization', async () => {
     await fixture.all(
       `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
        SELECT gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0' FROM users`,
@@ -78,13 +78,13 @@ describe('row security', () => {
     for (const table of closed) expect(await seen(mine, table), table).toEqual([]);
   });
 
-  it('shows each organization its own rows, and together they are all rows', async () => {
+  it('shows each organization only its own rows, which together are all rows', async () => {
     for (const table of tables) {
       const [ours, others, all] = [await seen(mine, table), await seen(theirs, table), await everything(table)];
       expect(ours.length, table).toBeGreaterThan(0);
       expect(others.length, table).toBeGreaterThan(0);
       expect([...ours, ...others].sort(), table).toEqual(all);
-      // Disjoint: as many different rows as both lists have together.
+      // No row is in both lists.
       expect(new Set([...ours, ...others]).size, table).toBe(ours.length + others.length);
     }
     for (const table of withOrganization) {
@@ -93,7 +93,7 @@ describe('row security', () => {
     }
   });
 
-  it('does not open for the application what opens for the owner', async () => {
+  it('does not grant the application the access of the owner in maintenance', async () => {
     const client = await fixture.begin(mine);
     await client.query(`SET LOCAL app.maintenance = 'on'`);
     await client.query('SET LOCAL search_path = public, maintenance, pg_temp');
@@ -109,7 +109,7 @@ describe('row security', () => {
     await fixture.end(anonymous);
   });
 
-  it('holds the owner as well, unless it asks for maintenance', async () => {
+  it('applies to the owner, too, except in maintenance', async () => {
     const client = await fixture.owner.connect();
     try {
       await client.query(`SET app.maintenance = 'off'`);
@@ -120,7 +120,7 @@ describe('row security', () => {
   });
 
   it('refuses to write a row of another organization', async () => {
-    // A new conversation or login is nobody's: it belongs to those whose members take part, or who the person joins.
+    // A new conversation or login has no organization until members take part in it or the person joins.
     for (const table of tables.filter((name) => name !== 'conversations' && name !== 'users')) {
       const { columns } = (
         await fixture.all(
@@ -140,10 +140,10 @@ describe('row security', () => {
     }
   });
 
-  it('refuses to hand a row to another organization', async () => {
+  it('refuses to move a row to another organization', async () => {
     for (const table of withOrganization) {
       const move = fixture.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
-      // These keep their organization, whatever is written.
+      // Writes do not change the organization of these.
       if (DERIVED.includes(table)) expect(await move, table).toEqual([{ organization_id: mine }]);
       else await expect(move, table).rejects.toMatchObject(DENIED);
     }
@@ -181,7 +181,7 @@ describe('row security', () => {
     expect(await fixture.as(mine, asked)).toEqual([]);
   });
 
-  it('adds to a conversation that nobody sees yet, but not to one that only others see', async () => {
+  it('allows adding to a conversation that nobody sees yet, but not to one that only others see', async () => {
     const theirConversation = (await fixture.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
     const ourTutor = (await fixture.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     for (const { sql, values } of [
@@ -193,7 +193,7 @@ describe('row security', () => {
     const early = await fixture.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
     await fixture.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
     await fixture.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
-    // Seen by both: both may add.
+    // Both see it, so both may add.
     const guest = (await fixture.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     await fixture.insert(mine, 'conversation_participants', seatRow(early, guest));
     await fixture.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
@@ -202,13 +202,13 @@ describe('row security', () => {
     ).toEqual([{ n: 2 }]);
   });
 
-  it('takes a result for a member only', async () => {
+  it('accepts results only for members', async () => {
     const stranger = await fixture.person();
     const { sql, values } = insertion('results', resultRow(stranger));
     await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
   });
 
-  it("shows the platform's posts to those who asked for them", async () => {
+  it("shows the platform's posts only if they are asked for", async () => {
     const post = { id: crypto.randomUUID(), brand: 'primary', title: 'Platform', slug: 'platform' };
     const { sql, values } = insertion('blog_posts', post);
     await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
@@ -224,7 +224,7 @@ describe('row security', () => {
     await fixture.end(again);
   });
 
-  it('answers the look-ups that come before an organization is known, and only to those who know', async () => {
+  it('allows look-ups before the organization is known, only by an exact key', async () => {
     const [key] = await fixture.as(mine, 'SELECT id, key_hash FROM api_keys');
     expect(await fixture.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual(
       [{ organization_id: mine, expired: false }],

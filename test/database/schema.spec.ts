@@ -15,14 +15,14 @@ import {
   SchemaFixture,
 } from '../support/database/schema-fixture.js';
 
-/** Copies that the database writes: what they hold was checked where it came from. */
+/** Copies that the database writes: their values were checked at the source. */
 const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
 
-/** Columns that take one of a few words. */
+/** Columns with enumerated values. */
 const CLOSED =
   /^(status|role|type|scope|scopes|mode|attendance|visibility|billing_interval|tracking_method|.*_(type|mode|role))$/;
 
-/** Everything that the migrations make, as text. */
+/** Everything that the migrations create, as text. */
 const FINGERPRINT = `
   SELECT 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || attnotnull AS line
   FROM pg_attribute WHERE attnum > 0 AND attrelid IN (
@@ -49,7 +49,7 @@ describe('the schema', () => {
 
   afterAll(() => fixture.destroy());
 
-  it('takes rows that their writer may not see', async () => {
+  it('accepts rows that their writer may not see', async () => {
     const [mine, other] = [await fixture.organization(), await fixture.organization()];
     const user_id = await fixture.member(mine, 'tutor');
     await fixture.member(other, 'tutor', { user: user_id });
@@ -71,7 +71,7 @@ describe('the schema', () => {
     expect(written).toEqual({ organization_id: null, files: ['a.pdf'], created_at: expect.any(Date) as Date });
   });
 
-  it('keeps every kind of value as it was written', async () => {
+  it('returns every kind of value as it was written', async () => {
     const make = await Factories.connect(fixture.urls);
     try {
       const { id: organizationId } = await make.organization();
@@ -110,7 +110,7 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // All that is left out: heartbeats belong to nobody; refused addresses, passwords and sessions are behind functions (see
+    // The rest: heartbeats belong to nobody; suppressed addresses, passwords and sessions are behind functions (see
     // row security).
     const open = [...new Set(columns.map((column) => column.table))].filter(
       (name) => !tables.some((table) => table.name === name),
@@ -121,7 +121,7 @@ describe('the schema', () => {
     ]); // prettier-ignore
   });
 
-  it('secures a new table like those before it', async () => {
+  it('secures a new table like the existing ones', async () => {
     const owner = new DataSource({ type: 'postgres', url: fixture.urls.ownerUrl });
     await owner.initialize();
     const runner = owner.createQueryRunner();
@@ -142,12 +142,12 @@ describe('the schema', () => {
     await owner.destroy();
   });
 
-  it('keeps times to the millisecond, as JavaScript does', () => {
+  it('stores times with millisecond precision, like JavaScript', () => {
     const times = columns.filter((column) => column.type.startsWith('timestamp'));
     expect(new Set(times.map((column) => column.type))).toEqual(new Set(['timestamp(3) with time zone']));
   });
 
-  it('checks every closed set of values', async () => {
+  it('constrains every enumerated column', async () => {
     const closed = columns.filter(
       (column) => CLOSED.test(column.name) && column.type.startsWith('text') && !COPIES.includes(column.table),
     );
@@ -171,18 +171,18 @@ describe('the schema', () => {
     );
   });
 
-  it('pins the search path of what runs with the rights of the owner', async () => {
+  it('pins the search path of functions that run with the rights of the owner', async () => {
     const functions = await fixture.all(
       `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
     );
     expect(functions.length).toBeGreaterThan(10);
     for (const { name, settings } of functions) {
-      // pg_temp last, or a temporary table would stand in for a real one.
+      // pg_temp comes last, or a temporary table could replace a real one.
       expect(settings, name as string).toEqual(['search_path=public, maintenance, pg_temp']);
     }
   });
 
-  it('goes down step by step and comes up again the same', async () => {
+  it('can be reverted step by step and migrated again with the same result', async () => {
     const database = await createEmptyDatabase();
     const { ownerUrl, processUrls: urls } = database;
     const owner = ownersPool(ownerUrl);

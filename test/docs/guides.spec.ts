@@ -32,7 +32,7 @@ describe('the guides', () => {
     expect(guides.filter((name) => !readme.includes(`docs/${name}`))).toEqual([]);
   });
 
-  it('errors.md explains every code with its status, and shows the bodies as they are', () => {
+  it('errors.md explains every code with its status, and shows real bodies', () => {
     const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| .{10,} \| .{10,} \|$/gm)];
     expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toEqual(STATUS);
     const [standard] = blocks('docs/errors.md', 'json');
@@ -48,7 +48,7 @@ describe('the verification samples of build-hooks.md', () => {
   const now = 1_795_305_600;
   const signature = `sha256=${signatureOf(secret, String(now), body)}`;
   const other = `sha256=${signatureOf('another secret', String(now), body)}`;
-  /** What arrives, at which second, and whether it is genuine. */
+  /** A call, the second in which it arrives, and whether it is genuine. */
   const calls = [
     { timestamp: String(now), signature, body, at: now, genuine: true },
     { timestamp: String(now), signature, body, at: now + 299, genuine: true },
@@ -65,7 +65,7 @@ describe('the verification samples of build-hooks.md', () => {
       genuine: false,
     },
     { timestamp: '', signature: 'sha256=ä', body, at: now, genuine: false },
-    // While the secret is being replaced by another one.
+    // While the secret is being replaced.
     { timestamp: String(now), signature: other, previous: signature, body, at: now, genuine: true },
     { timestamp: String(now), signature: other, previous: other, body, at: now, genuine: false },
     { timestamp: String(now), signature: other, previous: signature, body, at: now + 301, genuine: false },
@@ -76,7 +76,7 @@ describe('the verification samples of build-hooks.md', () => {
   beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-samples-'))));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('TypeScript', () => {
+  it('work in TypeScript', () => {
     const [sample] = blocks('docs/build-hooks.md', 'ts');
     const check = `
       for (const { timestamp, signature, previous, body, at } of ${JSON.stringify(calls)}) {
@@ -95,7 +95,7 @@ describe('the verification samples of build-hooks.md', () => {
     ).toEqual(genuine);
   });
 
-  it('Python, where there is one', () => {
+  it('work in Python, if it is installed', () => {
     const [sample] = blocks('docs/build-hooks.md', 'python');
     const check = [
       'import json, sys',
@@ -109,7 +109,7 @@ describe('the verification samples of build-hooks.md', () => {
       input: JSON.stringify(calls),
       encoding: 'utf8',
     });
-    // A machine with Node alone can run the tests too.
+    // The tests also run on machines without Python.
     if (error && 'code' in error && error.code === 'ENOENT') return;
     expect(stderr).toBe('');
     expect(
@@ -122,10 +122,10 @@ describe('the verification samples of build-hooks.md', () => {
 });
 
 describe('the monitoring files', () => {
-  it('name metrics that there are', async () => {
+  it('name only existing metrics', async () => {
     const api = await TestApi.start();
     try {
-      // One request, so that each series is there.
+      // Creates every series.
       await send(api, 'GET', '/v1/ping');
       const { text } = await send(api, 'GET', '/metrics');
       const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!));
@@ -159,7 +159,7 @@ describe('deployment', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const programs = readdirSync(join(ROOT, 'apps')).filter((name) => name !== 'cli');
 
-  it.each(programs)('every way of it has the %s', (program) => {
+  it.each(programs)('every variant runs the %s', (program) => {
     const main = `dist/apps/${program}/src/main.js`;
     const unit = `tutoring-${program}`;
     const [, command] = /^ExecStart=\S+\/node (.*)$/m.exec(read(`docs/systemd/${unit}.service`))!;
@@ -171,7 +171,7 @@ describe('deployment', () => {
       expect(read(page)).toMatch(new RegExp(`systemctl .*\\b${unit}\\b`));
     }
     expect(read('docker-compose.yml')).toMatch(new RegExp(`^ {2}${program}:$`, 'm'));
-    // The image's own command is the API's.
+    // The image runs the API by default.
     expect(program === 'api' ? read('Dockerfile') : read('docker-compose.yml')).toContain(main);
   });
 });

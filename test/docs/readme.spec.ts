@@ -7,7 +7,7 @@ import { CURL, findServer } from '../support/process/server-binary.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Types the tour of a page at a service of its own. */
+/** Runs the tour of a page against its own service. */
 function typeTour(page: string): Promise<{ code: unknown; output: string }> {
   const curl = findServer(CURL);
   const env = { ...process.env, ...curl.env, PATH: `${process.env.PATH}:${dirname(curl.program)}` };
@@ -19,7 +19,7 @@ function typeTour(page: string): Promise<{ code: unknown; output: string }> {
 }
 
 describe('the tour of the README', { timeout: 300_000 }, () => {
-  it('prints what the service answers, and a wrong answer would be noticed', async () => {
+  it('shows the answers of the service, and a wrong one is detected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
     try {
       const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -29,7 +29,7 @@ describe('the tour of the README', { timeout: 300_000 }, () => {
       const page = join(folder, 'README.md');
       writeFileSync(page, readme.replace('"status":405', '"status":400'));
       const { code, output } = await typeTour(page);
-      // Nothing but the planted fault. Where this fails: npm run readme.
+      // Only the planted fault. If this fails, run npm run readme.
       expect(output.match(/^\S+, line \d+/gm)).toEqual([`${page}, line ${line}`]);
       expect(output).toContain('"status":405');
       expect(code).toBe(1);

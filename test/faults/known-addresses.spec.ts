@@ -6,9 +6,9 @@ import { TestPortal } from '../support/portal/portal.js';
 import { Visitor } from '../support/portal/visitor.js';
 
 const PAIRS = Number(process.env.ADDRESS_PAIRS ?? 300);
-/** The first ones compile code and open connections. */
+/** The first answers compile code and open connections. */
 const WARM_UP = 10;
-/** Of the medians: what a guess could tell from a few hundred answers. */
+/** The largest ratio of the medians: a few hundred answers could reveal more. */
 const MOST = 1.1;
 /** Milliseconds that the promise allows in any case: less than the network's own noise. */
 const MOST_MS = 1;
@@ -19,7 +19,7 @@ let known: string[];
 
 beforeAll(async () => {
   portal = await TestPortal.start(SETTINGS);
-  // With the cost that real passwords have.
+  // With the cost of real passwords.
   const hash = await hashPassword('a password that nobody guesses');
   known = [];
   for (let index = 0; index < PAIRS; index++) {
@@ -35,7 +35,7 @@ const FORMS: Record<string, (email: string) => [path: string, fields: Record<str
   'a forgotten password': (email) => ['/forgot-password', { email }],
 };
 
-/** Medians of the answers to known and unknown addresses, asked in turns; each from a network of its own. */
+/** Median times for known and unknown addresses, asked alternately, each from its own network. */
 async function medians(
   form: string,
   at: TestPortal,
@@ -63,7 +63,7 @@ const reveals = (measured: { known: number; unknown: number }) =>
   ratio(measured) > MOST && Math.abs(measured.known - measured.unknown) > MOST_MS;
 
 describe('known and unknown addresses', () => {
-  it.each(Object.keys(FORMS))('%s answers both alike, and after the same time', async (form) => {
+  it.each(Object.keys(FORMS))('%s gives both the same answer in the same time', async (form) => {
     const measured = await medians(form, portal);
     const words = `${measured.known.toFixed(2)} and ${measured.unknown.toFixed(2)} ms`;
     reached(15, `${form}, known and unknown addresses: ${words} (${ratio(measured).toFixed(3)}x) in ${PAIRS} pairs`);
@@ -71,10 +71,10 @@ describe('known and unknown addresses', () => {
     expect([words, reveals(measured)]).toEqual([words, false]);
   });
 
-  it.each(Object.keys(FORMS))('%s: a planted bug is found', async (form) => {
+  it.each(Object.keys(FORMS))('%s: catches a planted bug', async (form) => {
     const leaky = await TestPortal.start(SETTINGS, portal.database);
     try {
-      // No password is hashed for an unknown address, and the answer to a known one waits until its mail is queued.
+      // Hashes no password for unknown addresses, and answers known ones only after queuing the mail.
       const signIn = leaky.app.get(SignIn, { strict: false });
       const right = signIn.withPassword.bind(signIn);
       signIn.withPassword = (email, password) =>

@@ -1,7 +1,7 @@
 import { examineAll } from '../support/faults/linear-work.js';
 import { meteredPortal } from '../support/portal/metered-portal.js';
 
-/** Every so many-th position; 1 for all of them. */
+/** Tries every nth position; 1 tries all. */
 const STEP = Number(process.env.STEP ?? 1);
 
 it(

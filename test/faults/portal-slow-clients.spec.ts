@@ -9,15 +9,15 @@ import { attackSlowly, expectCutInTime, LIMIT, nodesLimits, SLACK, tellCuts } fr
 import { type Someone, TestPortal } from '../support/portal/portal.js';
 
 /**
- * Promise 29 for the portal: slow headers and half-sent forms. Its pages are so short that the kernel takes them off its hands,
- * so no reader can hold it.
+ * Promise 29 for the portal: slow headers and half-sent forms. Its pages fit into the kernel's socket buffer, so slow
+ * readers cannot hold it.
  */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const CLIENTS = Number(process.env.CLIENTS ?? 1_000);
 const COUNT: Record<SlowKind, number> = { headers: CLIENTS, body: CLIENTS, reader: 0 };
 const MOST_SLOWDOWN = 2;
 const ALONE_SECONDS = 20;
-/** Between two page views (ms). */
+/** Pause between two page views (ms). */
 const PAUSE = 20;
 const KINDS: SlowKind[] = ['headers', 'body'];
 
@@ -63,7 +63,7 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
   return attackSlowly(plan, seconds);
 }
 
-/** An owner who opens one page after the other until it is told to stop. @returns the times (ms) */
+/** An owner who opens one page after another until told to stop. @returns the times (ms) */
 function browse(): { times: number[]; failures: string[]; stop: () => Promise<void> } {
   const times: number[] = [];
   const failures: string[] = [];

@@ -95,7 +95,7 @@ describe.each([
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
-  it.each(ENDS)('even if they began after the start of the transaction in which %s', async (_how, end) => {
+  it.each(ENDS)('even if they started after the transaction began in which %s', async (_how, end) => {
     const { user } = person;
     await open(user.id);
     await onOwner(async (client) => {

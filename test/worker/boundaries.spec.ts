@@ -1,9 +1,9 @@
 import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
 
-/** A small form of test/faults/boundaries.spec.ts: one of so many messages. */
+/** A sample of test/faults/boundaries.spec.ts: cuts at every nth message. */
 const EVERY = 4;
 
-describe('a connection to PostgreSQL that ends in the middle of a mail', () => {
+describe('a connection to PostgreSQL that is cut while a mail is sent', () => {
   let boundaries: WorkerBoundaries;
 
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('a connection to PostgreSQL that ends in the middle of a mail', () => {
   it.each([
     ['and comes back', false],
     ['for good, so that another worker takes over', true],
-  ])('%s loses no mail, and sends it twice only when its end was not stored', async (_, forGood) => {
+  ])('%s loses no mail, and sends one twice only if its success was not stored', async (_, forGood) => {
     const { cuts, lost, findings } = await boundaries.walk({ forGood, every: EVERY });
     expect({ lost, findings }).toEqual({ lost: 0, findings: [] });
     expect(cuts).toBeGreaterThan(0);

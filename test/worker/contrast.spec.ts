@@ -2,7 +2,7 @@ import { EMAIL_KINDS } from '@app/jobs';
 import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
 import { render } from '../../apps/worker/src/email/templates.js';
 
-/** What WCAG AA asks of ordinary text: https://www.w3.org/TR/WCAG22/#contrast-minimum */
+/** What WCAG AA requires of ordinary text: https://www.w3.org/TR/WCAG22/#contrast-minimum */
 const LEAST = 4.5;
 
 const PAYLOAD = {
@@ -42,7 +42,7 @@ const coloursIn = (declarations: string): Colours =>
     ]),
   );
 
-/** Of every element that sets colours, those that its reader sees; what it does not set is the page's. */
+/** The colours that the reader sees for every element that sets any; elements inherit the rest from the page. */
 function shown(html: string, scheme: 'light' | 'dark'): Required<Colours>[] {
   const rules = /prefers-color-scheme: dark\) \{([^]*?)\n\}/.exec(html)![1]!;
   const dark = new Map([...rules.matchAll(/\.(\w+) \{([^}]*)\}/g)].map(([, name, rule]) => [name!, coloursIn(rule!)]));
@@ -55,7 +55,7 @@ function shown(html: string, scheme: 'light' | 'dark'): Required<Colours>[] {
 }
 
 describe('a mail', () => {
-  it.each(['light', 'dark'] as const)('can be read in the %s colour scheme', (scheme) => {
+  it.each(['light', 'dark'] as const)('has enough contrast in the %s colour scheme', (scheme) => {
     for (const kind of EMAIL_KINDS) {
       const { html } = render(kind, PAYLOAD);
       const texts = shown(html, scheme);
@@ -71,7 +71,7 @@ describe('a mail', () => {
     }
   });
 
-  it('is dark where its reader’s scheme is', () => {
+  it('is dark in a dark colour scheme', () => {
     const { html } = render('account_created', PAYLOAD);
     const page = (scheme: 'light' | 'dark') => luminance(shown(html, scheme)[0]!['background-color']);
     expect(page('light')).toBeGreaterThan(0.9);

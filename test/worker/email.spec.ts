@@ -33,7 +33,7 @@ describe('the email queue', () => {
     return worker.get(EmailService).runOnce();
   };
 
-  it('sends exactly what was queued, each kind to its person', async () => {
+  it('sends each kind of mail exactly once, to its recipient', async () => {
     const links = new Map<string, string>();
     const key = { name: 'Website', display: 'tk_live_5961…d7f5', by: 'Kim Lee', successor: 'tk_live_7a10…93cc' };
     for (const kind of EMAIL_KINDS) {
@@ -59,7 +59,7 @@ describe('the email queue', () => {
     expect(await room.tally()).toEqual({ sent: EMAIL_KINDS.length });
   });
 
-  it('shows the organization as the sender, and keeps each link whole in the message itself', async () => {
+  it('shows the organization as the sender, and does not break links across lines', async () => {
     const link = `https://app.tutoring.example/join/${'t'.repeat(43)}`;
     const payload = { organizationName: 'Wattle Lane, Tutoring – Méthodes', joinUrl: link };
     await room.queue(['whole@example.org'], { payload });
@@ -78,7 +78,7 @@ describe('the email queue', () => {
     expect(mail!.text.split('\n')).toContain(link);
   });
 
-  it('writes no personal data and no link to the log', async () => {
+  it('writes neither personal data nor links to the log', async () => {
     smtp.atRecipient = (address) =>
       address.startsWith('canary-refused')
         ? { code: 550, message: `<${address}> canary-refused is unknown` }
@@ -95,7 +95,7 @@ describe('the email queue', () => {
     expect(log + JSON.stringify((await room.rows()).map((row) => row.last_error))).not.toMatch(/canar|example\.org/i);
   });
 
-  it('tries eight times, at growing pauses within the jitter, with one Message-ID; then the mail is dead', async () => {
+  it('tries eight times with the same Message-ID and growing pauses, then gives up', async () => {
     smtp.atMessage = () => ({ code: 451, message: 'greylisted, come back later' });
     await room.queue(['later@example.org']);
     for (let attempt = 1; attempt <= TRIES; attempt++) {
@@ -106,7 +106,7 @@ describe('the email queue', () => {
       const minutes = PAUSES_MINUTES[attempt - 1]!;
       expect(Number(row!.due_in) / 60).toBeGreaterThan(minutes * (1 - JITTER) - 0.1);
       expect(Number(row!.due_in) / 60).toBeLessThanOrEqual(minutes * (1 + JITTER));
-      // Not before its time.
+      // Nothing is sent before the pause is over.
       expect(await drain()).toEqual({});
       await room.pass(`${minutes * (1 + JITTER)} minutes`);
     }
@@ -114,7 +114,7 @@ describe('the email queue', () => {
     await room.pass('1 year');
     expect(await drain()).toEqual({});
 
-    // Replayed by the operator: the same message.
+    // The operator's retry sends the same message.
     smtp.atMessage = () => undefined;
     const id = (await room.rows())[0]!.id;
     await room.make.query('SELECT retry_outbox($1)', [id]);
@@ -122,7 +122,7 @@ describe('the email queue', () => {
     expect(smtp.received[0]!.headers['message-id']).toBe(`<${id}@tutoring.example>`);
   });
 
-  it('spreads pauses over the whole jitter and no further', () => {
+  it('spreads pauses over the whole jitter and no wider', () => {
     for (const [index, minutes] of PAUSES_MINUTES.entries()) {
       expect(pauseAfter(index + 1, 0)).toBe(Math.round(minutes * 60_000 * (1 - JITTER)));
       expect(pauseAfter(index + 1, 1)).toBe(Math.round(minutes * 60_000 * (1 + JITTER)));
@@ -136,12 +136,12 @@ describe('the email queue', () => {
     [550, '5.1.1 The account does not exist'],
     [553, 'Mailbox name not allowed'],
     [554, "5.2.1 The recipient's account is disabled"],
-  ])('sends nothing more to an address that was refused with %i %s', async (code, message) => {
+  ])('suppresses an address that the server refuses with %i %s', async (code, message) => {
     smtp.atRecipient = () => ({ code, message });
     await room.queue(['Gone@example.org']);
     expect(await drain()).toEqual({ suppressed: 1 });
     smtp.atRecipient = () => undefined;
-    // By another worker, in other letters: the API does not even queue it.
+    // The API does not even queue the same address in another case.
     await room.queue(['gone@Example.org', 'there@example.org']);
     expect(await drain()).toEqual({ sent: 1 });
     expect(smtp.asked).toEqual(['Gone@example.org', 'there@example.org']);
@@ -150,11 +150,11 @@ describe('the email queue', () => {
 
   it.each([
     ['a full mailbox', 'RCPT', 552, '5.2.2 Mailbox full'],
-    ['a relay that does not know us', 'RCPT', 550, 'Relaying denied'],
-    ['a policy', 'RCPT', 550, '5.7.1 Message rejected due to local policy'],
-    ['a recipient that comes later', 'RCPT', 450, 'Mailbox busy'],
-    ['a refused text', 'DATA', 554, 'This looks like spam'],
-  ])('does not take %s for an address that is gone', async (_what, stage, code, message) => {
+    ['a refusal to relay', 'RCPT', 550, 'Relaying denied'],
+    ['a local policy', 'RCPT', 550, '5.7.1 Message rejected due to local policy'],
+    ['a busy mailbox', 'RCPT', 450, 'Mailbox busy'],
+    ['a refused message', 'DATA', 554, 'This looks like spam'],
+  ])('does not suppress an address because of %s', async (_what, stage, code, message) => {
     if (stage === 'RCPT') smtp.atRecipient = () => ({ code, message });
     else smtp.atMessage = () => ({ code, message });
     await room.queue(['there@example.org']);
@@ -184,7 +184,7 @@ describe('the email queue', () => {
     expect(await senders()).toEqual([{ organization_id: room.organizationId, address: 'refused@example.org' }]);
   });
 
-  it('notes whose mail a server refused for good', async () => {
+  it('records the organization whose mail caused a suppression', async () => {
     smtp.atRecipient = () => ({ code: 550, message: 'no such user' });
     await room.queue(['Gone@Example.org']);
     expect(await drain()).toEqual({ suppressed: 1 });
@@ -192,12 +192,12 @@ describe('the email queue', () => {
     smtp.atRecipient = () => undefined;
   });
 
-  /** Who may lift which suppression. */
+  /** Which organization may lift which suppression. */
   const senders = () => room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders');
 
   it('a poisoned message and a stalled server do not delay other mails', async () => {
-    // Five that the server refuses to read, three that it does not answer before all others are sent, and three that
-    // cannot even be opened.
+    // Five mails that the server refuses, three that it does not answer before all others are sent, and three that
+    // cannot even be decrypted.
     const others = smtp.taken(100, 'well');
     smtp.atRecipient = (address) => (address.startsWith('stall') ? { until: others, code: 451 } : undefined);
     smtp.atMessage = (address) => (address.startsWith('poison') ? { code: 554, message: 'boom' } : undefined);
@@ -212,13 +212,13 @@ describe('the email queue', () => {
     expect(broken!.last_error).toBe('payload_unreadable');
   });
 
-  it('a server that is away costs a few tries, not one of each mail', async () => {
+  it('an unavailable server costs a few attempts, not one for each mail', async () => {
     await room.queue(Array.from({ length: 200 }, (_, index) => `person${index}@example.org`));
     const drained = await drain({ SMTP_URL: 'smtp://127.0.0.1:1' });
     expect(drained.failed).toBeLessThan(30);
     const untried = await room.rows(`status = 'queued' AND attempts = 0 AND leased_by IS NULL`);
     expect(untried.length).toBe(200 - drained.failed!);
-    // Back again: the others go out at once, those when their pause is over.
+    // The server is back: untried mails are sent at once, the others after their pause.
     expect(await drain()).toEqual({ sent: untried.length });
     await room.pass('2 minutes');
     expect(await drain()).toEqual({ sent: drained.failed });
@@ -226,14 +226,14 @@ describe('the email queue', () => {
     expect(smtp.received).toHaveLength(200);
   });
 
-  it('without SMTP_URL leaves what is queued, and says so', async () => {
+  it('leaves mails queued without SMTP_URL, and logs that', async () => {
     await room.queue(['somebody@example.org']);
     expect(await drain({ SMTP_URL: '' })).toEqual({});
     expect(await room.tally()).toEqual({ queued: 1 });
     expect(room.logged.join('')).toContain('SMTP_URL is not set');
   });
 
-  it('writes .eml files instead where SMTP_URL is a folder, and logs the path only', async () => {
+  it('writes .eml files if SMTP_URL is a folder, and logs only their paths', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-mail-'));
     const mail = join(folder, 'a folder');
     await room.queue(['reader@example.org'], { payload: { joinUrl: 'https://app.example/join/short' } });
@@ -251,7 +251,7 @@ describe('the email queue', () => {
   });
 });
 
-/** A header whose words are encoded (RFC 2047), as a mail program shows it. */
+/** A header with encoded words (RFC 2047) as a mail program shows it. */
 function decodeWords(header: string): string {
   return header
     .replaceAll(/\?=\s+=\?/g, '?==?')

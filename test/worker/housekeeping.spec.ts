@@ -49,7 +49,7 @@ describe('housekeeping', () => {
     );
   }
 
-  it('deletes sessions of the portal that are over, counted attempts of yesterday and links past their time', async () => {
+  it('deletes portal sessions that have ended, expired password links and sign-in attempts older than a day', async () => {
     const { id } = await room.make.user();
     const make = (statement: string) => room.make.query(statement, [id]);
     await make(`INSERT INTO portal_sessions (id, secret_hash, user_id, created_at, last_seen_at, user_agent, network)
@@ -72,7 +72,7 @@ describe('housekeeping', () => {
     }
   });
 
-  it('deletes answers past their time, messages finished 30 days ago and invites 30 days past theirs, and nothing else', async () => {
+  it('deletes only expired answers, messages finished 30 days ago and invites that expired 30 days ago', async () => {
     await fill();
     const worker = await room.worker();
     expect(await worker.get(HousekeepingService).purge()).toMatchObject({ idempotency_keys: 1, outbox: 2, invites: 1 });
@@ -85,7 +85,7 @@ describe('housekeeping', () => {
     expect(Object.values(again).every((rows) => rows === 0)).toBe(true);
   });
 
-  it('keeps 7 days of requests, and the newest 100,000 of an organization', async () => {
+  it('keeps 7 days of requests, and at most the newest 100,000 of an organization', async () => {
     const [{ id: school }, { id: quiet }] = [await room.make.organization(), await room.make.organization()];
     const fillLog = (organization: string, rows: number, age: string) =>
       room.make.query(
@@ -105,14 +105,14 @@ describe('housekeeping', () => {
     expect(await rowsOf(quiet)).toEqual([{ rows: 10 }]);
   });
 
-  it('does so by itself after a start', async () => {
+  it('runs by itself after a start', async () => {
     await fill();
     await (await room.worker()).init();
     await vi.waitFor(async () => expect(await count('idempotency_keys')).toBe(1));
     await vi.waitFor(async () => expect(await count('outbox')).toBe(2));
   });
 
-  it('gets through more than one statement takes, with two workers at it', async () => {
+  it('deletes more rows than one statement does, with two workers at once', async () => {
     const rows = Array.from({ length: 500 }, () => ({
       organizationId: room.organizationId,
       topic: 'email' as const,
@@ -130,7 +130,7 @@ describe('housekeeping', () => {
     expect(await count('outbox')).toBe(0);
   });
 
-  it('gives organizations that lack them their standing codes, once', async () => {
+  it('creates missing standing codes of organizations once', async () => {
     const { id } = await room.make.organization();
     const workers = [await room.worker(), await room.worker()];
     await Promise.all(workers.map((worker) => worker.get(HousekeepingService).runOnce()));

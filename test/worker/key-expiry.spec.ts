@@ -29,7 +29,7 @@ describe('warnings before an API key expires', () => {
   });
   afterAll(() => room.stop());
 
-  /** A key that was made to live for some days, as if these had passed but the last ones. */
+  /** A key with this lifetime, of which so many days are left. */
   async function keyWith(daysLeft: number, lifeDays = 90): Promise<string> {
     const { id } = await keys.create(school, { name: 'Sync', expiresAt: { inDays: lifeDays } });
     await pass(id, lifeDays - daysLeft);
@@ -37,7 +37,7 @@ describe('warnings before an API key expires', () => {
     return id;
   }
 
-  /** Lets days pass for a key. */
+  /** Shifts a key's times into the past. */
   const pass = (id: string, days: number) =>
     room.make.withoutTriggers(`UPDATE api_keys SET created_at = created_at - ${days} * interval '1 day',
       expires_at = expires_at - ${days} * interval '1 day', replaced_at = replaced_at - ${days} * interval '1 day'
@@ -86,14 +86,14 @@ describe('warnings before an API key expires', () => {
     expect(audited).toEqual([14, 3].map((days) => ({ details: { api_key_id: id, days } })));
   });
 
-  it('are mailed once for each key by several workers at a time', async () => {
+  it('are mailed once per key by several concurrent workers', async () => {
     for (let count = 0; count < 8; count++) await keyWith(13 - count);
     const workers = await Promise.all([1, 2, 3].map(() => room.worker()));
     await Promise.all(workers.map((worker) => worker.get(KeyExpiryService).runOnce()));
     expect(await warnings()).toHaveLength(8);
   });
 
-  it('are mailed by the next worker when one dies before its commit', async () => {
+  it('are mailed in a later run if one fails before its commit', async () => {
     const id = await keyWith(2);
     const failing = await room.worker();
     await room.make.query(`ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (operation NOT LIKE 'warn%') NOT VALID`);
@@ -108,14 +108,14 @@ describe('warnings before an API key expires', () => {
     ]);
   });
 
-  it('skip what was missed: a worker that was away sends the nearest one only', async () => {
+  it('are not repeated for missed days: only the nearest one is mailed', async () => {
     await keyWith(2.5);
     await round();
     await round();
     expect(await warnings()).toHaveLength(1);
   });
 
-  it('do not come for what was known when the expiry was set', async () => {
+  it('are skipped if the key had less time left when its expiry was set', async () => {
     const short = await keyWith(10, 10);
     const shorter = await keyWith(2, 2);
     const old = await keyWith(60, 60);
@@ -128,7 +128,7 @@ describe('warnings before an API key expires', () => {
     expect(await warnings()).toHaveLength(2);
   });
 
-  it('do not come for keys that were revoked or have expired, or never expire', async () => {
+  it('are not mailed for keys that were revoked, have expired or never expire', async () => {
     const revoked = await keyWith(10);
     await keys.revokeOf(school, revoked);
     await keyWith(-1);
@@ -137,7 +137,7 @@ describe('warnings before an API key expires', () => {
     expect(await warnings()).toEqual([]);
   });
 
-  it('wait until there is mail', async () => {
+  it('wait until there is a mail server', async () => {
     await keyWith(10);
     await round({ SMTP_URL: '' });
     expect(await warnings()).toEqual([]);
@@ -145,7 +145,7 @@ describe('warnings before an API key expires', () => {
     expect(await warnings()).toHaveLength(1);
   });
 
-  it('are part of housekeeping, which also forgets keys that nobody came to see', async () => {
+  it('are part of housekeeping, which also deletes expired handovers of keys', async () => {
     const id = await keyWith(10);
     const fresh = (await keys.create(school, { name: 'Fresh' })).id;
     for (const [key, expires] of [

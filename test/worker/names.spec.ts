@@ -17,7 +17,7 @@ const HOSTS = [
   'xn--80ak6aa92e.com',
   '192.168.0.1',
 ];
-/** Other forms of the dot, and what may hide one. */
+/** Other forms of the dot, and characters that may hide one. */
 const DOTS = [
   '.',
   '\u3002',
@@ -76,7 +76,7 @@ const NAMES = [
   ...OTHERS,
 ];
 
-/** What a mail shows once its own link is taken out, as mail programs look for links in it. */
+/** What a mail program searches for links: the parts of a mail without its own link. */
 function shown({ subject, text, html }: ReturnType<typeof render>): string[] {
   const words = html
     .replace(/<style[^]*?<\/style>|<[^>]+>/g, ' ')
@@ -90,7 +90,7 @@ const SCHEME = /\b(?:javascript|tel|sms|data|mailto|https?|ftp):\S/iu;
 const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f]|\p{Cf}|[\u2028\u2029]/u;
 
 describe('names in mails', () => {
-  it('have nothing left that looks like a link, in any mail and any place', () => {
+  it('never look like a link, in any mail or place', () => {
     expect(NAMES.length).toBeGreaterThan(400);
     const faults: string[] = [];
     for (const [index, name] of NAMES.entries()) {
@@ -132,7 +132,7 @@ describe('names in mails', () => {
     expect(plainName(name)).toBe(plain);
   });
 
-  it('leave something to call an organization by', () => {
+  it('have a fallback if nothing of a name is left', () => {
     const payload = {
       timeZone: 'UTC',
       role: 'tutor',

@@ -5,7 +5,7 @@ import { TestRedis } from '../support/worker/redis.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { Mailroom } from '../support/worker/worker.js';
 
-/** How often the queue looks by itself (ms): too seldom for what a nudge brings, at once for what no nudge does. */
+/** Polling intervals (ms): one too long to be mistaken for a notification, one short enough to test polling. */
 const SELDOM = 20_000;
 const OFTEN = 500;
 
@@ -44,7 +44,7 @@ async function everybodyListens(): Promise<void> {
   await vi.waitFor(async () => expect(await listening()).toHaveLength(workers()));
 }
 
-describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode) => {
+describe.each(['timer', 'redis'])('a notification (%s)', { timeout: 6 * SELDOM }, (mode) => {
   beforeAll(() => open(mode, SELDOM));
   afterAll(close);
 
@@ -55,16 +55,16 @@ describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode
     return performance.now() - began;
   };
 
-  it('reaches the worker at once, one after the other and many together, and each mail goes once', async () => {
+  it('wakes the worker at once, singly and in bursts, and each mail is sent once', async () => {
     const times: number[] = [];
     for (let round = 0; round < 11; round++) times.push(await arrives(`single${round}@example.org`));
-    // Half of them, as no cadence would have it.
+    // The median, which polling alone could not reach.
     expect(percentile(times, 0.5)).toBeLessThan(SELDOM / 2);
     await Promise.all(Array.from({ length: 20 }, (_, index) => arrives(`burst${index}@example.org`)));
     expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(smtp.received.length);
   });
 
-  it('does not notify of a write that was rolled back', async () => {
+  it('is not sent for a write that was rolled back', async () => {
     const before = smtp.received.length;
     const failed = room.db.transaction({ organizationId: room.organizationId }, async () => {
       const from = { organizationId: room.organizationId, organization: { name: 'A', timeZone: 'UTC' } };
@@ -78,20 +78,20 @@ describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode
     expect(smtp.received).toHaveLength(before);
   });
 
-  it('comes through again after the connection that it came over was cut', async () => {
+  it('arrives again after its connection was cut', async () => {
     const cut = await room.make.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'tutoring worker listener'`,
     );
     expect(cut).toHaveLength(workers());
-    // Committed while nobody listens: the new connection begins with a look.
+    // Committed while nobody listens: the new connection starts by polling.
     await arrives('unheard@example.org');
     await everybodyListens();
     await arrives('heard@example.org');
   });
 
   if (mode === 'redis') {
-    it('comes through when Redis was wiped or restarted meanwhile', async () => {
+    it('arrives after Redis was wiped or restarted', async () => {
       const client = redis!.client();
       await client.flushall();
       client.disconnect();
@@ -107,11 +107,11 @@ describe.each(['timer', 'redis'])('a nudge (%s)', { timeout: 6 * SELDOM }, (mode
   }
 });
 
-describe.each(['timer', 'redis'])('a mail whose worker is gone (%s)', (mode) => {
+describe.each(['timer', 'redis'])('a mail of a crashed worker (%s)', (mode) => {
   beforeAll(() => open(mode, OFTEN));
   afterAll(close);
 
-  it('goes out without a nudge when its lease is over', async () => {
+  it('is sent without a notification once its lease expires', async () => {
     const [{ id } = { id: '' }] = await room.make.query<{ id: string }>(
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, leased_by, leased_until, due_at, attempts)
        SELECT gen_random_uuid(), organization_id, topic, kind, 'orphan@example.org', payload, 'gone',

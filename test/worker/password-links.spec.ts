@@ -41,8 +41,8 @@ const grow = (age: string) =>
 const recipients = async () => (await room.rows()).map(({ recipient }) => recipient).sort();
 const resolve = async () => (await room.worker()).get(PasswordLinksService).runOnce();
 
-describe('requests for a link by mail', () => {
-  it('are looked up by the worker, which mails the known addresses and keeps none', async () => {
+describe('requests for a mailed link', () => {
+  it('are resolved by the worker, which mails known addresses and stores none', async () => {
     const known = await room.make.user();
     await request(known.email);
     await request('unknown@example.org');
@@ -54,7 +54,7 @@ describe('requests for a link by mail', () => {
     expect(JSON.stringify(await room.make.query('SELECT * FROM outbox'))).not.toContain('unknown@example.org');
   });
 
-  it('give a link for what is left of its time', async () => {
+  it('get a link that is valid for the rest of its hour', async () => {
     const { id, email } = await room.make.user();
     await request(email);
     await grow('40 minutes');
@@ -80,7 +80,7 @@ describe('requests for a link by mail', () => {
     expect([await requests(), await recipients()]).toEqual([[], []]);
   });
 
-  it('for a confirmation mail only an address that is not proven', async () => {
+  it('for confirmation are mailed only to unproven addresses', async () => {
     const open = await room.make.user();
     const proven = await room.make.user({ emailVerifiedAt: new Date() });
     for (const { email } of [open, proven]) await request(email, { confirms: true });
@@ -89,7 +89,7 @@ describe('requests for a link by mail', () => {
     expect(await requests()).toEqual([]);
   });
 
-  it('are mailed once by several workers', async () => {
+  it('are mailed once by several concurrent workers', async () => {
     const people = await Promise.all(Array.from({ length: 120 }, () => room.make.user()));
     for (const { email } of people) await request(email);
     await Promise.all([resolve(), resolve(), resolve()]);
@@ -97,7 +97,7 @@ describe('requests for a link by mail', () => {
     expect(await requests()).toEqual([]);
   });
 
-  it('stay as a whole when the look-up fails', async () => {
+  it('are kept, with nothing written, if the look-up fails', async () => {
     const { email } = await room.make.user();
     await request(email);
     await room.make.query('ALTER TABLE outbox ADD CONSTRAINT broken CHECK (false) NOT VALID');

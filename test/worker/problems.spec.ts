@@ -7,7 +7,7 @@ const SECRET = 'never-to-be-stored';
 const failure = (fields: object, message = `at https://user:${SECRET}@host for ada@example.org`) =>
   Object.assign(new Error(message), fields);
 
-describe('what is stored of a failure', () => {
+describe('the stored problem of a failure', () => {
   it.each([
     [failure({ code: 'EENVELOPE', responseCode: 550, response: `550 <ada@example.org> ${SECRET}` }), 'smtp_550'],
     [failure({ code: 'EMESSAGE', responseCode: 451 }), 'smtp_451'],
@@ -25,12 +25,12 @@ describe('what is stored of a failure', () => {
     [failure({ code: 'EENVELOPE', responseCode: 1e9 }), 'message_refused'],
     [SECRET, 'unknown'],
     [undefined, 'unknown'],
-  ])('%s is a code', (thrown, code) => {
+  ])('%s is stored as a code', (thrown, code) => {
     expect(problemOf(thrown)).toBe(code);
     expect(code).toMatch(STORED);
   });
 
-  it('every code fits the column, and has words, which docs/outbox.md repeats', () => {
+  it('every code fits the column and has a description, which docs/outbox.md repeats', () => {
     const rows = Object.entries(PROBLEMS).map(([code, words]) => `| \`${code}\` | ${words} |`);
     const text = readFileSync(new URL('../../docs/outbox.md', import.meta.url), 'utf8');
     expect(text.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);

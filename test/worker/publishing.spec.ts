@@ -25,7 +25,7 @@ describe('the publishing queue', () => {
       .query<{ n: number }>(`SELECT count(*)::int AS n FROM audit_log WHERE api_key_id IS NULL`)
       .then(([row]) => row!.n);
 
-  it('publishes a post once, with three workers, and looks often enough to do so within five seconds', async () => {
+  it('publishes a post once with three workers, which poll at least every five seconds', async () => {
     expect(QUEUES.publishing.everyMs).toBeLessThan(5_000);
     for (let count = 0; count < 3; count++) await (await room.worker()).init();
     const scheduledAt = in_(1_000);
@@ -68,7 +68,7 @@ describe('the publishing queue', () => {
     expect((await find(due)).status).toBe('published');
   });
 
-  it("publishes the platform's posts, for their brand", async () => {
+  it("publishes the platform's posts and rebuilds their brand", async () => {
     const id = await post(in_(-1_000), { organizationId: null, brand: 'secondary' });
     expect(await (await room.worker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
     expect((await find(id)).status).toBe('published');

@@ -47,7 +47,7 @@ describe('the rebuilds queue', () => {
     });
     expect(call!.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(Math.abs(Number(call!.headers['x-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
-    // A change afterwards is another rebuild.
+    // A later change is another rebuild.
     await room.rebuild();
     await room.pass('3 seconds');
     expect(await drain()).toEqual({ sent: 1 });
@@ -64,7 +64,7 @@ describe('the rebuilds queue', () => {
     expect(await room.tally()).toEqual({ sent: 1, queued: 1 });
   });
 
-  it('does not take a rebuild whose change is not committed yet', async () => {
+  it('does not dispatch a rebuild whose change is not committed yet', async () => {
     await room.rebuild();
     await room.pass('3 seconds');
     await room.db.transaction({ organizationId: room.organizationId }, async () => {
@@ -75,7 +75,7 @@ describe('the rebuilds queue', () => {
     expect(hook.calls).toHaveLength(1);
   });
 
-  it('tries again with the same id when the hook refuses, redirects or is not there, and gives up after eight', async () => {
+  it('retries with the same id if the hook fails, redirects or is unreachable, and gives up after eight attempts', async () => {
     const elsewhere = await TestHook.start();
     const { url: elsewhereUrl } = elsewhere;
     hook.answer = (index) =>
@@ -102,7 +102,7 @@ describe('the rebuilds queue', () => {
     expect(redirected).toBe(0);
     expect(new Set(hook.calls.map(({ body }) => body)).size).toBe(1);
     expect(hook.calls.every((call) => hook.signed(call))).toBe(true);
-    // Replayed by the operator.
+    // The operator retries it.
     hook.answer = () => ({ status: 200 });
     await room.setHook(hook.url, hook.secret);
     await room.make.query('SELECT retry_outbox(id) FROM outbox');
@@ -125,7 +125,7 @@ describe('the rebuilds queue', () => {
     expect(hook.signed(both, replaced)).toBe(true);
     expect(hook.signed(both, former, 'x-signature-previous')).toBe(true);
     expect(hook.signed(both, current)).toBe(false);
-    // A second replacement ends the secret before the former one.
+    // A second replacement drops the oldest secret.
     const again = (await room.db.transaction(site.tenant, () => hooks.rotate(site)))!;
     const later = await call();
     expect([hook.signed(later, again), hook.signed(later, replaced, 'x-signature-previous')]).toEqual([true, true]);
@@ -137,7 +137,7 @@ describe('the rebuilds queue', () => {
     ]);
   });
 
-  it('never loses a rebuild to a test that waits, and tries a test once', async () => {
+  it('does not merge a rebuild into a queued test, and tries a test only once', async () => {
     const hooks = new BuildHooks(room.db, room.vault);
     const site = siteOf(room.organizationId);
     expect(await room.db.transaction(site.tenant, () => hooks.test(site))).toBe(true);
@@ -153,7 +153,7 @@ describe('the rebuilds queue', () => {
     ]);
   });
 
-  it('calls the hooks of organizations on the public internet alone, those of the operator anywhere', async () => {
+  it('calls hooks of organizations only at public addresses, and those of the operator anywhere', async () => {
     const courier = (await room.worker({ NODE_ENV: 'production' })).get(RebuildCourier);
     const store = (await room.worker()).get(OutboxStore);
     const attempt = async () => {
@@ -188,11 +188,11 @@ describe('the rebuilds queue', () => {
     ['172.32.0.1', true], ['192.168.1.1', false], ['224.0.0.1', false], ['255.255.255.255', false], ['::', false], ['::1', false],
     ['::ffff:8.8.8.8', false], ['fd00::1', false], ['fe80::1', false], ['64:ff9b::a00:1', false], ['2002:7f00:1::', false],
     ['2001:db8::1', false], ['ff02::1', false], ['not an address', false],
-  ])('takes %s for an address of the public internet: %s', (address, expected) => {
+  ])('classifies %s as a public address: %s', (address, expected) => {
     expect(isPublic(address)).toBe(expected);
   }); // prettier-ignore
 
-  it('does not wait for a hook that does not answer', async () => {
+  it('times out if a hook does not answer', async () => {
     hook.answer = () => null;
     await room.rebuild();
     await room.pass('3 seconds');
@@ -202,7 +202,7 @@ describe('the rebuilds queue', () => {
     expect(outcome).toEqual({ status: 'failed', problem: 'timeout' });
   });
 
-  it('is done when nobody set a hook, and asks each target of its own', async () => {
+  it('completes without a hook, and calls each target's own hook', async () => {
     const brand = await TestHook.start('of the brand');
     await room.make.query(`INSERT INTO rebuild_hooks (target, url, secret) VALUES ('brand:primary', $1, $2)`, [
       brand.url,
@@ -223,7 +223,7 @@ describe('the rebuilds queue', () => {
     await brand.stop();
   });
 
-  it('comes by itself within seconds of the change', async () => {
+  it('calls the hook by itself within seconds of a change', async () => {
     await (await room.worker()).init();
     await room.rebuild();
     await vi.waitFor(() => expect(hook.calls).toHaveLength(1));

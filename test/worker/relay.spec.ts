@@ -27,7 +27,7 @@ describe('the relay', () => {
     await smtp.stop();
   });
 
-  it('two at once send 2,000 messages exactly once, both of them', async () => {
+  it('sends 2,000 messages exactly once with two workers, which share the work', async () => {
     await room.queue(addresses(2_000));
     const workers = [await room.worker(), await room.worker()];
     const drained = await Promise.all(workers.map((worker) => worker.get(EmailService).runOnce()));
@@ -38,7 +38,7 @@ describe('the relay', () => {
     expect(await room.tally()).toEqual({ sent: 2_000 });
   }, 60_000);
 
-  it('never drains twice at once: who asks meanwhile gets the drain that runs', async () => {
+  it('runs one drain at a time: concurrent callers share it', async () => {
     smtp.atMessage = () => ({ waitMs: 200 });
     await room.queue(addresses(3));
     const emails = (await room.worker()).get(EmailService);
@@ -64,7 +64,7 @@ describe('the relay', () => {
     await room.queue(addresses(1));
     const worker = await room.worker();
     const message = await worker.get(OutboxStore).claim('email', 20_000);
-    // The server takes so long with the recipient that the lease is over by then, as after a pause of the process.
+    // The server answers so late that the lease has expired, as after a pause of the process.
     smtp.atRecipient = () => ({ waitMs: 400 });
     const courier = worker.get(EmailCourier);
     const late = { ...message!, lease: new Lease(message!.lease.holder, 1_200) };
@@ -124,7 +124,7 @@ describe('the relay', () => {
     expect(await store.finish(second, 'sent', null, null)).toBe(true);
   });
 
-  it('tries one mail at a time while the server is away, and all again when it is back', async () => {
+  it('tries one mail at a time while the server is unavailable, and all again when it is back', async () => {
     const worker = await room.worker();
     const deliver = vi.spyOn(worker.get(EmailCourier), 'deliver');
     deliver.mockResolvedValue({ status: 'failed', problem: 'connection_refused', unreachable: true });
@@ -138,7 +138,7 @@ describe('the relay', () => {
     expect(await emails.runOnce()).toEqual({ sent: 98 - failed! });
   });
 
-  it('does not let a try whose lease is over undo the next one, even of the same process', async () => {
+  it('does not let an attempt with an expired lease undo the next one, even in the same process', async () => {
     await room.queue(addresses(1));
     const store = (await room.worker()).get(OutboxStore);
     const first = await store.claim('email', 20_000);
@@ -152,13 +152,13 @@ describe('the relay', () => {
     expect(await room.tally()).toEqual({ sent: 1 });
   });
 
-  it('sends a mail once more, not twice, when it comes round while its first try still hangs', async () => {
+  it('sends a mail once if its second attempt succeeds while the first still hangs', async () => {
     const tries = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const [first, second] = tries.map(({ promise }) => promise);
     smtp.atMessage = () => {
       const next = tries.shift()!;
       next.resolve(undefined);
-      // The first one ends while the second one is under way.
+      // The first attempt ends while the second is in progress.
       return tries.length === 1 ? { until: second, code: 451 } : { waitMs: 300 };
     };
     await room.queue(addresses(1));
@@ -170,7 +170,7 @@ describe('the relay', () => {
     expect(smtp.received).toHaveLength(1);
   });
 
-  it('commits later what it could not commit at once, and sends nothing twice for it', async () => {
+  it('retries a failed commit without sending a mail twice', async () => {
     await room.queue(addresses(3));
     const worker = await room.worker();
     const finish = vi.spyOn(worker.get(OutboxStore), 'finish');
@@ -180,7 +180,7 @@ describe('the relay', () => {
     expect(finish).toHaveBeenCalledTimes(8);
   });
 
-  it('ends in order: finishes what is under way, gives back the rest, starts nothing more', async () => {
+  it('shuts down in order: finishes what it has started, releases the rest and starts nothing more', async () => {
     const begun = Promise.withResolvers<undefined>();
     const ending = Promise.withResolvers<undefined>();
     smtp.atMessage = () => {
@@ -202,7 +202,7 @@ describe('the relay', () => {
     expect(await room.rows(`status = 'queued' AND attempts = 0 AND due_at <= now()`)).toHaveLength(50 - sent);
   });
 
-  it('sends what is committed while it runs, even when all else stalls', async () => {
+  it('sends messages committed during a drain, even while another stalls', async () => {
     const stalled = Promise.withResolvers<undefined>();
     const quick = smtp.taken(1, 'quick');
     smtp.atMessage = (address) => {
@@ -219,7 +219,7 @@ describe('the relay', () => {
 });
 
 describe('the mutex', () => {
-  it('lets one through at a time, in order', async () => {
+  it('admits one holder at a time, in order', async () => {
     const mutex = new TimedMutex();
     const order: string[] = [];
     const through = async (name: string, ms: number) => {
@@ -233,7 +233,7 @@ describe('the mutex', () => {
     expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
   });
 
-  it('is not delayed by a message that cannot be sent', async () => {
+  it('admits the next one if a holder keeps it too long', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const mutex = new TimedMutex();
@@ -248,7 +248,7 @@ describe('the mutex', () => {
       await vi.advanceTimersByTimeAsync(1);
       expect(inside).toBe(true);
       await next;
-      // Who leaves lets the next one in at once.
+      // A holder that leaves admits the next one at once.
       await mutex.acquire();
     } finally {
       vi.useRealTimers();

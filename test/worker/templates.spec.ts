@@ -28,7 +28,7 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
     expect(html).not.toMatch(/<img|<script|<link|<iframe|url\(|@import/i);
   });
 
-  it('says until when the link works, and greets by name only if there is one', () => {
+  it('says when the link expires, and greets by name if there is one', () => {
     const { text, html } = render(kind, payload);
     for (const part of [text, html]) {
       expect(part).toMatch(/1 May 2026 at 7:30.pm AEST/);
@@ -38,7 +38,7 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
     for (const part of [nameless.text, nameless.html]) expect(part).toContain('Hello,');
   });
 
-  it('shows what people put into names as text, on one line', () => {
+  it('shows names as text on one line, whatever they contain', () => {
     const hostile = {
       ...payload,
       organizationName: `<b>"O'Hara" & Sons</b>\r\nBcc: somebody`,
@@ -52,7 +52,7 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
     expect(subject).not.toMatch(/[\r\n]/);
   });
 
-  it('fits every role', () => {
+  it('can be rendered for every role', () => {
     for (const role of ['tutor', 'admin', 'student', 'parent'] as const) {
       const { subject, text, html } = render(kind, { ...payload, role });
       for (const part of [subject, text, html]) expect(part).not.toMatch(/undefined|null|\[object|<%/);
@@ -67,14 +67,14 @@ describe('a mail about an API key', () => {
     return [text, html.replaceAll('&quot;', '"')];
   };
 
-  it.each(KINDS)('%s names it by its name and its ends', (kind) => {
+  it.each(KINDS)('%s shows its name and its first and last characters', (kind) => {
     for (const part of both(kind)) {
       expect(part).toContain('“Website”');
       expect(part).toContain('tk_live_5961…d7f5');
     }
   });
 
-  it('says who did what, and what follows', () => {
+  it('says who did what, and what it means', () => {
     for (const part of both('key_created')) {
       expect(part).toContain('Olive Owner created the API key');
       expect(part).toContain('Its scopes: read, payments:write. It works until Tuesday 30 June 2026');
@@ -96,7 +96,7 @@ describe('a mail about an API key', () => {
     for (const part of both('key_expiring', { lastUsedAt: null })) expect(part).toContain('It has never been used.');
   });
 
-  it.each(KINDS)('%s shows what people put into names as text, without links', (kind) => {
+  it.each(KINDS)('%s shows names as text without links, whatever they contain', (kind) => {
     for (const part of both(kind, { name: '<b>x</b> https://evil.example/a', by: 'Ada www.evil.example' })) {
       expect(part).not.toMatch(/evil.example|https:\/\/evil/);
     }
@@ -105,6 +105,6 @@ describe('a mail about an API key', () => {
   });
 });
 
-it('no two kinds say the same', () => {
+it('every kind has its own subject', () => {
   expect(new Set(EMAIL_KINDS.map((kind) => render(kind, payload).subject)).size).toBe(EMAIL_KINDS.length);
 });

@@ -60,12 +60,12 @@ describe('the worker', () => {
     await database.drop();
   });
 
-  it('without Redis runs its recurring jobs by a timer, at once after the start', async () => {
+  it('runs its recurring jobs by a timer without Redis, at once after the start', async () => {
     await (await compile()).init();
     await untilHeartbeat();
   });
 
-  it('with Redis runs them through Bull, shared by two workers', async () => {
+  it('runs its recurring jobs through Bull with Redis, shared by two workers', async () => {
     const redis = await TestRedis.start();
     try {
       const workers = await Promise.all([compile({ REDIS_URL: redis.url }), compile({ REDIS_URL: redis.url })]);
@@ -77,7 +77,7 @@ describe('the worker', () => {
     }
   }, 40_000);
 
-  it('lets a running round finish before it ends', async () => {
+  it('finishes a running job before it ends', async () => {
     const worker = await compile();
     await admin.query('BEGIN; LOCK TABLE worker_heartbeats IN EXCLUSIVE MODE');
     await worker.init();
@@ -89,14 +89,14 @@ describe('the worker', () => {
     expect(await heartbeats()).toHaveLength(1);
   });
 
-  it('does not start with two processors for a queue, nor with one for a queue that nobody fills', async () => {
+  it('does not start if a queue has two processors, or a processor has no queue', async () => {
     const worker = await compile({}, SecondProcessor, StrayProcessor);
     await expect(worker.init()).rejects.toThrow(
       /queue "housekeeping" has 2 processors.*StrayProcessor waits for a queue "forgotten" that nobody fills/,
     );
   });
 
-  it('does not start without the key to what the outbox holds', async () => {
+  it('does not start without the encryption key of the outbox', async () => {
     await expect(compile({ ENCRYPTION_KEY: '' })).rejects.toThrow('ENCRYPTION_KEY is not set');
   });
 
