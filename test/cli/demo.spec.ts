@@ -121,7 +121,7 @@ describe('demo', () => {
       AND b.student_id <> a.student_id JOIN parent_students c ON c.student_id = a.student_id AND c.parent_id <> a.parent_id`,
     ],
     [
-      'a group of a tutor who works here only',
+      'a group of a tutor in one organization only',
       `SELECT FROM student_groups WHERE owner_organization_id IS NULL
       AND organization_id IS NOT NULL`,
     ],

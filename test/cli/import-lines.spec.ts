@@ -92,7 +92,7 @@ describe('an import with invalid lines', () => {
       [': created_at: must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z'],
     ],
     [
-      'a value outside a closed set',
+      'an unknown enumeration value',
       'blog_posts',
       { ...post, status: 'live' },
       [': status: must be one of draft, published'],

@@ -141,7 +141,7 @@ describe('functions of the outbox', () => {
     expect(listed).toEqual([{ n: 10_000 }]);
   });
 
-  it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store codes and no texts: not %j', async (text) => {
+  it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store only codes as errors, not %j', async (text) => {
     const refused = { code: '23514' };
     await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
     await expect(fixture.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(
@@ -150,7 +150,7 @@ describe('functions of the outbox', () => {
   });
 
   it.each(['https://user:pw@site.example/hook', 'http://token@site.example', 'https://:pw@site.example/'])(
-    'keep no hook with credentials: %s',
+    'refuse a hook URL with credentials: %s',
     async (url) => {
       const insert = fixture.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
       await expect(insert).rejects.toMatchObject({ code: '23514' });

@@ -67,9 +67,9 @@ describe('a worker connection cut at any message', () => {
 
   it.each([
     ['of a mail that is sent', {}],
-    ['of a mail that is put off', { refused: true }],
+    ['of a mail that is deferred', { refused: true }],
     ['for good, of a mail that is sent', { forGood: true }],
-    ['for good, of a mail that is put off', { forGood: true, refused: true }],
+    ['for good, of a mail that is deferred', { forGood: true, refused: true }],
   ])('%s', async (name, plan) => {
     const { recorded, cuts, lost, doubled, findings } = await boundaries.walk({ ...plan, every: EVERY });
     reached(46, `worker, ${name}: ${lost} lost, ${doubled} doubled in ${cuts} cuts at ${recorded} messages`);

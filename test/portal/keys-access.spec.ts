@@ -85,7 +85,7 @@ describe('access to keys', () => {
     expect(keys).toEqual([{ platform_blog: false, created_by: owner.user.id, scopes: ['read'] }]);
   });
 
-  it('shows each of a person’s organizations only its own keys', async () => {
+  it('lists only the keys of the organization in the path', async () => {
     const other = await portal.make.organization();
     await portal.make.member(other.id, { role: 'owner', user: { id: owner.user.id } });
     await create({ name: 'Here' });
@@ -99,21 +99,21 @@ describe('access to keys', () => {
 describe('the portal’s database role', () => {
   it.each([
     [
-      'make a key with the platform’s blog',
+      'create a key for the platform’s blog',
       `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four,
       platform_blog) VALUES (gen_random_uuid(), $1, 'x', sha256('x'), 'aaaa', 'bbbb', true)`,
     ],
     [
-      'make a key of another organization',
+      'create a key of another organization',
       `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'x', sha256($1), 'aaaa', 'bbbb')`,
     ],
     ['read hashes', 'SELECT key_hash FROM api_keys WHERE organization_id = $1'],
-    ['widen a key', `UPDATE api_keys SET scopes = '{read,write}' WHERE organization_id = $1`],
+    ['add scopes to a key', `UPDATE api_keys SET scopes = '{read,write}' WHERE organization_id = $1`],
     ['move a key', 'UPDATE api_keys SET organization_id = $1'],
     ['delete a key', 'DELETE FROM api_keys WHERE organization_id = $1'],
     [
-      'put off the end of a key',
+      'extend the expiry of a key',
       `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE organization_id = $1`,
     ],
   ])('cannot %s', async (_what, statement) => {

@@ -192,7 +192,7 @@ describe('the email queue', () => {
     smtp.atRecipient = () => undefined;
   });
 
-  /** Which organization may lift which suppression. */
+  /** Which organizations may lift which suppressions. */
   const senders = () => room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders');
 
   it('a poisoned message and a stalled server do not delay other mails', async () => {

@@ -202,7 +202,7 @@ describe('the rebuilds queue', () => {
     expect(outcome).toEqual({ status: 'failed', problem: 'timeout' });
   });
 
-  it('completes without a hook, and calls each target's own hook', async () => {
+  it("completes without a hook, and calls each target's own hook", async () => {
     const brand = await TestHook.start('of the brand');
     await room.make.query(`INSERT INTO rebuild_hooks (target, url, secret) VALUES ('brand:primary', $1, $2)`, [
       brand.url,
