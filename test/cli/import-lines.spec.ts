@@ -121,7 +121,7 @@ describe('an import with invalid lines', () => {
       { ...post, tags: ['\ud83d'] },
       [': tags: must not contain control characters other than tabs and line breaks, or lone surrogates'],
     ],
-    ['files that are no array', 'homework', { ...homework, files: {} }, [': files: must be an array']],
+    ['files that are not an array', 'homework', { ...homework, files: {} }, [': files: must be an array']],
     [
       'NUL within JSON',
       'homework',

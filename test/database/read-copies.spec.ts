@@ -41,7 +41,7 @@ const STALE = `
 const ATTEMPTS = `INSERT INTO results (id, student_id, status, mode)
   SELECT gen_random_uuid(), id, 'completed', 'sac' FROM users`;
 
-/** Fires every trigger at least once, between two organizations. $1 is an organization without people. */
+/** Statements that fire every trigger at least once, between two organizations. $1 is one without people. */
 const CHANGES = [
   `INSERT INTO members (id, organization_id, user_id, role) SELECT gen_random_uuid(), $1, id, 'student' FROM users`,
   `INSERT INTO sessions (id, organization_id, student_id, starts_at, ends_at, duration_minutes)

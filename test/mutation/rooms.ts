@@ -1,6 +1,6 @@
 /**
- * What mutation tests mutate, room by room, and the specs that must notice. A room has only the specs that are about it: all
- * that import it would take minutes for each mutant. `patience` is what a test may take (ms).
+ * What mutation tests mutate, room by room, and the specs that must fail. Each room lists only the specs about it:
+ * running all that import it would take minutes for each mutant. `patience` limits each test (ms).
  */
 export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience?: number }> = {
   'libs/concurrency': {
