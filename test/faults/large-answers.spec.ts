@@ -1,10 +1,9 @@
-import { get } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 import { LargestLists } from '../support/data/largest-lists.js';
-import { percentile } from '../support/data/percentile.js';
+import { type Lane, load, loadFromElsewhere, Outcome, type Reply, requestOf } from '../support/http/load.js';
 import { memoryOf } from '../support/process/processes.js';
 import { reached } from '../support/faults/promise.js';
 
@@ -13,6 +12,8 @@ const AT_ONCE = 20;
 const ROWS = 200;
 const MOST_GROWTH_MB = 150;
 const MOST_SLOWDOWN = 2;
+/** For each page. */
+const SECONDS = Number(process.env.SECONDS ?? 5);
 
 /** As in production. */
 const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
@@ -49,92 +50,42 @@ afterAll(async () => {
   await api.stop();
 });
 
-interface Fetched {
-  status: number;
-  bytes: number;
-  /** ms */
-  took: number;
-  whole: boolean;
-}
-
-/** Reads an answer as fast as it comes and discards it. */
-function fetchAway(port: number, path: string, key: string): Promise<Fetched> {
-  const began = performance.now();
-  return new Promise((resolve) => {
-    const end = (status: number, bytes: number, whole: boolean) => {
-      resolve({ status, bytes, whole, took: performance.now() - began });
-    };
-    const headers = { Authorization: `Token token=${key}` };
-    get({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => (bytes += chunk.length));
-      response.on('error', () => undefined);
-      response.on('close', () => {
-        end(response.statusCode!, bytes, response.complete);
-      });
-    }).on('error', () => {
-      end(0, 0, false);
-    });
-  });
-}
-
-/** Fetches another organization's first page in a loop until `over` returns true. */
-async function usual(target: ApiProcess, over: () => boolean): Promise<{ times: number[]; errors: number }> {
-  const times: number[] = [];
-  let errors = 0;
-  while (!over()) {
-    const { status, took } = await fetchAway(target.port, '/v1/homework', other);
-    times.push(took);
-    if (status !== 200) errors++;
-  }
-  return { times, errors };
-}
-
-async function warm(target: ApiProcess): Promise<{ alone: number[]; rss: number }> {
-  const blog = lists.routes().find((route) => lists.idOf(route) === 'list_blog_posts')!;
-  const { path, key } = lists.target(blog, 'limit=5');
-  for (let n = 0; n < 20; n++) await fetchAway(target.port, path, key);
-  let left = 2_000;
-  await usual(target, () => left-- === 0);
-  left = 1_000;
-  const { times } = await usual(target, () => left-- === 0);
-  return { alone: times, rss: memoryOf(target.pid, 'VmRSS') };
-}
+/** Another organization's first page. */
+const usual = (seconds: number): Lane => ({
+  requests: [requestOf('/v1/homework', other)],
+  connections: 1,
+  rate: 40,
+  seconds,
+});
 
 it('twenty of the largest pages of every list at once take little memory and hardly slow others down', async () => {
   const target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error' }, FLAGS);
   try {
-    const { alone, rss } = await warm(target);
-    const beside: number[] = [];
+    await load(target.port, usual(10));
+    const [alone] = (await load(target.port, usual(SECONDS * 4))) as [Outcome];
+    const rss = memoryOf(target.pid, 'VmRSS');
+    const replies: Reply[] = [];
     const wrong: string[] = [];
-    let [bytes, errors] = [0, 0];
-    const began = Date.now();
     for (const route of lists.routes()) {
       for (const query of lists.pagesOf(route)) {
         const { path, key } = lists.target(route, query);
-        let over = false;
-        const others = usual(target, () => over);
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => fetchAway(target.port, path, key)));
-        over = true;
-        const measured = await others;
-        errors += measured.errors;
-        beside.push(...measured.times);
-        bytes += answers.reduce((sum, answer) => sum + answer.bytes, 0);
-        for (const { status, whole } of answers)
-          if (status !== 200 || !whole) wrong.push(`${path}: ${status} ${whole}`);
+        const pages = { requests: [requestOf(path, key)], connections: AT_ONCE, seconds: SECONDS, abandons: true };
+        const [[beside], [answers]] = (await Promise.all([
+          load(target.port, usual(SECONDS)),
+          loadFromElsewhere(target.port, pages),
+        ])) as [[Outcome], [Outcome]];
+        replies.push(...beside.replies);
+        // Those beyond what an organization may have under way are refused, and told when to come back.
+        if (answers.without(200, 503).count > 0 || answers.untold > 0)
+          wrong.push(`${path}: ${answers.statuses}, ${answers.untold} without Retry-After`);
       }
     }
+    const beside = new Outcome(replies, 0);
     const growth = memoryOf(target.pid, 'VmHWM') - rss;
-    const slowdown = percentile(beside, 0.99) / percentile(alone, 0.99);
-    reached(
-      42,
-      `${Math.round(bytes / 2 ** 20)} MB in ${Math.round((Date.now() - began) / 1000)} s, RSS +${growth.toFixed(0)} MB, ` +
-        `another tenant's p50 ${percentile(alone, 0.5).toFixed(1)} -> ${percentile(beside, 0.5).toFixed(1)} ms, ` +
-        `p99 ${percentile(alone, 0.99).toFixed(1)} -> ${percentile(beside, 0.99).toFixed(1)} ms (x${slowdown.toFixed(2)}), ` +
-        `${beside.length} requests, ${errors} errors, exits: ${target.ended ?? 0}`,
-    );
+    const slowdown = beside.percentile(0.99) / alone.percentile(0.99);
+    reached(42, `RSS +${growth.toFixed(0)} MB, another tenant's p99 ${alone.percentile(0.99)} -> ${beside.percentile(0.99)} ms (x${slowdown.toFixed(2)}), ${beside.count} requests, ${beside.without(200).count} errors, exits: ${target.ended ?? 0}`); // prettier-ignore
     expect(wrong).toEqual([]);
-    expect([errors, target.ended, target.stderr]).toEqual([0, null, '']);
+    expect([beside.without(200).statuses, target.ended, target.stderr]).toEqual(['', null, '']);
     expect(growth).toBeLessThan(MOST_GROWTH_MB);
     expect(slowdown).toBeLessThan(MOST_SLOWDOWN);
   } finally {
@@ -149,10 +100,13 @@ it('catches a process without the limit, which runs out of memory', async () => 
     const rss = memoryOf(target.pid, 'VmRSS');
     const blog = lists.routes().find((route) => lists.idOf(route) === 'list_blog_posts')!;
     const { path, key } = lists.target(blog, `limit=${ROWS}`);
-    const ask = () => fetchAway(target.port, path, key);
-    await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, ask)), target.exit]);
+    const pages = { requests: [requestOf(path, key)], connections: AT_ONCE, seconds: 10, abandons: true };
+    const [answers] = (await Promise.race([load(target.port, pages), target.exit.then(() => [])])) as [Outcome?];
     const growth = target.ended === null ? memoryOf(target.pid, 'VmHWM') - rss : Infinity;
-    reached(42, `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB`);
+    reached(
+      42,
+      `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB, ${answers?.statuses ?? 'no answers'}`,
+    );
     expect(growth).toBeGreaterThan(MOST_GROWTH_MB);
   } finally {
     await target.stop();
