@@ -61,7 +61,7 @@ export class Blog {
     return this.api.get(`/v1/blog-posts/${id}`, key);
   }
 
-  /** Takes the queued rebuild requests. They must be removed, because later changes would merge into them. */
+  /** Removes the queued rebuild requests and returns them: later changes would otherwise merge into them. */
   async rebuilds(): Promise<string[]> {
     const rows = await this.make.query<{ recipient: string }>(
       `WITH gone AS (DELETE FROM outbox WHERE topic = 'rebuild' RETURNING recipient) SELECT recipient FROM gone`,

@@ -14,13 +14,13 @@ export interface Bomb {
   statuses?: number[];
 }
 
-/** Repeats `fill` between the two, up to the size limit. */
+/** Repeats `fill` between `before` and `after`, up to the size limit. */
 function filled(before: Buffer, fill: Buffer, after: Buffer): Buffer {
   const times = Math.floor((LIMIT - before.length - after.length) / fill.length);
   return Buffer.concat([before, ...Array<Buffer>(times).fill(fill), after]);
 }
 
-/** @returns start and end of the JPEG's nth segment of this kind, including its data */
+/** @returns the start and end of the JPEG's nth segment of this kind, including its data */
 function segmentOf(jpeg: Buffer, marker: number, nth = 0): [number, number] {
   let at = 2;
   for (let found = 0; at < jpeg.length;) {
@@ -109,7 +109,7 @@ function box(type: string, ...content: Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** An AVIF whose picture consists of the same 60 KB, 65,535 times: 3.9 GB. */
+/** An AVIF whose picture refers to the same 60 KB 65,535 times: 3.9 GB in all. */
 async function overlappingExtents(): Promise<Buffer> {
   const avif = await image('avif', { width: 300, height: 200, noise: true });
   const sizeAt = (at: number) => avif.readUInt32BE(at);
@@ -131,7 +131,7 @@ async function overlappingExtents(): Promise<Buffer> {
   return Buffer.concat([avif.subarray(0, meta), newMeta, box('mdat', data)]);
 }
 
-/** Frames as large as the canvas, in different colours because identical frames are merged. */
+/** Frames as large as the canvas. Their colours differ, because encoders merge identical frames. */
 function denseGif(frames: number, side: number): Promise<Buffer> {
   return sharp(
     Array.from({ length: frames }, (_, index) => ({
@@ -150,7 +150,7 @@ const noisyAlpha = async (side: number) => {
 
 const half = async (file: Promise<Buffer>) => (await file).subarray(0, Math.floor((await file).length / 2));
 
-/** Every accepted format in every family that the format allows. */
+/** One bomb for each family and each accepted format that allows it. */
 export const BOMBS: Bomb[] = [
   { family: 'giant dimensions', what: '64,250 x 64,250', format: 'png', make: async () => withPngExtent(await image('png'), 64_250, 64_250) },
   { family: 'giant dimensions', what: '65,000 x 65,000', format: 'jpeg', make: jpegOfExtent },

@@ -15,11 +15,11 @@ export type ConversationWish = Partial<Tables['conversations']> & { participants
 const HOUR = 3_600_000;
 
 /**
- * Creates rows, bypassing row-level security. {@link row} takes any table: what a row needs and the test does not give
- * comes from the schema. The other functions know more of their tables; people are returned as their login.
+ * Creates rows, bypassing row-level security. {@link row} takes any table and fills in its required columns. The other
+ * methods also create the rows that a record depends on; those for people return the login.
  */
 export class Factories {
-  /** The ids of all rows so far. */
+  /** The ids of all rows created so far. */
   readonly made = new Set<string>();
 
   private constructor(
@@ -36,7 +36,7 @@ export class Factories {
     await this.db.destroy();
   }
 
-  /** Creates a row. `writing` is the organization whose request it is. @returns it as stored */
+  /** Creates a row. `writing` is the organization that makes the request. @returns the row as stored */
   async row<T extends keyof Tables>(table: T, row: Partial<Tables[T]>, writing = ''): Promise<Tables[T]> {
     const [stored] = await this.rows(table, [row], writing);
     return stored!;
@@ -49,9 +49,9 @@ export class Factories {
   }
 
   /**
-   * The same by the columns' names.
+   * Like {@link rows}, with column names as keys.
    *
-   * @param known ids that rows refer to, by the names of the columns
+   * @param known ids for foreign keys, by column name
    */
   async insert(table: string, rows: Row[], known: Row = {}, writing = ''): Promise<Row[]> {
     const complete = rows.map((row) => this.samples.complete(table, row, known));
@@ -77,7 +77,7 @@ export class Factories {
     return this.db.query<Row[]>(sql, values);
   }
 
-  /** Runs a statement without triggers: nothing is derived, foreign keys are not checked, CHECKs are. */
+  /** Runs a statement without triggers: derives no values and checks no foreign keys, but still applies CHECKs. */
   async withoutTriggers(statement: string): Promise<void> {
     await this.query(`DO $do$ BEGIN SET LOCAL session_replication_role = replica; ${statement}; END $do$`);
   }
@@ -111,7 +111,7 @@ export class Factories {
     return this.member(organizationId, { role: 'student', ...wish });
   }
 
-  /** A parent linked to `children`. Without children the organization does not see the parent. */
+  /** A parent linked to `children`. The organization cannot see a parent without children. */
   async parent(organizationId: string, { user, children = [], ...wish }: ParentWish = {}): Promise<User> {
     const person = await this.person(user);
     await this.row('parents', { organizationId, userId: person.id, ...wish });
@@ -154,7 +154,7 @@ export class Factories {
     return this.row('classroom_members', { organizationId, classroomId, userId, role });
   }
 
-  /** A group owned by the organization; with null, a group of `tutorId` without an owner. */
+  /** A group owned by the organization; null creates a group of `tutorId` without an owner. */
   group(ownerOrganizationId: string | null, wish: Partial<Tables['student_groups']> = {}) {
     return this.row('student_groups', { ownerOrganizationId, name: 'Tuesday group', ...wish });
   }
@@ -179,13 +179,13 @@ export class Factories {
     return this.row('session_participants', { organizationId, sessionId, studentId, ...wish });
   }
 
-  /** Homework; its organization is derived from the wish. `writing` is the organization whose request it is. */
+  /** Homework. Its other values determine its organization; `writing` is the organization that makes the request. */
   homework(assignedBy: string, wish: Partial<Tables['homework']> = {}, writing?: string) {
     const text = { title: 'Fractions', homeworkType: 'text' as const, scope: 'student' as const };
     return this.row('homework', { assignedBy, ...text, ...wish }, writing);
   }
 
-  /** Feedback, stamped with its session's organization or else with the writing one. A `legacy` row has none. */
+  /** Feedback, stamped with the organization of its session, or of the request without one. `legacy` rows have none. */
   feedback(organizationId: string, tutorId: string, wish: Partial<Tables['session_feedback']> = {}) {
     return this.row('session_feedback', { tutorId, rating: 5, ...wish }, organizationId);
   }
@@ -244,7 +244,7 @@ export class Factories {
     return this.row('expense_claims', { organizationId, tutorId, ...claim, ...wish });
   }
 
-  /** A draft of the organization, or of the platform if null. */
+  /** The organization's draft, or the platform's if null. */
   post(organizationId: string | null, wish: Partial<Tables['blog_posts']> = {}) {
     const id = uuidv7();
     return this.row('blog_posts', { id, organizationId, brand: 'primary', title: 'News', slug: `news-${id}`, ...wish });

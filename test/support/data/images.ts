@@ -30,7 +30,7 @@ function draw({ width = 64, height = 48, noise = false }: Wish): Sharp {
   if (noise) {
     return sharp({ create: { width, height, channels: 3, background: 'white', noise: { type: 'gaussian', mean: 128, sigma: 60 } } }); // prettier-ignore
   }
-  // Left and right differ, as do top and bottom, so that every rotation shows.
+  // Left and right differ, and so do top and bottom: every rotation is visible.
   const half = { create: { width: Math.ceil(width / 2), height, channels: 3 as const, background: '#c03020' } };
   const corner = { create: { width: Math.ceil(width / 4), height: Math.ceil(height / 4), channels: 3 as const, background: '#2040c0' } }; // prettier-ignore
   return sharp({ create: { width, height, channels: 3, background: '#30a050' } }).composite([
@@ -43,7 +43,7 @@ export function image(format: ImageFormat, wish: Wish = {}): Promise<Buffer> {
   return draw(wish).toFormat(format).toBuffer();
 }
 
-/** An image with a camera, a location and an XMP creator in its metadata; without metadata for GIF. */
+/** An image whose metadata names a camera, a location and an XMP creator. A GIF has no metadata. */
 export async function photo(format: ImageFormat, orientation = 1, wish: Wish = {}): Promise<Buffer> {
   return draw(wish)
     .withMetadata({ orientation })
@@ -99,7 +99,7 @@ export function withPngChunk(png: Buffer, type: string, data: Buffer): Buffer {
   return Buffer.concat([png.subarray(0, 33), pngChunk(type, data), png.subarray(33)]);
 }
 
-/** Changes width and height in the PNG's header, with a valid checksum. Decoders allocate memory by these. */
+/** Changes the PNG header's width and height, from which decoders size their memory. The checksum stays valid. */
 export function withPngExtent(png: Buffer, width: number, height: number): Buffer {
   const header = Buffer.from(png.subarray(16, 29));
   header.writeUInt32BE(width, 0);
@@ -111,7 +111,7 @@ export function withPngExtent(png: Buffer, width: number, height: number): Buffe
 export function jpegOfSize(jpeg: Buffer, size: number): Buffer {
   const segments: Buffer[] = [];
   for (let left = size - jpeg.length; left > 0;) {
-    // Leaves nothing, or enough for another comment, which takes at least four bytes.
+    // What is left must be zero or fit another comment, which takes at least four bytes.
     const length = left > 60_000 ? 50_000 : left;
     const comment = Buffer.alloc(length, 0x20);
     comment.writeUInt16BE(0xfffe, 0);
@@ -122,7 +122,7 @@ export function jpegOfSize(jpeg: Buffer, size: number): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** PSNR of two pictures (dB). Above 40 the difference is invisible; identical pixels give Infinity. */
+/** PSNR of two pictures (dB). Differences are invisible above 40; identical pixels give Infinity. */
 export async function psnr(one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = [await pixels(one), await pixels(other)];
   if (a.length !== b.length) return 0;

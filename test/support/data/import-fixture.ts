@@ -33,7 +33,7 @@ export class School {
     return files;
   }
 
-  /** Adds a conversation of the two with a message. */
+  /** Adds a conversation between the tutor and the student, with one message. */
   conversation(): Record<string, Row[]> {
     const conversation = { id: randomUUID(), type: 'direct' };
     const seat = (user: Row, role: string) => ({
@@ -56,7 +56,7 @@ export function without(row: Row, ...names: string[]): Row {
 
 /** Imports files into the test's own organization. */
 export class ImportFixture {
-  /** This test's organization, see {@link renew}. */
+  /** This test's organization: see {@link renew}. */
   organization: string;
   school: School;
   private readonly folders: string[] = [];
@@ -94,7 +94,7 @@ export class ImportFixture {
     return (await importFolder({ url: this.database.urls.ownerUrl, organizationId: into, folder })).tables;
   }
 
-  /** @returns the lines of the refusal */
+  /** Runs an import that must fail. @returns the lines of its report */
   async faultsOf(files: Files, into = this.organization): Promise<string[]> {
     const error = await this.load(files, into).then(
       () => new Error('The import succeeded'),

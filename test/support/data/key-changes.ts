@@ -9,7 +9,7 @@ import { Factories } from './factories.js';
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-/** The service that changes API keys, on a real database next to the API. Each test has its own organization and owner. */
+/** The service that changes API keys, on the API's real database. Each test has its own organization and owner. */
 export class KeyChanges {
   school!: string;
   owner!: Tables['users'];

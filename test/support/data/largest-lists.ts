@@ -21,8 +21,8 @@ export class LargestLists {
 
   /**
    * @param rows rows in each list
-   * @param people people on each of twenty rows, in lists that show arrays of people
-   * @param text length of the longest texts, and the character to repeat
+   * @param people people on each of twenty rows, in lists that return arrays of people
+   * @param text maximum length of texts, and the character to repeat
    */
   static async create(
     api: TestApi,
@@ -44,14 +44,14 @@ export class LargestLists {
     return operationAt(this.document, route).operationId;
   }
 
-  /** Queries for the largest page, by offset and, if the list has cursors, by cursor. */
+  /** Queries for the largest page: by offset, and by cursor if the list has cursors. */
   pagesOf(route: Route): string[] {
     const parameters = queryOf(this.document, route);
     const limit = `limit=${parameters.get('limit')!.maximum}`;
     return parameters.has('cursor') ? [limit, `${limit}&cursor=start`] : [limit];
   }
 
-  /** The path and key to request a page. */
+  /** The path and key for requesting a page. */
   target(route: Route, query: string): { path: string; key: string } {
     const { stage, key } = this.stages.get(this.idOf(route))!;
     return { path: `${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key };

@@ -15,7 +15,7 @@ export interface NewRow {
   at: string;
 }
 
-/** The records that rows of lists refer to. */
+/** The records that list rows refer to. */
 export interface Stage {
   school: string;
   tutor: string;
@@ -23,7 +23,7 @@ export interface Stage {
   session: string;
 }
 
-/** @param at creation time of its people, who appear in lists themselves */
+/** @param at creation time of the stage's people, who appear in lists themselves */
 export async function createStage(make: Factories, at: Date): Promise<Stage> {
   const { id: school } = await make.organization();
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
@@ -34,7 +34,7 @@ export async function createStage(make: Factories, at: Date): Promise<Stage> {
 
 type Insert = (make: Factories, stage: Stage, rows: NewRow[]) => Promise<Stored[]>;
 
-/** Rows of a table, whose column `id` is the record's id; what they need comes from the schema. */
+/** Inserts rows and fills in required columns from the schema. `id` names the column with the record's id. */
 function rowsOf(table: string, more: (row: NewRow, stage: Stage) => Row = () => ({}), id = 'id'): Insert {
   return async (make, stage, rows) => {
     const { school: organization_id, tutor: tutor_id, student: student_id } = stage;
@@ -45,7 +45,7 @@ function rowsOf(table: string, more: (row: NewRow, stage: Stage) => Row = () => 
   };
 }
 
-/** Logins first, then what ties them to the organization. */
+/** Inserts logins, then the rows that link them to the organization. */
 function people(table: string, more?: (row: NewRow) => Row): Insert {
   return async (make, stage, rows) => {
     await rowsOf('users', ({ id }) => ({ email: `${id}@example.org`, email_normalized: `${id}@example.org` }))(
@@ -68,11 +68,11 @@ const feedback = rowsOf('session_feedback', (_row, { session, tutor }) => ({
 
 export interface ListRows {
   insert: Insert;
-  /** The person of the stage who is in the list from the start. */
+  /** The stage's person who is in the list from the start. */
   already?: 'tutor' | 'student';
 }
 
-/** Lists that show more than the rows of the table that their operation is named after, or rows of certain values. */
+/** Lists that need more than plain rows in the table that their operation is named after. */
 const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
@@ -97,7 +97,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
   },
 };
 
-/** How to create rows of each list that is newest first, by operation id. */
+/** How to create rows for each newest-first list, by operation id. */
 export const LIST_ROWS: Record<string, ListRows> = Object.fromEntries(
   newestFirstLists.map((id) => [id, OTHER_ROWS[id] ?? { insert: rowsOf(id.replace('list_', '')) }]),
 );
@@ -107,7 +107,7 @@ export function newestFirst(a: Stored, b: Stored): number {
   return b.createdAt - a.createdAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 
-/** Rows at these times, with random ids that do not follow the order. */
+/** Rows created at these times. Their ids are random, so they do not follow that order. */
 export function rowsAt(times: string[], random: Random): NewRow[] {
   return times.map((at) => {
     const hex = Array.from({ length: 32 }, () => random.integer(16).toString(16)).join('');

@@ -9,7 +9,7 @@ interface TextColumn {
   type: 'text' | 'ARRAY' | 'jsonb';
 }
 
-/** SQL for a long value of each type. Texts start with a hash of the row's ctid, so that they are unique. */
+/** SQL for a long value of each type. Texts start with a hash of the row's ctid, which makes them unique. */
 const VALUES: Record<TextColumn['type'], (length: number, character: string) => string> = {
   text: (length, character) => `left(md5(ctid::text) || repeat('${character}', ${length}), ${length})`,
   ARRAY: (length, character) => `array_fill(repeat('${character}', 10), ARRAY[${length / 10}])`,
@@ -41,7 +41,7 @@ export async function lengthenTexts(
       break;
     }
   }
-  // Pages read results and conversations from copies.
+  // Lists of results and conversations read from copies.
   await make.query('SELECT correct_copies()');
   return long;
 }

@@ -21,7 +21,7 @@ let people = 0;
 /** An unused address. */
 export const newAddress = (): string => `person-${++people}-${Date.now().toString(36)}@example.org`;
 
-/** Addresses that nobody can have here. */
+/** Addresses that the API rejects. */
 export const MALFORMED_ADDRESSES = [
   '', '  ', 'mia', 'mia@', '@example.org', 'mia@example', 'mia@@example.org', 'mia @example.org', 'mia@example..org', 'mia@192.168.10.10', 'mia@example.123',
   '.mia@example.org', 'mia.@example.org', 'm..a@example.org', 'mia@-example.org', 'mia@example.org, ana@example.org',
@@ -73,7 +73,7 @@ export class Office {
     return this.send('post', path, body);
   }
 
-  /** Sends a bulk invite, which must get 200. */
+  /** Sends a bulk invite, which must return 200. */
   async invite(...users: RowWish[]): Promise<BulkInviteAnswer> {
     const { status, body } = await this.post('/v1/users/bulk-invite', { users });
     if (status !== 200) throw new Error(`bulk-invite answered ${status}: ${JSON.stringify(body)}`);
@@ -97,12 +97,12 @@ export class Office {
     return (answer.body as { data: Record<string, unknown>[] }).data;
   }
 
-  /** The record with this id in a list; undefined if the organization does not see it. */
+  /** The record with this id in a list; undefined if the organization cannot see it. */
   async seen(path: string, id: string | null): Promise<Record<string, unknown> | undefined> {
     return (await this.list(path)).find((record) => record.id === id);
   }
 
-  /** Skips the ten minutes in which an address gets no second mail. */
+  /** Skips the ten minutes during which an address gets no second mail. */
   async tenMinutesLater(): Promise<void> {
     await this.make.query(
       `UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`,

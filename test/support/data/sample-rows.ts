@@ -4,10 +4,10 @@ import type { Tables } from '@app/database';
 import { type Column, readColumns } from '../database/columns.js';
 import { camelCase, snakeCase } from './names.js';
 
-/** A row by its columns' names. */
+/** A row, keyed by column name. */
 export type Row = Record<string, unknown>;
 
-/** Values that a column's type, closed set and references do not tell. */
+/** Values that cannot be derived from a column's type, allowed values and foreign keys. */
 const BY_NAME: Record<string, unknown> = {
   currency: 'AUD',
   expires_at: '2100-01-01',
@@ -28,7 +28,7 @@ const BY_TYPE: Record<string, () => unknown> = {
   bytea: () => randomBytes(32),
 };
 
-/** Makes rows of any table from what the migrated schema says of its columns. */
+/** Makes rows for any table from the migrated schema's description of its columns. */
 export class SampleRows {
   private constructor(private readonly tables: Map<string, Column[]>) {}
 
@@ -47,9 +47,9 @@ export class SampleRows {
   }
 
   /**
-   * The row with a value in every column that needs one.
+   * The row with a value in every required column.
    *
-   * @param known values for columns of these names: ids that rows refer to
+   * @param known ids for foreign keys, by column name
    */
   complete(table: string, row: Row, known: Row = {}): Row {
     const needed = this.columns(table).filter(
@@ -65,9 +65,9 @@ export class SampleRows {
   }
 
   /**
-   * Adds a row of each table, each after those that it refers to.
+   * Adds a row to each table, after the rows that it refers to.
    *
-   * @param known ids of other rows, by the names of the columns that refer to them
+   * @param known ids for foreign keys, by column name
    */
   async each(tables: string[], known: Row, add: (table: string, row: Row) => Promise<unknown>): Promise<void> {
     const [left, ids] = [new Set(tables), { ...known }];
@@ -81,7 +81,7 @@ export class SampleRows {
     }
   }
 
-  /** A value for each column that may be left out: an id if it is known, else a sample. */
+  /** A value for each optional column: a known id, or else a sample. */
   optional(table: string, known: Row): Row {
     const columns = this.columns(table).filter(({ nullable, name }) => nullable && name !== 'organization_id');
     const values = columns.map((column) => [
@@ -91,14 +91,14 @@ export class SampleRows {
     return Object.fromEntries(values) as Row;
   }
 
-  /** Whether all that a row of the table must refer to is known. */
+  /** Whether the ids for all required foreign keys are known. */
   private isPossible(table: string, known: Row): boolean {
     return this.columns(table).every(
       ({ name, nullable, defaulted, reference }) => !reference || nullable || defaulted || known[name] !== undefined,
     );
   }
 
-  /** One statement that inserts rows with the same columns and returns each as `row`, in their order. */
+  /** One statement that inserts rows with the same columns. It returns each as `row`, in the given order. */
   insertion(table: string, rows: Row[]): { sql: string; values: [string] } {
     const columns = Object.keys(rows[0]!).join(', ');
     const sql = `INSERT INTO ${table} (${columns})
@@ -106,14 +106,14 @@ export class SampleRows {
     return { sql, values: [JSON.stringify(rows.map(toJson))] };
   }
 
-  /** A returned `row`, as {@link Tables} describes it. */
+  /** Converts a returned `row` to the type in {@link Tables}. */
   stored<T extends keyof Tables>(table: T, row: Row): Tables[T] {
     const values = this.columns(table).map(({ name, type }) => [camelCase(name), fromJson(type, row[name])]);
     return Object.fromEntries(values) as Tables[T];
   }
 }
 
-/** A row of {@link Tables}, by its columns' names. */
+/** Converts a row of {@link Tables} to column names. */
 export function toColumns(row: object): Row {
   const given = Object.entries(row).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as unknown]));

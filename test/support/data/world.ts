@@ -16,7 +16,7 @@ export interface School {
   platformKey: string;
   /** An id for every path parameter. */
   path: Record<string, string>;
-  /** For every filter that is no enum, flag, date or brand, a value that matches at least one record. */
+  /** A value that matches at least one record, for every filter except enums, flags, dates and brands. */
   query: Record<string, string>;
   /** The ids of all its rows. */
   ids: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Three organizations that share no row, and posts of the platform. */
+/** Three organizations that share no rows, and platform posts. */
 export async function createWorld(api: TestApi): Promise<World> {
   const make = await Factories.connect(api.database);
   const [a, b, c] = [await createSchool(api, make), await createSchool(api, make), await createSchool(api, make)];
@@ -51,7 +51,7 @@ export function pathOf(route: Route, school: School): string {
   });
 }
 
-/** The route's path with the school's ids, except one. */
+/** The route's path with the school's ids, one of them replaced. */
 export function pathWith(route: Route, school: School, name: string, id: string): string {
   return pathOf(route, { ...school, path: { ...school.path, [name]: id } });
 }
@@ -78,7 +78,7 @@ export async function createSchool(api: TestApi, make: Factories): Promise<Schoo
   };
 }
 
-/** Creates one row of each kind with a value in every column, and one with as few values as possible. */
+/** Creates one row of each kind with a value in every column, and one with only the required values. */
 async function fill(make: Factories, school: string): Promise<Pick<School, 'path' | 'query'>> {
   const subject = await make.subject(school);
   const { tutor, student, parent } = await people(make, school, subject.id);
@@ -150,7 +150,7 @@ async function fill(make: Factories, school: string): Promise<Pick<School, 'path
   };
 }
 
-/** Rows in the tables of lists that {@link fill} does not know: a full one, and one with as few values as possible. */
+/** Fills the tables of lists that {@link fill} does not cover: a full row, and one with only the required values. */
 async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>): Promise<void> {
   const known = { ...ids, organization_id };
   const owned = make.samples.tablesWith('organization_id');
@@ -232,7 +232,7 @@ async function results(make: Factories, studentId: string, homeworkAssignmentId:
   await make.result(studentId, { status: 'not_started' });
 }
 
-/** @returns the id of the conversation with a message */
+/** @returns the id of the conversation that has a message */
 async function conversations(make: Factories, participants: string[], classroomId: string): Promise<string> {
   const { id } = await make.conversation({ participants, title: 'Questions' });
   await make.message(id);

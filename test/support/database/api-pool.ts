@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { TestApi } from '../http/api.js';
 
-/** Connections of the API's pool in the specs that look at each of them. */
+/** The size of the API's pool in specs that examine every connection. */
 export const POOL = 5;
 
-/** Runs a statement on every connection of the pool. */
+/** Runs a statement on every connection in the pool. */
 export async function onEveryConnection<Row extends pg.QueryResultRow>(
   api: TestApi,
   statement: string,
@@ -19,7 +19,7 @@ export async function onEveryConnection<Row extends pg.QueryResultRow>(
   }
 }
 
-/** The organizations that connections of the pool are still set to. */
+/** The organizations that are still set on the pool's connections. */
 export async function organizationsLeft(api: TestApi): Promise<string[]> {
   const statement = `SELECT current_setting('app.organization_id', true) AS id`;
   return (await onEveryConnection<{ id: string | null }>(api, statement)).flatMap(({ id }) => (id ? [id] : []));

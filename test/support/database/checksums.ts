@@ -1,6 +1,6 @@
 import type { Factories } from '../data/factories.js';
 
-/** Checksums of all tables, to detect changes. Excludes keys and the audit log, which even refusals change. */
+/** Checksums of all tables, to detect changes. Excludes keys and the audit log, which even refused requests change. */
 export async function checksums(make: Factories): Promise<Record<string, string>> {
   const tables = await make.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace

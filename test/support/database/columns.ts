@@ -34,7 +34,7 @@ const COLUMNS = `
     AND c.relname NOT IN ('migrations', 'typeorm_metadata')
   ORDER BY c.relname, a.attnum`;
 
-/** Every column of our own tables, by table, in the order of their creation. */
+/** Every column of our own tables, by table, in order of creation. */
 export async function readColumns(query: (sql: string) => Promise<unknown[]>): Promise<Column[]> {
   return (await query(COLUMNS)) as Column[];
 }

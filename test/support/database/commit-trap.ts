@@ -1,6 +1,6 @@
 import { type Link, PostgresProxy } from './proxy.js';
 
-/** COMMIT as a simple query that is sent alone. */
+/** COMMIT, sent alone as a simple query. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1');
 /** Every write with an idempotency key runs this. */
 const CLAIM = 'INSERT INTO idempotency_keys';

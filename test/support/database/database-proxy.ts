@@ -1,6 +1,6 @@
 import { type Link, PostgresProxy } from './proxy.js';
 
-/** What happens to connections. Stalled ones stay open but carry nothing, as when a firewall drops packets. */
+/** What happens to connections. Stalled connections stay open but carry nothing, as when a firewall drops packets. */
 export type Fate = 'carry' | 'stall' | 'drop' | 'reset';
 
 /** Simulates network faults between a process and PostgreSQL. */

@@ -6,7 +6,7 @@ interface Table {
   columns: string;
 }
 
-/** Values that differ between two runs of the same request: ids, times, sealed or random bytes, secrets in links. */
+/** Values that differ between two runs of the same request: ids, times, encrypted or random bytes, secrets in links. */
 const VARYING = [
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g,
@@ -47,8 +47,8 @@ export class DatabaseState {
   }
 
   /**
-   * All rows, sorted, with a placeholder for each varying value that was not saved. Omits when keys were last used and audit
-   * rows of requests without effect.
+   * All rows, sorted, with a placeholder for each varying value that was not saved. Omits the keys' `last_used_at` and
+   * the audit rows of requests without effect.
    */
   async rows(): Promise<string[]> {
     return (await this.texts()).map((row) => this.mask(row)).sort();

@@ -11,7 +11,7 @@ export interface TestDatabase {
   applicationUrl: string;
   workerUrl: string;
   portalUrl: string;
-  /** The three of the processes. */
+  /** The roles of the three processes. */
   processUrls: ProcessUrls;
   /** A role with all rights on rows: only row-level security restricts it. */
   tenantUrl: string;
@@ -20,7 +20,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The settings of a command that uses this database. */
+/** The environment variables for a command that uses this database. */
 export function urlsOf({ applicationUrl, workerUrl, portalUrl, ownerUrl }: TestDatabase) {
   return {
     DATABASE_URL: applicationUrl,
@@ -75,15 +75,15 @@ async function withAdmin(work: (admin: pg.Client) => Promise<void>): Promise<voi
   }
 }
 
-/** PostgreSQL cannot clone one template twice at the same time. The lock ends with the connection. */
+/** PostgreSQL cannot clone a template twice at the same time. Closing the connection releases the lock. */
 async function inTurn(admin: pg.Client, statement: string): Promise<void> {
   await admin.query('SELECT pg_advisory_lock(4711)');
   await admin.query(statement);
 }
 
 /**
- * Waits a limited time for connections to end. A pool reports its end before its connections have closed; dropping the
- * database would break them, and an error without a listener ends the process. Killed processes may leave connections open.
+ * Waits a limited time for connections to close. A pool reports its end before its connections have closed; dropping
+ * the database would break them, and an unhandled error ends the process. Killed processes may leave connections open.
  */
 async function connectionsGone(admin: pg.Client, database: string): Promise<void> {
   const open = `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;

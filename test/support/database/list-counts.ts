@@ -1,6 +1,6 @@
 import type { SchemaFixture } from './schema-fixture.js';
 
-/** Counts the lists without the migration's SQL, so that a mistake there shows. */
+/** Counts the lists independently of the migration's SQL, to reveal mistakes in it. */
 const TRUTH = `
   SELECT organization_id AS o, 'members:' || role AS list, count(*) AS n FROM members GROUP BY 1, 2
   UNION ALL SELECT organization_id, 'tutor_profiles:published', count(*) FROM tutor_profiles WHERE is_published GROUP BY 1
@@ -15,7 +15,7 @@ export const DIFFERENCES = `
 
 export const SELF = 'current_organization_id()';
 
-/** The id of the login with this name: a hash of its organization and name. */
+/** SQL for the id of the login with this name: a hash of its organization and name. */
 export const person = (name: string): string => `md5(${SELF} || '${name}')::uuid`;
 
 export function member(name: string, role: string): string {
@@ -32,7 +32,7 @@ export function parent(name: string, enrolled: boolean): string {
 
 export const differences = (fixture: SchemaFixture) => fixture.all(DIFFERENCES);
 
-/** The counters of an organization that are not zero. */
+/** An organization's nonzero counters. */
 export async function counters(fixture: SchemaFixture, organization: string): Promise<Record<string, number>> {
   const rows = await fixture.as(
     organization,

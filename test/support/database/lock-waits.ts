@@ -1,6 +1,6 @@
 /**
- * Requests that wait for a lock on the table. Of this database: the tables of its siblings, clones of one template, have
- * the same ids.
+ * A query with a row for each request that waits for a lock on the table. Filters by database, because clones of one
+ * template share their tables' ids.
  */
 export const waitsFor = (table: string): string =>
   `SELECT FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())

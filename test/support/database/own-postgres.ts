@@ -43,7 +43,7 @@ export class OwnPostgres {
     return Object.assign(new URL(this.urls.adminUrl), { pathname: new URL(this.urls.applicationUrl).pathname }).href;
   }
 
-  /** Stops the server as a crash does: it cuts connections and finishes nothing. */
+  /** Stops the server as a crash would: cuts connections and finishes nothing. */
   async crash(): Promise<void> {
     await this.run('stop', '-m', 'immediate');
   }
@@ -55,7 +55,7 @@ export class OwnPostgres {
 
   async stop(): Promise<void> {
     await this.run('stop', '-m', 'immediate').catch(() => undefined);
-    // As root the server may have its data elsewhere.
+    // When started as root, the server may keep its data elsewhere.
     for (const folder of [this.folder, dirname(this.urls.dataDirectory)]) {
       rmSync(folder, { recursive: true, force: true });
     }

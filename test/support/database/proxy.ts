@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Link {
   client: Socket;
   upstream: Socket;
-  /** The client is cut off, but PostgreSQL finishes what it has: its end stays open. */
+  /** The client is cut off, but PostgreSQL's end stays open so that it finishes what it has received. */
   cut?: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Statement {
 /** Statements around a read and for authentication, which do not touch the organization's data. */
 export const FRAME = /^\s*(SELECT set_config\(|SELECT \* FROM api_key_by_hash\()/i;
 
-/** Disables `last_used_at`, which a timer writes: its statements would appear among those of a concurrent read. */
+/** Disables `last_used_at`. A timer writes it, so its statements would appear among those of a concurrent read. */
 export function forgetKeyUsage(): void {
   vi.spyOn(KeyUsage.prototype, 'note').mockImplementation(() => undefined);
 }

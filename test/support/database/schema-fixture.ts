@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from './database.js';
 
 export type { Row };
 
-/** A database of its own, and rows that belong together. The tests of the database write plain SQL: it is the schema that is tested, not the code. */
+/** A spec's own database and rows to fill it. Database tests use plain SQL: they test the schema, not the code. */
 export class SchemaFixture {
   private constructor(
     readonly urls: TestDatabase,
@@ -27,7 +27,7 @@ export class SchemaFixture {
     await this.drop();
   }
 
-  /** An open transaction of a role that row-level security holds, and nothing else; {@link end} it. */
+  /** Opens a transaction of a role that only row-level security restricts; {@link end} it. */
   async begin(organizationId: string | null): Promise<pg.PoolClient> {
     const client = await this.tenant.connect();
     await client.query('BEGIN');
@@ -56,12 +56,12 @@ export class SchemaFixture {
     }
   }
 
-  /** What there is, whoever may see it. */
+  /** Queries all rows, whoever may see them. */
   async all(sql: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.owner.query<Row>(sql, values)).rows;
   }
 
-  /** Returns the row's id; tables without one ignore it. */
+  /** @returns the row's id; meaningless for tables without one */
   async insert(organizationId: string | null, table: string, row: Row): Promise<string> {
     const { sql, values } = insertion(table, row);
     await this.as(organizationId, sql, values);
@@ -76,12 +76,12 @@ export class SchemaFixture {
   async person(): Promise<string> {
     const id = randomUUID();
     const email = `${id}@example.com`;
-    // Any organization may add a login, none in particular.
+    // Any organization may add a login, so a random one does.
     const row = { id, email, email_normalized: email, first_name: 'Ada', last_name: 'Lovelace' };
     return this.insert(randomUUID(), 'users', row);
   }
 
-  /** Returns the id of the person. */
+  /** @returns the person's id */
   async member(organizationId: string, role: string, { user, ...more }: { user?: string; status?: string } = {}) {
     const id = user ?? (await this.person());
     await this.insert(organizationId, 'members', {
@@ -89,7 +89,7 @@ export class SchemaFixture {
       organization_id: organizationId,
       user_id: id,
       role,
-      // Who is known elsewhere is asked first.
+      // People with an existing login must consent first.
       ...(user && { status: 'pending' }),
       ...more,
     });
@@ -123,7 +123,7 @@ export class SchemaFixture {
     return user_id;
   }
 
-  /** Resolves when the connection waits for a lock of another. */
+  /** Resolves when the connection waits for another one's lock. */
   async blocked(client: pg.PoolClient): Promise<void> {
     const { processID } = client as unknown as { processID: number };
     for (let attempt = 0; attempt < 500; attempt++) {
@@ -135,7 +135,7 @@ export class SchemaFixture {
   }
 }
 
-/** One connection that sees every row: the owner's upkeep policies are open. */
+/** A pool of one connection that sees every row, because `app.maintenance` opens the owner's policies. */
 export function ownersPool(connectionString: string): pg.Pool {
   return new pg.Pool({ connectionString, options: '-c app.maintenance=on', max: 1 });
 }
@@ -146,7 +146,7 @@ export function insertion(table: string, row: Row): { sql: string; values: unkno
   return { sql: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`, values: Object.values(row) };
 }
 
-/** Nobody is accepted but by the person's own consent. */
+/** Members become accepted only by their own consent. */
 export function statusChange(user: string, status: string): { sql: string; values: unknown[] } {
   return status === 'accepted'
     ? { sql: 'SELECT accept_ties($1, false, true)', values: [user] }
@@ -204,7 +204,7 @@ export function hookRow(organization_id: string): Row {
   };
 }
 
-/** One row at least in every table that belongs to an organization. */
+/** Adds at least one row to every table that belongs to an organization. */
 export async function fill(fixture: SchemaFixture, organization_id: string): Promise<void> {
   const samples = await SampleRows.read((sql) => fixture.all(sql));
   const add = (table: string, row: Row): Promise<string> => fixture.insert(organization_id, table, row);
@@ -228,7 +228,7 @@ export async function fill(fixture: SchemaFixture, organization_id: string): Pro
     organization_id,
   ]);
 
-  // The other tables, each after those that it refers to.
+  // The other tables, each after the tables that it refers to.
   const known: Row = { organization_id, user_id: tutor_id, tutor_id, student_id, parent_id, session_id };
   const filled = await Promise.all(
     samples.tablesWith('organization_id').map(async (table) => {

@@ -66,7 +66,7 @@ export class WatchingProxy {
         resolve(response.statusCode === 200);
       }).on('error', () => resolve(false));
     });
-    // Closes idle connections; those in use end with their answer.
+    // Closes idle connections; the others close after their response.
     if (!target.ready) for (const socket of Object.values(target.agent.freeSockets).flat()) socket?.destroy();
   }
 

@@ -1,15 +1,15 @@
 import { type Link, PostgresProxy } from './proxy.js';
 
-/** When a connection ends: before PostgreSQL gets a message, or after it has processed it but before the client hears. */
+/** When a connection ends: before PostgreSQL gets a message, or after it processed it but before the client is told. */
 export type Side = 'before' | 'after';
 
-/** PostgreSQL's answers to each type of client message, by message type. An error answers any of them. */
+/** The types of PostgreSQL's answers, by type of client message. An error answers any message. */
 const ANSWERS: Record<string, string> = { P: '1', B: '2', D: 'Tn', E: 'CIs', C: '3', Q: 'Z', S: 'Z' };
-/** After an error PostgreSQL ignores messages up to one of these. */
+/** After an error, PostgreSQL ignores all messages until one of these. */
 const RESUMES = 'QS';
 const FLUSH = message('H');
 
-/** A client message, as failures show it. */
+/** A client message, as test failures show it. */
 export interface Seen {
   /** The protocol's message type. */
   type: string;
@@ -29,8 +29,8 @@ export interface Cut {
 }
 
 /**
- * Parses the PostgreSQL protocol and can end a connection at any message. Messages before a connection is ready for queries
- * do not count.
+ * Parses the PostgreSQL protocol and can end a connection at any message. Messages sent before the connection is ready
+ * for queries do not count.
  */
 export class WireProxy extends PostgresProxy {
   /** Messages of all connections since {@link watch}. */
@@ -41,7 +41,7 @@ export class WireProxy extends PostgresProxy {
   private watching = false;
   private away = false;
 
-  /** Starts counting messages, and ends a connection at one of them. */
+  /** Restarts the count of messages. @param cut the message at which to end a connection, if any */
   watch(cut: Cut | null = null): void {
     this.seen = [];
     this.cut = null;
@@ -121,7 +121,7 @@ interface Pending {
   last: boolean;
 }
 
-/** Removes the messages that an answer of this type completes. @returns whether the connection is to end now */
+/** Removes the messages that an answer of this type completes. @returns whether to end the connection now */
 function answered(pending: Pending[], type: string): boolean {
   if (type === 'E') {
     const passed = pending.findIndex((message) => RESUMES.includes(message.type));

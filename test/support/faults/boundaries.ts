@@ -21,7 +21,7 @@ export interface Walk {
   recorded: number;
   /** Connections cut. */
   cuts: number;
-  /** Cuts after which the caller got an error although the write was done. */
+  /** Cuts after which the caller got an error although the write succeeded. */
   untold: number;
   findings: string[];
 }
@@ -30,11 +30,11 @@ interface Answer {
   status: number;
   text: string;
   replayed: boolean;
-  /** The answer has a Retry-After header. */
+  /** The response has a Retry-After header. */
   later: boolean;
 }
 
-/** How often a client retries after an answer with Retry-After, or without an answer. */
+/** How often a client retries after a response with Retry-After, or without a response. */
 const TRIES = 50;
 const PAUSE_MS = 20;
 /** Catches a write that never ends. */
@@ -66,9 +66,9 @@ export class Boundaries {
   }
 
   /**
-   * Plants a bug: keys are claimed and answered in separate transactions.
+   * Plants a bug: claims a key and stores its response in separate transactions.
    *
-   * @returns removes the bug
+   * @returns a function that removes the bug
    */
   async keepKeysApart(): Promise<() => Promise<void>> {
     const store = this.api.app.get(IdempotencyStore);
@@ -103,7 +103,7 @@ export class Boundaries {
    * @param every tries only every nth message, including the last
    */
   async walk(write: Write, every = 1): Promise<Walk> {
-    // The first run warms the connection up. The others must differ only in masked values.
+    // The first run warms up the connection. The others must differ only in masked values.
     await this.undisturbed(write);
     const expected = await this.undisturbed(write);
     const again = await this.undisturbed(write);
@@ -113,7 +113,7 @@ export class Boundaries {
       throw new Error(`${write.name} differs between two runs: ${differences(expected, again).join('\n')}`);
     }
     for (const side of ['before', 'after'] as const) {
-      // The last message is the COMMIT. A run may have one message more than the recorded one.
+      // The last message is the COMMIT. A run may have one more message than the recorded one.
       let index = (expected.messages - 1) % every;
       while (index < MOST_MESSAGES && (await this.disturbed(write, { index, side }, expected, walk))) index += every;
       if (index < expected.messages)
@@ -174,7 +174,7 @@ export class Boundaries {
     return true;
   }
 
-  /** Waits for work that follows an answer, such as its audit row, so that the next request does not count it. */
+  /** Waits for work that follows a response, such as its audit row, whose messages must not count for the next one. */
   private async quiet(): Promise<void> {
     const db = this.api.app.get(Database);
     const idle = () => {
@@ -212,7 +212,7 @@ const done = (answer: Answer | null) => answer !== null && answer.status < 300;
 const again = (answer: Answer | null) => answer === null || answer.later;
 const told = (answer: Answer | null) => (answer ? `${answer.status} ${answer.text.slice(0, 200)}` : 'no answer');
 
-/** A retried write without a key may be done twice. It must leave the same rows, except for a second audit row. */
+/** A retried write without a key may run twice. It must leave the same rows, except for a second audit row. */
 function differences(expected: Run, run: Run, write?: Write): string[] {
   const repeatable = write !== undefined && !write.keyed;
   const found: string[] = [];

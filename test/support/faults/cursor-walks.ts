@@ -14,10 +14,10 @@ import { Random } from '../data/random.js';
 import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../http/routes.js';
 
 const BASE = Date.UTC(2026, 4, 1);
-/** The middle of the first rows' times, so that rows sort before and after it. */
+/** Within the range of the first rows' times: some rows sort before it, some after it. */
 const STAGED = new Date(BASE + 5);
 
-/** Histories per organization. Each one is newer than the ones before. */
+/** Histories per organization. Each is newer than those before it. */
 const IN_ONE_ORGANIZATION = 10;
 const ERA = 60_000;
 
@@ -156,7 +156,7 @@ export async function walkHistories(
   return { pages, inserted, ends };
 }
 
-/** Walks a list during concurrent writes: it must repeat no row and skip none that existed throughout. */
+/** Walks a list during concurrent writes: it must not repeat a row, nor skip one that existed throughout. */
 export async function walkAmongWriters(
   { api, make, list }: { api: TestApi; make: Factories; list: WalkedList },
   histories: number,
@@ -186,7 +186,7 @@ export async function walkAmongWriters(
   }
 }
 
-/** Rows with many equal times: within a few milliseconds, with microseconds that the database rounds away. */
+/** Rows with many equal times: they span a few milliseconds, and the database rounds their microseconds away. */
 function someRows(random: Random, most: number, base = BASE): NewRow[] {
   const times = Array.from({ length: random.integer(most + 1) }, () => {
     const milliseconds = new Date(base + random.integer(10)).toISOString().slice(0, -1);

@@ -5,7 +5,7 @@ import type { Factories } from '../data/factories.js';
 import type { TestPortal } from '../portal/portal.js';
 import { type Place } from './identity-commands.js';
 
-/** A login that somebody has opened, and the address that it had then. */
+/** A login that somebody has opened, and its address at that time. */
 interface Held {
   by: Place;
   at: Place;
@@ -25,7 +25,7 @@ interface OpenLogin {
   verified: boolean;
 }
 
-/** What people keep in their browsers and devices: sessions and passkeys, whether or not these still open anything. */
+/** What people keep in their browsers and devices: sessions and passkeys, valid or not. */
 export class Browsers {
   private readonly sessions: HeldSession[] = [];
   private readonly passkeys: HeldPasskey[] = [];
@@ -41,7 +41,7 @@ export class Browsers {
     if (login) await this.open(by, at, login.id, login);
   }
 
-  /** The newest session of this person that is not over. */
+  /** This person's newest valid session. */
   async session(by: Place): Promise<(HeldSession & OpenLogin) | null> {
     for (const session of this.sessions.toReversed()) {
       const login = session.by === by ? await this.loginOf(session) : null;
@@ -65,7 +65,7 @@ export class Browsers {
     this.passkeys.push(passkey);
   }
 
-  /** Signs in with the newest passkey of this person that still opens a login. */
+  /** Signs in with this person's newest valid passkey. */
   async usePasskey(by: Place): Promise<void> {
     for (const { at, credentialId, ...passkey } of this.passkeys.toReversed()) {
       const login = passkey.by === by ? await this.ownerOf(credentialId) : null;
@@ -73,7 +73,7 @@ export class Browsers {
     }
   }
 
-  /** What opens a login that it should not open any more, or not for this person; null when nothing does. */
+  /** Describes a session or passkey that opens a login it should not, or no longer should; null if there is none. */
   async trespass(): Promise<string | null> {
     for (const session of this.sessions) {
       const fault = this.faultOf(session, await this.loginOf(session));
@@ -86,7 +86,7 @@ export class Browsers {
     return null;
   }
 
-  /** What still opens something, without order. */
+  /** The valid sessions and passkeys, in a fixed order. */
   async stillOpen(): Promise<string[]> {
     const open = [];
     for (const session of this.sessions)

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-/** Two organizations. The first is hostile: the attacker gets all its answers. */
+/** Two organizations. The first is hostile: the attacker sees all its responses. */
 export type Org = 0 | 1;
 /** Three addresses and the people who read their mail. The first is the attacker's. */
 export type Place = 0 | 1 | 2;
 
-/** How an invite is accepted: with the person's password, a new passkey, or being signed in. */
+/** How an invite is accepted: with the person's password, with a new passkey, or while signed in. */
 export type Means = 'password' | 'passkey' | 'session';
 
 export type Command =
@@ -58,7 +58,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('teach' as const), org, at }) },
 );
 
-/** A few commands of each kind about one victim, to enumerate all short sequences. */
+/** A few commands of each kind against one victim, to enumerate all short sequences. */
 export const FEW: Command[] = [
   ...ORGS.flatMap((org): Command[] => [
     { do: 'provision', org, kind: 'student', at: 1 },

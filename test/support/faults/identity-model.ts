@@ -20,7 +20,7 @@ export class Breach extends Error {}
 
 interface Answered {
   token: string;
-  /** null for a code. */
+  /** The invited address; null for a code. */
   to: Place | null;
 }
 
@@ -31,11 +31,11 @@ export interface Stage {
   make: Factories;
 }
 
-/** Runs a sequence of commands against the real API and portal, and tracks who may know what. */
+/** Runs sequences of commands against the real API and portal, and tracks who may know what. */
 export class Identities {
   private readonly addresses = PLACES.map(() => newAddress());
   private readonly tokens: Answered[][] = ORGS.map(() => []);
-  /** Login ids that each organization has learned, by the address it knows. */
+  /** Login ids that each organization has learned, by the address that it knows. */
   private readonly known = ORGS.map(() => new Map<Place, string>());
   /** The organizations that each person has accepted. */
   private readonly accepted: Set<Org>[] = PLACES.map(() => new Set());
@@ -57,7 +57,7 @@ export class Identities {
   }
 
   /**
-   * @returns the state after the last command, where it is asked for
+   * @returns a description of the final state if `describe` is set, else null
    * @throws Breach
    */
   static async run(stage: Stage, commands: Command[], describe = false): Promise<string | null> {
@@ -66,7 +66,7 @@ export class Identities {
     for (const office of model.offices) model.tutors.push((await make.tutor(office.id)).id);
     for (const command of commands) await model.step(command);
     const signature = describe ? await model.signature() : null;
-    // Whoever can sign in has something to hide by now.
+    // Gives everybody who can sign in something to hide.
     for (const at of PLACES) await model.live(at);
     await model.check();
     return signature;
@@ -170,8 +170,8 @@ export class Identities {
   }
 
   /**
-   * The attacker opens any link in the hostile organization's answers, and takes the first victim's address where a code lets
-   * them choose one; others open links meant for them.
+   * The attacker opens any link in the hostile organization's responses, and claims the first victim's address if a
+   * code lets them choose. Others open links meant for them.
    */
   private async openAnswer(org: Org, by: Place, using: Means): Promise<void> {
     const attacks = by === 0 && org === 0;
@@ -206,13 +206,13 @@ export class Identities {
     if (by === at) this.accepted[by]!.add(org);
   }
 
-  /** The login with this address; an id of nobody where there is none. */
+  /** The id of the login with this address, or an unused id. */
   private async idOf(email: string): Promise<string> {
     const [login] = await this.make.query<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', [email]);
     return login?.id ?? uuidv7();
   }
 
-  /** Says of nobody what they accept. */
+  /** Resets the password through the mailed link. This implies no consent to any organization. */
   private async resetPassword(at: Place): Promise<void> {
     const links = this.portal.app.get(PasswordLinks);
     await links.request('password_reset', this.addresses[at]!);
@@ -229,7 +229,7 @@ export class Identities {
     });
   }
 
-  /** An owner lets a waiting tutor in, or does not. */
+  /** An owner approves or declines a tutor who waits for approval. */
   private async decide(org: Org, at: Place, approve: boolean): Promise<void> {
     const id = this.known[org]!.get(at);
     if (!id) return;
@@ -269,7 +269,7 @@ export class Identities {
       await importFolder({ url, organizationId: this.offices[org]!.id, folder });
       this.known[org]!.set(at, id);
     } catch {
-      // The import refused a row.
+      // The import rejected a row.
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -325,7 +325,7 @@ export class Identities {
     }
   }
 
-  /** Describes the resulting state. Sequences with equal signatures stay equal under the same further commands. */
+  /** Describes the resulting state. Sequences with equal signatures stay equal whatever commands follow. */
   private async signature(): Promise<string> {
     const known = this.known.map((places) => [...places].sort());
     const open = await this.browsers.stillOpen();
@@ -337,7 +337,7 @@ export class Identities {
     return describeState(this.make, { addresses: this.addresses, organizations, logins }, memory);
   }
 
-  /** All answers that an organization can read. */
+  /** Everything that an organization can read. */
   private async readAll(org: Org): Promise<string> {
     const ids = [...this.known[org]!.values()];
     const paths = [

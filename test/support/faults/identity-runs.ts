@@ -28,7 +28,7 @@ export async function closeStage({ api, portal, make }: Stage): Promise<void> {
 
 /** Shrunk sequences that once failed, in development or with a planted bug. */
 export const CORPUS: Command[][] = [
-  // The attacker creates a login at their own address and moves it to the victim's, to stay tied to it.
+  // The attacker creates a login with their own address and changes it to the victim's, to stay linked to it.
   [
     { do: 'provision', org: 0, kind: 'student', at: 0 },
     { do: 'change', org: 0, at: 0, to: 1 },
@@ -69,14 +69,14 @@ export const CORPUS: Command[][] = [
     { do: 'archive', org: 0, at: 1 },
     { do: 'live', at: 1 },
   ],
-  // A login that only a passkey opens moves to another address.
+  // The address of a login that has only a passkey changes.
   [
     { do: 'invite', org: 0, at: 0 },
     { do: 'openAnswer', org: 0, by: 0, using: 'passkey' },
     { do: 'usePasskey', by: 0 },
     { do: 'change', org: 0, at: 0, to: 1 },
   ],
-  // The first that a person does with a login which an organization made is to set a password.
+  // A person first uses a login that an organization created by setting a password.
   [
     { do: 'provision', org: 0, kind: 'student', at: 1 },
     { do: 'resetPassword', at: 1 },
@@ -84,7 +84,7 @@ export const CORPUS: Command[][] = [
   ],
 ];
 
-/** Planted bugs: the function of the schema, the text to replace, and its replacement. */
+/** Planted bugs: a function of the schema, the text to replace in it, and the replacement. */
 export const PLANTED = {
   'a match by an address that nobody has proven': ['accept_ties', 'NOT trusted AND', 'false AND'],
   'a takeover that leaves what was accepted before': ['take_login', 'FOUND OR same_person', 'FOUND OR true'],
@@ -116,10 +116,10 @@ export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () 
   }
 }
 
-/** Sequences that run at once. Each has its own organizations and people; one alone waits for the database most of its time. */
+/** Concurrent sequences, each with its own organizations and people. A sequence mostly waits for the database. */
 const AT_ONCE = 8;
 
-/** @returns a shrunk sequence that breaks a rule, and how; null if none does */
+/** @returns a shrunk sequence that breaks a rule, and how it does so; null if there is none */
 export async function findBreach(
   stage: Stage,
   { seed, runs, longest }: { seed: number; runs: number; longest: number },
@@ -143,8 +143,8 @@ export async function findBreach(
 }
 
 /**
- * Runs all sequences of the {@link FEW} commands up to a length. Of sequences that lead to the same state, only the first is
- * continued.
+ * Runs all sequences of the {@link FEW} commands up to a length. Of sequences that lead to the same state, only the first
+ * is extended.
  *
  * @returns how many sequences ran
  */

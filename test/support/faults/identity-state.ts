@@ -1,6 +1,6 @@
 import type { Factories } from '../data/factories.js';
 
-/** What a sequence of commands is about. */
+/** The organizations, people and addresses that a sequence of commands involves. */
 export interface Cast {
   addresses: string[];
   organizations: string[];
@@ -8,9 +8,10 @@ export interface Cast {
 }
 
 /**
- * Describes what the database holds about the cast, without what differs between equal sequences: ids, addresses, tokens.
+ * Describes what the database holds about the cast, without values that differ between equal sequences: ids, addresses,
+ * tokens.
  *
- * @param memory what the model remembers besides
+ * @param memory what else the model remembers
  */
 export async function describeState(
   make: Factories,
@@ -38,7 +39,7 @@ export async function describeState(
   let text = JSON.stringify({ state, invites, memory, emails });
   for (const [place, address] of addresses.entries()) text = text.replaceAll(address, `address ${place}`);
   for (const [org, id] of organizations.entries()) text = text.replaceAll(id, `organization ${org}`);
-  // Replaces random values by the order of their first appearance.
+  // Replaces random values with the order of their first appearance.
   const seen = new Map<string, number>();
   return text.replaceAll(/[0-9a-f-]{36}|"token":"[^"]+"/g, (random) => {
     if (!seen.has(random)) seen.set(random, seen.size);

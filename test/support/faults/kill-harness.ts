@@ -24,28 +24,28 @@ export interface KillPlan {
   /** Concurrent requests with the same key. */
   atOnce: number;
   seed: number;
-  /** Called before the requests of each kill. The kill follows when the promise resolves; null means at a random moment. */
+  /** Called before each kill's requests. The kill follows when the promise resolves, or at a random moment if null. */
   moment?: (kill: number) => Promise<void> | null;
 }
 
-/** One batch, sent until it is answered. */
+/** One batch, sent until it succeeds. */
 export interface Round {
   /** Also its idempotency key and request id. */
   name: string;
   rows: RowWish[];
-  /** All answers with status 200. */
+  /** All responses with status 200. */
   answers: Reply[];
 }
 
 export interface KillReport extends Verdict {
   kills: number;
-  /** Kills between sending the requests and the first answer. */
+  /** Kills between sending the requests and the first response. */
   landed: number;
-  /** Of those, the kills after the commit. */
+  /** How many of those came after the commit. */
   afterCommit: number;
-  /** Rounds whose 200 answers differ. */
+  /** Rounds whose 200 responses differ. */
   differing: number;
-  /** Clients that got no 200 after all retries, or none when they repeated the request later. */
+  /** Clients that got no 200 after all retries, or when they repeated the request later. */
   unanswered: number;
   rounds: Round[];
 }
@@ -55,7 +55,7 @@ const ROWS = 100;
 const RETRIES = 3;
 /** Processes started ahead of time, together. */
 const SPARES = 2;
-/** Share of the kills timed around the commit. The others come at any moment before. */
+/** Share of kills timed around the commit. The others come at any moment before. */
 const LATE = 0.3;
 /** Factor by which the next kill around a commit moves later after a hit, or earlier after a miss. */
 const STEP = 1.06;
@@ -96,7 +96,7 @@ export class KillHarness {
     let current = await this.start();
     let spares: VictimProcess[] = [];
     while (this.counts.kills < this.plan.kills) {
-      // Starts spares before requests are sent, so that nothing waits for a start or is slowed down by one.
+      // Starts spares before sending requests, so that no request waits for a start or is slowed down by one.
       if (spares.length === 0) spares = await Promise.all(Array.from({ length: SPARES }, () => this.start()));
       await this.undisturbed(current);
       const { round, firsts } = await this.kill(current);
@@ -144,7 +144,7 @@ export class KillHarness {
     await Promise.all(posted.map(({ sent }) => sent));
     await (told ?? sleep(moment));
     await process.stop();
-    // If an answer was already on its way, the kill came too late.
+    // The kill came too late if a response was already on its way.
     const firsts = await Promise.all(posted.map(({ reply }) => reply));
     this.counts.kills++;
     const landed = firsts.every((answer) => answer === null);

@@ -3,7 +3,7 @@ import { answerOf, KillHarness, type KillPlan, type KillReport } from './kill-ha
 import { ApiVictim, NaiveVictim } from './victims.js';
 import { reached } from './promise.js';
 
-/** Share of the kills that must hit a request for the run to prove anything. */
+/** Share of kills that must hit a request for the run to prove anything. */
 const LANDED = 0.4;
 /** Every nth kill comes right after a commit, which random kills rarely hit. */
 const TRAPPED = 10;
@@ -12,7 +12,7 @@ const GUILTY = 100;
 const INNOCENT = { duplicates: 0, losses: 0, mailsTwice: 0, mailsLost: 0, differing: 0, unanswered: 0 };
 const CREATED = { total: 100, ok: 100, exists: 0, errors: 0, created: 100 };
 
-/** Promise 1: a retried bulk invite never duplicates or loses anything, whenever the process dies. */
+/** Promise 1: a retried bulk invite never duplicates or loses anything, no matter when the process dies. */
 export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillPlan, 'seed'>>): void {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 

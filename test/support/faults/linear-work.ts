@@ -2,11 +2,11 @@ import { type Finding, type Metered, PROMISED, tell } from '../http/metered.js';
 import { reached } from './promise.js';
 
 /**
- * Examines positions by the bounds of promise 41, then closes the process. Complaints are printed as they come, and what
- * was reached also when it ends early.
+ * Checks positions against the bounds of promise 41, then closes the process. Prints complaints as they come, and the
+ * figures even if the run ends early.
  *
- * @param step every so many-th position; 1 for all of them
- * @param whose begins the figures
+ * @param step checks only every nth position
+ * @param whose prefix of the figures
  */
 export async function examineAll(metered: Metered, step = 1, whose = ''): Promise<Finding[]> {
   const positions = metered.positions.filter((_, index) => index % step === 0);

@@ -9,10 +9,10 @@ interface Write {
   apiKey: string;
   /** The idempotency key. */
   key: string;
-  /** Several rows are sent as a bulk invite, a single one to /v1/students. */
+  /** Several rows are sent as a bulk invite, a single row to /v1/students. */
   rows: RowWish[];
   failures: number;
-  /** The successful answer; null until then. */
+  /** The successful response; null until then. */
   answer: Reply | null;
 }
 
@@ -20,14 +20,14 @@ interface Write {
 const PAUSE_MS = 20;
 const ROWS_OF_A_BATCH = 5;
 
-/** Clients that provision people continuously and retry every write until it succeeds, whatever happens to the database. */
+/** Clients that keep provisioning people and retry every write until it succeeds, whatever happens to the database. */
 export class PersistentWriters {
   readonly writes: Write[] = [];
-  /** When each successful request was sent, and when its answer came. */
+  /** When each successful request was sent, and when its response came. */
   readonly successes: { askedAt: number; at: number }[] = [];
-  /** Answers other than success, 409 and 503, and broken connections. */
+  /** Responses other than success, 409 and 503, and broken connections. */
   readonly unexpected: string[] = [];
-  /** Writes that were done although their client got no success at first. */
+  /** Writes that were committed although their client did not get a success at first. */
   doneUntold = 0;
   private readonly underway = new Set<Write>();
   private readonly clients: Promise<void>[];
@@ -46,7 +46,7 @@ export class PersistentWriters {
     for (const client of this.clients) client.catch(() => undefined);
   }
 
-  /** Remembers the writes in flight. @returns counts how many of them have failed since */
+  /** Remembers the writes in flight. @returns a function that counts how many of them have failed since */
   watch(): () => number {
     const before = [...this.underway].map((write) => ({ write, failures: write.failures }));
     return () => before.filter(({ write, failures }) => write.failures > failures).length;
@@ -58,7 +58,7 @@ export class PersistentWriters {
     await Promise.all(this.clients);
   }
 
-  /** Repeats the writes that had failed at first. @returns the keys of those that now get a different answer */
+  /** Repeats the writes that failed at first. @returns the keys of those that now get a different response */
   async repeatFailed(): Promise<string[]> {
     const different: string[] = [];
     for (const write of this.writes.filter(({ failures }) => failures > 0)) {
@@ -68,7 +68,7 @@ export class PersistentWriters {
     return different;
   }
 
-  /** Everybody whom the clients provisioned, with ids from the answers. */
+  /** Everybody whom the clients provisioned, with the ids from the responses. */
   get wanted(): Wanted[] {
     return this.writes.flatMap(({ rows, answer }) => {
       const said = JSON.parse(answer!.body) as BulkInviteAnswer | { id: string };

@@ -14,7 +14,7 @@ import { Idempotent } from '../../../apps/api/src/http/writes/idempotency-key.js
 
 const ENDS = ['well', '404', '409', '412', '422', '500', 'sql', 'killed'] as const;
 
-/** What a probe does: it creates a subject with this name, then ends this way. */
+/** What a probe does: creates a subject with this name, then ends this way. */
 export class Wish {
   @Text({ min: 1, max: 200 }, { required: true })
   name: string;
@@ -34,7 +34,7 @@ export const hooks: { afterEffect: (name: string) => Promise<void>; runs: number
 
 const documented = (id: string) => Documented({ id: `probe_${id}`, summary: 'A probe of the tests', answer: null });
 
-/** Routes for behaviour that no real route has. Their effect is a row in `subjects`. */
+/** Routes with behaviour that no real route has. Their effect is a row in `subjects`. */
 @Controller('v1/probes')
 export class Probe {
   constructor(

@@ -1,4 +1,4 @@
-/** A promise about load, faults or bad input, and the specs that prove it. */
+/** A promise about behaviour under load, faults or bad input, and the specs that prove it. */
 export interface Promised {
   row: number;
   promised: string;

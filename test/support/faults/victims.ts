@@ -14,7 +14,7 @@ import { answerOf, type KillReport, type Victim, type VictimProcess } from './ki
 import { type Account, type Mail, wantedOf } from './wanted-people.js';
 import { Mailroom } from '../worker/worker.js';
 
-/** All accounts, including half-made ones. A person with two ties to an organization appears twice. */
+/** All accounts, including incomplete ones. A person with two roles in an organization appears twice. */
 export const ACCOUNTS = `
   SELECT u.id, u.last_name AS "lastName", t.user_id IS NOT NULL AS tied FROM users u LEFT JOIN (
     SELECT user_id FROM members UNION ALL SELECT user_id FROM parents

@@ -1,20 +1,20 @@
 import { newAddress, parentRow, type RowWish, studentRow, tutorRow } from '../data/provisioning.js';
 
-/** A person whom a client asked to create. */
+/** A person whom a client asked the API to create. */
 export interface Wanted {
   /** Unique, to identify people without an address. */
   lastName: string;
   email: string | null;
   mailed: boolean;
-  /** The id in the answer, or null if it has none. */
+  /** The id in the response, or null if it has none. */
   id: string | null;
 }
 
-/** A login with one of its ties to the organization. */
+/** A login with one of its links to the organization. */
 export interface Account {
   id: string;
   lastName: string;
-  /** False for a half-made person: a login that the organization cannot see. */
+  /** False for an incomplete account: a login that the organization cannot see. */
   tied: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Mail {
 export interface Verdict {
   /** Accounts beyond the first of each person. */
   duplicates: number;
-  /** People without the account that the answer promised. */
+  /** People without the account that the response promised. */
   losses: number;
   mailsTwice: number;
   mailsLost: number;
@@ -49,7 +49,7 @@ export function mixedRows(name: string, count: number): RowWish[] {
   });
 }
 
-/** The people of a batch, with their ids from the answer. */
+/** The people in a batch, with their ids from the response. */
 export function wantedOf(rows: RowWish[], results: { id: string | null }[]): Wanted[] {
   return rows.flatMap((row, index) => {
     const { type, last_name, email, parent } = row as RowWish & PersonRow & { parent?: PersonRow };

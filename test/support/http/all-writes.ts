@@ -15,13 +15,13 @@ export interface Write {
   path: string;
   type: string;
   body: Uint8Array<ArrayBuffer> | undefined;
-  /** The route honours an Idempotency-Key. */
+  /** The route supports Idempotency-Key. */
   keyed: boolean;
-  /** The write was done before, so the request gets a replay. */
+  /** The write succeeded before, so the request gets a replay. */
   replay: boolean;
 }
 
-/** Every write of the route table, some with several bodies. Writes with a key come a second time as replays. */
+/** Every write in the route table, some with several bodies. Writes with a key appear a second time as replays. */
 export async function allWrites(api: TestApi, { make, a: school }: World): Promise<Write[]> {
   const newcomer = await make.student(school.id);
   const child = await make.student(school.id);

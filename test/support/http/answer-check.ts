@@ -4,16 +4,16 @@ import { errorSchemas } from '../../../apps/api/src/http/openapi/errors.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 
-/** What the check needs of an answer. Header names are in lower case. */
+/** The parts of a response that the check needs. Header names are in lower case. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
-  /** The request's method: answers to HEAD have no body. */
+  /** The request's method: responses to HEAD have no body. */
   method?: string;
 }
 
-/** What an error body must never reveal about the code, the database, the machine or its software. */
+/** Details of the code, the database, the machine and its software that an error body must never reveal. */
 const INTERNALS: Record<string, RegExp> = {
   stack: /\n\s*at |\bat \S+ \(|node:internal|\.[cm]?[jt]s:\d+/,
   sql: /\bselect\b.*\bfrom\b|insert into|\bupdate \w+ set\b|delete from|\brelation "|\bcolumn "|syntax error|duplicate key|violates|SQLSTATE|current_setting|row-level/is,
@@ -40,14 +40,14 @@ const OWED: Record<number, [name: string, value: RegExp]> = {
   503: ['retry-after', /^[1-9]\d*$/],
 };
 
-/** Checks any answer of the API against the rules that the contract sets for all answers. */
+/** Checks any response of the API against the contract's rules for all responses. */
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly errors: { name: string; fits: ValidateFunction }[];
-  /** Keyed by method and path of the route. */
+  /** Keyed by the route's method and path. */
   private readonly successes = new Map<string, ValidateFunction>();
 
-  /** @param routes whose successful answers are checked against their documented schema */
+  /** @param routes those whose successful responses are checked against their documented schema */
   constructor(routes: Route[] = []) {
     formats.default(this.ajv);
     this.errors = Object.entries(errorSchemas).map(([name, schema]) => ({ name, fits: this.ajv.compile(schema) }));
@@ -59,14 +59,14 @@ export class AnswerCheck {
     }
   }
 
-  /** @param route method and path, to check a success against its schema @returns the rules that the answer breaks */
+  /** @param route method and path, to check a success against its schema @returns the rules that the response breaks */
   faults({ status, headers, body, method }: Answer, route?: string): string[] {
     const header = (name: string) => String(headers[name] ?? '');
     const faults: string[] = [];
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(header('x-request-id'))) faults.push('no request id');
     for (const name of ['server', 'x-powered-by']) if (headers[name]) faults.push(`tells ${name}`);
     if (body === '' && (status < 400 || method === 'HEAD')) return faults;
-    // The landing page is not an operation, but a path with `..` can lead there.
+    // The landing page is not an operation, but a path with `..` can lead to it.
     if (status === 200 && !route && body.startsWith('<!doctype html>')) return faults;
     if (!header('content-type').startsWith('application/json')) {
       return [...faults, `content type ${header('content-type')}`];
@@ -98,7 +98,7 @@ export class AnswerCheck {
       if (!FAULT_TYPES.has(type)) faults.push(`unknown fault type ${type}`);
       if (!['body', 'query', 'path', 'header'].includes(String(loc[0]))) faults.push(`a loc at ${loc[0]}`);
     }
-    // A loc repeats what the caller sent, so it leaks nothing.
+    // A loc only repeats what the caller sent, so it leaks nothing.
     const ours = strings(body).join('\n');
     for (const [what, pattern] of Object.entries(INTERNALS)) {
       const hit = pattern.exec(ours);

@@ -10,7 +10,7 @@ const mainOf = (app: App) => fileURLToPath(new URL(`../../../dist/apps/${app}/sr
 
 type App = 'api' | 'portal';
 
-/** Builds dist if it is stale. Concurrent spec files take turns. */
+/** Builds dist if it is stale. A lock keeps concurrent spec files from building at once. */
 export async function buildOnce(): Promise<void> {
   const client = new pg.Client({ connectionString: inject('adminUrl') });
   await client.connect();
@@ -56,7 +56,7 @@ export class ApiProcess {
   }
 
   /**
-   * @param settings environment variables, at least the URL of its database
+   * @param settings environment variables; the database URL is required
    * @param flags Node's command-line flags
    */
   static async start(settings: Record<string, string>, flags: string[] = [], app: App = 'api'): Promise<ApiProcess> {

@@ -16,7 +16,7 @@ import type { SlowClientLimits } from '@app/serving';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
-// Node runs the built program, which the global set-up has built.
+// Node runs this program directly, so it must be the built one. The global set-up builds it.
 ImageProcess.program = fileURLToPath(new URL('../../../dist/apps/api/src/media/images/child.js', import.meta.url));
 
 /** The real application on its own database, tested over HTTP. */
@@ -26,7 +26,7 @@ export class TestApi {
     readonly database: TestDatabase,
     /** All log output so far. */
     readonly logged: string[],
-    /** With the operator's rights: only operators create keys and organizations. */
+    /** Has the operator's rights: only operators create keys and organizations. */
     readonly keys: ApiKeys,
     readonly organizations: Organizations,
     private readonly owner: DataSource,
@@ -35,8 +35,8 @@ export class TestApi {
   /**
    * @param settings environment variables that override the test defaults
    * @param database shared with another application
-   * @param controllers added to the real ones
-   * @param slowClients limits that replace those of production
+   * @param controllers additional controllers
+   * @param slowClients limits that replace the production limits
    */
   static async start(
     settings: Record<string, string> = {},
@@ -62,7 +62,7 @@ export class TestApi {
         AUTH_FAILURES_PER_MINUTE: '1000000',
         DATABASE_POOL_SIZE: '10',
         MAX_REQUESTS_IN_FLIGHT: '10000',
-        // A list that grows by being read cannot be compared.
+        // Reading the request log adds to it, so tests could not compare its lists.
         REQUEST_LOG: 'false',
         ...settings,
       },
@@ -76,7 +76,7 @@ export class TestApi {
     configureApp(app, slowClients);
     await app.listen(0, '127.0.0.1');
     const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
-    // Planted routes write subjects.
+    // Added routes may write to `subjects`.
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
     const operator = new Database(owner);
     const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));

@@ -1,11 +1,11 @@
 /**
- * A server that does nothing but refuse: each read of a connection is answered with 429, at most as often as the API would.
- * What a client costs others that sends the same requests to it is the client's own share of two cores.
+ * Answers everything with 429, at most as often as the API would. Traffic sent here instead of to the API shows what
+ * its clients alone cost on a machine with two cores.
  */
 import { createServer } from 'node:net';
 
 const ANSWER = 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n';
-/** The mean of the API's rests (ms). */
+/** The API's mean pause after a refusal (ms). */
 const REST = 35;
 
 const server = createServer((socket) => {

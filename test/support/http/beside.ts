@@ -5,22 +5,22 @@ import { type Lane, load, loadFromElsewhere, Outcome } from './load.js';
 
 const BARE_SERVER = fileURLToPath(new URL('bare-server.js', import.meta.url));
 
-/** An ordinary client's results, alone and beside other traffic. */
+/** An ordinary client's results, alone and alongside other traffic. */
 export interface Comparison {
   alone: Outcome;
   beside: Outcome;
   others: Outcome[];
-  /** What a client that is not busy gets when it sends the other traffic's requests once a second. */
+  /** The results of a slow client that sends one of the other traffic's requests per second. */
   probes: Outcome;
-  /** The p99 beside other traffic, divided by the p99 alone. */
+  /** The p99 alongside other traffic, divided by the p99 alone. */
   slowdown: number;
-  /** The same while the other traffic goes to a server that only refuses: what its clients alone cost. */
+  /** The same, with the other traffic sent to a server that only returns 429: the cost of its clients alone. */
   control: number;
 }
 
 /**
- * The ordinary client has a process of its own: in one with the other traffic it would measure that traffic's work as well.
- * Alternates between both, so that other load on the machine affects both alike.
+ * Measures an ordinary client alone and alongside other traffic, in turns, so that other load on the machine affects
+ * both alike. The client has its own process: in a shared one, it would also measure the generation of that traffic.
  */
 export async function compare(
   port: number,

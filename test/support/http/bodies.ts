@@ -1,4 +1,4 @@
-/** A valid body for each write, by operation, which refers to the school's own records. Every text is a canary. */
+/** A valid body for each write, by operation. It refers to the school's own records, and every text is a canary. */
 export const BODIES: Record<string, (ids: Record<string, string>) => object | undefined> = {
   'POST /v1/invites': () => ({ scope: 'organization', email: 'canary@canary.example' }),
   'POST /v1/classrooms/:classroom_id/tutors': ({ tutor_id }) => ({ user_id: tutor_id }),

@@ -1,11 +1,11 @@
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { templateOf } from '../../../apps/api/src/http/request-log/route-template.js';
 
-/** What the contract says of an operation. */
+/** What the contract says about an operation. */
 export interface Operation {
-  /** Clients are generated from these. */
+  /** The operationId, from which generated clients derive names. */
   id: string;
-  /** Each of them alone opens the operation. */
+  /** Each of these alone is sufficient. */
   scopes: string[];
   query: string[];
   /** `Page<X>`, `X[]`, `X`, or empty for none. */
@@ -13,8 +13,8 @@ export interface Operation {
 }
 
 /**
- * The contract, written out. Operation | id | the single scopes that open it | query parameters but `cursor` (! required) |
- * answer. Operations without an id are not served yet.
+ * The contract: operation | id | scopes, each sufficient alone | query parameters except `cursor` (! required) |
+ * response. Operations without an id are not implemented yet.
  */
 const OPERATIONS = `
   GET /v1/ping | ping | read | | Ping
@@ -110,11 +110,11 @@ const OPERATIONS = `
   POST /v1/messages | | write | |
   POST /v1/leads | | write | |`;
 
-/** Operations of our own, beside the contract. */
+/** Our own operations, which the contract does not have. */
 const OURS = `
   GET /v1/request-log | list_request_log | read | api_key_id, route, method, status, from, to, limit, offset | Page<LoggedRequest>`;
 
-/** The shapes of the answers: fields and their types. */
+/** The shapes of responses: fields and their types. */
 const SHAPES = `
   Ping status: string, org_id: string, org_name: string or null
   Me org_id: string, org_name: string or null, org_slug: string or null, scopes: string[]
@@ -181,7 +181,7 @@ const SHAPES = `
   LoggedRequest id: string, api_key_id: string, method: string, route: string or null, status: integer, duration_ms:
     number, request_id: string, created_at: string`;
 
-/** Where the reference itself says otherwise, it wins. */
+/** Types where the API reference differs: it wins. */
 const REFERENCE: Record<string, Record<string, string>> = {
   Parent: { enrolled_at: 'string or null' },
   Result: { grade: 'integer or null' },
@@ -199,7 +199,7 @@ export const operations = new Map<string, Operation>(
     ]),
 );
 
-/** Names of the operations that are served. */
+/** Names of the implemented operations. */
 export const servedOperations = [...operations].flatMap(([name, { id }]) => (id ? [name] : []));
 
 /** Ids of the lists that are ordered by creation; conversations are ordered by activity. */
@@ -207,7 +207,7 @@ export const newestFirstLists = [...operations.values()].flatMap(({ id, answer }
   answer.startsWith('Page<') && id !== 'list_conversations' ? [id] : [],
 );
 
-/** What the contract says of the route. */
+/** What the contract says about the route. */
 export function cataloguedAs(route: Route): Operation {
   const name = `${route.method} ${templateOf(route.path)}`;
   const operation = operations.get(name);

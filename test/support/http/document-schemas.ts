@@ -11,7 +11,7 @@ export class DocumentSchemas {
     this.ajv.addSchema(document, 'openapi.json');
   }
 
-  /** The schema of the route's JSON answer with this status. */
+  /** The schema of the route's JSON response with this status. */
   ofAnswer(route: Route, status: number | string): ValidateFunction {
     const response = operationAt(this.document, route).responses[status];
     if (!response) throw new Error(`${nameOf(route)} does not document ${status}`);

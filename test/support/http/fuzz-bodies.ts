@@ -1,6 +1,6 @@
 import type { Random } from '../data/random.js';
 
-/** Values that some fields refuse and that lower layers may trip over. */
+/** Values that some fields reject and that lower layers may trip over. */
 const VALUES: unknown[] = [
   null, '', ' ', 'a', 'a\u0000b', '\ud800', '\udfff\ud800', 'e\u0301', '\u202e', '💩', 'x'.repeat(5_001), '💩'.repeat(301), '\ufe0f'.repeat(400),
   `${'a'.repeat(6_000)}@example.org`, 'a@b', 'A@Example.ORG', '<script>', "'; DROP TABLE users --", '2026-02-30', '2026-02-28T24:00:00Z', 'infinity',

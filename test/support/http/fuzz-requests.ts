@@ -19,7 +19,7 @@ export interface FuzzRequest {
   raw: string | null;
 }
 
-/** Methods that Node's parser knows, except CONNECT, which has no path, and methods that it does not know. */
+/** Methods that Node's parser knows, except CONNECT, which has no path, and some that it does not know. */
 const METHODS = [
   'HEAD',
   'POST',
@@ -58,7 +58,7 @@ const AUTHORIZATIONS = [
   `Token token=tk_live_${'g'.repeat(64)}`, '\xff\xfe', 'Token token="', `Token token=${'a'.repeat(5_000)}`, 'Token token=a, token=b',
 ]; // prettier-ignore
 
-/** Generates requests: about half have one fault, most others several. */
+/** Generates requests: about half have one fault, most others have several. */
 export class FuzzRequests {
   private readonly byRoute: Map<Route, Parameter[]>;
 
@@ -115,7 +115,7 @@ export class FuzzRequests {
     if (!sample) return '';
     const make = this.random.pick([sample, ...(MORE_BODIES[operation] ?? [])]);
     const text = JSON.stringify(make({ ...school.query, ...school.path })) as string | undefined;
-    // New people and posts each time: otherwise all would exist after the first request.
+    // Creates new people and posts each time: otherwise they would all exist after the first request.
     if (text === undefined) return '';
     const number = this.random.integer(1_000_000);
     return toBytes(

@@ -3,7 +3,7 @@ import type { Answer } from './answer-check.js';
 import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
 import { exchange } from './raw-http.js';
 
-/** The smallest request found whose answer breaks a promise. */
+/** The smallest request found whose response breaks a promise. */
 export interface Failure {
   faults: string[];
   bytes: string;
@@ -11,22 +11,22 @@ export interface Failure {
 
 export interface FuzzReport {
   sent: number;
-  /** Counts of answers by status; 0 means the connection ended without one. */
+  /** Counts of responses by status; 0 means that the connection ended without one. */
   statuses: Map<number, number>;
   /** Method and path of the routes that succeeded. */
   succeeded: Set<string>;
   failures: Failure[];
 }
 
-/** @returns the promises that the answer breaks */
+/** @returns the promises that the response breaks */
 export type Judge = (request: FuzzRequest, answer: Answer) => string[];
 
 /** Concurrent connections: enough to interleave requests without overloading a shared machine. */
 const CONCURRENCY = 16;
-/** Stops after this many failures: more would tell nothing new. */
+/** Stops after this many failures. */
 const MOST_FAILURES = 5;
 
-/** Sends requests over several keep-alive connections, and shrinks those whose answers the judge rejects. */
+/** Sends requests over several keep-alive connections, and shrinks those whose responses the judge rejects. */
 export async function fuzz(port: number, count: number, next: () => FuzzRequest, judge: Judge): Promise<FuzzReport> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };
@@ -35,7 +35,7 @@ export async function fuzz(port: number, count: number, next: () => FuzzRequest,
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
     if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `))
       report.succeeded.add(request.route);
-    // Corrupted bytes may get no answer; a request must get one.
+    // Corrupted bytes may get no response; a request must get one.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
   };
@@ -109,7 +109,7 @@ async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promi
   try {
     return await onKeptConnection(port, request, agent);
   } catch {
-    // Node's client refused to send it, or the server just closed the connection.
+    // Node's client refused to send it, or the server has just closed the connection.
     return onItsOwn(port, request, 10_000);
   }
 }

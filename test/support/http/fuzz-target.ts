@@ -30,7 +30,7 @@ export class FuzzTarget {
     await buildOnce();
     const api = await TestApi.start();
     const world = await createWorld(api);
-    // Excludes metrics, which are not JSON and reset the measurement of stalls, and uploads, which have their own runs.
+    // Excludes uploads, which have their own runs, and metrics, which are not JSON and reset the measurement of stalls.
     const routes = allRoutes(api).filter(
       ({ path, handler }) => path !== '/metrics' && bodyKindOf(handler) !== 'upload',
     );
@@ -53,7 +53,7 @@ export class FuzzTarget {
     return new FuzzRequests(new Random(seed), this.routes, this.parameters, this.schools, this.keys, posts);
   }
 
-  /** Sends requests and checks answers, log and process against the promises. */
+  /** Sends requests and checks the responses, the log and the process against the promises. */
   async run(seed: number, count: number): Promise<void> {
     const requests = await this.requests(seed);
     await this.longestStall();
@@ -72,8 +72,8 @@ export class FuzzTarget {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     for (const status of [400, 401, 404, 405, 417, 431])
       expect(answered(report, status, status + 1), String(status)).toBeGreaterThan(5);
-    // The promise is 200 ms on a dedicated processor. Here waiting for a shared one looks the same from inside, so only a
-    // stall too long to be explained by other load fails.
+    // The promise is 200 ms on a dedicated processor. From inside the process, waiting for a shared processor looks the
+    // same as a stall, so this fails only at a length that other load cannot explain.
     expect(stall).toBeLessThan(2);
   }
 
@@ -83,7 +83,7 @@ export class FuzzTarget {
     await this.api.stop();
   }
 
-  /** Checks a success against the schema of the route that the path matches, not the one intended. */
+  /** Checks a success against the schema of the route that the path matches, which may not be the intended one. */
   private readonly judge: Judge = ({ method, path }, answer) => {
     const faults = answer.status >= 500 ? [`status ${answer.status}`] : [];
     return [...faults, ...this.check.faults(answer, this.routeAt(method === 'HEAD' ? 'GET' : method, path))];

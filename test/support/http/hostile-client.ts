@@ -10,7 +10,7 @@ export interface Fault {
   type: string;
 }
 
-/** Sends hostile requests, and checks every answer against the contract, whatever the test is about. */
+/** Sends hostile requests, and checks every response against the contract, whatever the test is about. */
 export class HostileClient {
   private constructor(
     readonly api: TestApi,

@@ -13,7 +13,7 @@ export interface IdempotentAnswer {
   retryAfter: string | null;
 }
 
-/** Two processes of the API on one database, each with few connections, and an organization's key. */
+/** Two API processes on one database, each with few connections, and an organization's key. */
 export class IdempotentApi {
   private constructor(
     readonly api: TestApi,
@@ -91,7 +91,7 @@ export async function retried(request: () => Promise<IdempotentAnswer>): Promise
   }
 }
 
-/** Pauses probes after their effect. @returns what ends the pause, and what resolves when it begins */
+/** Pauses probes after their effect. @returns a function to end the pause, and a promise for its start */
 export function pauseAfterEffect(): { end: () => void; begun: Promise<void> } {
   const pause = Promise.withResolvers<undefined>();
   const begun = Promise.withResolvers<undefined>();
@@ -102,7 +102,7 @@ export function pauseAfterEffect(): { end: () => void; begun: Promise<void> } {
   return { end: () => pause.resolve(undefined), begun: begun.promise };
 }
 
-/** Reports every deviation: answers to one key must be the same bytes, or 409 with Retry-After, and one original. */
+/** Reports deviations: a key must get one original response, exact replays of it, or 409 with Retry-After. */
 export function wrongOnes(answers: IdempotentAnswer[]): string[] {
   const done = answers.filter(({ status }) => status !== 409);
   const wrong = answers.filter(

@@ -1,6 +1,6 @@
 /**
  * Generates traffic in a separate process, so that it measures only the API. Reads lanes as JSON from standard input and
- * prints their results. Uses raw sockets to save CPU: two cores must do for everything.
+ * prints their results. Uses raw sockets to save CPU: everything shares two cores.
  *
  * A lane has `requests` (bytes, in rotation), `connections`, `seconds`, and optionally a `rate` per second. With a rate it
  * is an open loop: requests are sent when due if a connection is idle. Without one it is a closed loop: each connection
@@ -10,9 +10,9 @@ import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 const TICK = 5;
-/** Time to open connections before sending (ms): a busy server accepts one per turn of its event loop. */
+/** Time to open connections before sending (ms): a busy server accepts one per iteration of its event loop. */
 const LEAD = 1_000;
-/** Longer than any answer may take (ms). */
+/** Longer than any response may take (ms). */
 const PATIENCE = 15_000;
 
 const { port, lanes } = await json(process.stdin);
@@ -63,7 +63,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
         left = -1;
         status = 0;
         if (closing) {
-          // What is left of the request is not sent.
+          // Discards the rest of the request.
           socket?.destroy();
           socket = null;
           closing = false;
@@ -102,7 +102,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
         fresh.on('error', () => undefined);
         fresh.on('timeout', () => pending && fresh.destroy());
         fresh.on('close', () => {
-          // Cut off before or during the answer: status 0.
+          // Cut off before or during the response: status 0.
           if (fresh !== socket) return;
           socket = null;
           if (!pending) return;

@@ -12,11 +12,11 @@ export interface Lane {
   requests: string[];
   connections: number;
   seconds: number;
-  /** Requests per second, answered or not. Without a rate, each connection sends the next request after an answer. */
+  /** Requests per second, answered or not. Without a rate, each connection sends its next request after a response. */
   rate?: number;
   /** Seconds to wait before it starts. */
   delay?: number;
-  /** Ends at its time, without waiting for the answers that are under way. */
+  /** Ends on time, without waiting for pending responses. */
   abandons?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class Outcome {
   constructor(
     readonly replies: Reply[],
     readonly seconds: number,
-    /** Requests that were due while every connection waited for an answer. */
+    /** Requests that were due while every connection waited for a response. */
     readonly unsent = 0,
   ) {}
 
@@ -60,7 +60,7 @@ export class Outcome {
     return this.count / this.seconds;
   }
 
-  /** Of the times that replies took (ms); 0 without replies. */
+  /** A percentile of the response times (ms); 0 without replies. */
   percentile(share: number): number {
     const times = this.replies.map(({ took }) => took);
     return percentile(times, share) || 0;
@@ -92,8 +92,8 @@ export async function load(port: number, ...lanes: Lane[]): Promise<Outcome[]> {
 }
 
 /**
- * Like `load`, for clients that stand for other machines: they only take CPU that nobody else wants, so that what they
- * cost themselves is not blamed on the API.
+ * Like `load`, for clients that stand for other machines. They run at low priority, so that their own cost is not
+ * blamed on the API.
  */
 export async function loadFromElsewhere(port: number, ...lanes: Lane[]): Promise<Outcome[]> {
   return generate(port, lanes, constants.priority.PRIORITY_LOW);

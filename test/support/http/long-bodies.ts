@@ -7,13 +7,13 @@ import { bytesOf } from './raw-http.js';
 import { nameOf, type Route } from './routes.js';
 import { pathOf, type School } from '../data/world.js';
 
-/** A place in a request whose length the caller chooses. */
+/** A place in a request whose length is the caller's choice. */
 export interface Position {
   family: string;
   name: string;
   /** The maximum length, in bytes or items. */
   most: number;
-  /** Builds a request with this length at the place. */
+  /** Builds a request in which the place has this length. */
   request: (size: number) => string;
 }
 
@@ -31,7 +31,7 @@ interface BodySchema {
 export interface Place {
   name: string;
   schema: BodySchema;
-  /** Builds a body with this JSON at the place. */
+  /** Builds a body with this JSON in the place. */
   around: (json: string) => string;
 }
 
@@ -55,7 +55,7 @@ function* placesWithin(place: Place): Generator<Place> {
   }
 }
 
-/** The discriminators of a union's member: fields with a single allowed value. */
+/** The discriminators of a union's member, which are fields with a single allowed value. */
 function tagsOf({ properties = {} }: BodySchema, but?: string): string {
   const tags = Object.entries(properties).filter(([name, field]) => field.enum?.length === 1 && name !== but);
   return tags.map(([name, field]) => `"${name}":${JSON.stringify(field.enum![0])},`).join('');
@@ -98,7 +98,7 @@ export function longBodies(route: Route, school: School, keyed: [string, string]
   const chunked = (size: number) =>
     ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
   const name = `${nameOf(route)} chunks of a byte`;
-  // Each byte of the body takes six on the wire, so a quarter of the limit is enough, in a quarter of the time.
+  // Each byte of the body takes six on the wire. A quarter of the limit shows the growth in a quarter of the time.
   return [...whole, { family: 'chunks', name, most: room / 4, request: chunked }];
 }
 

@@ -33,11 +33,11 @@ function headersOfSources(): string[] {
     const several = [...text.matchAll(/const \{ ([a-z, ]+) \} = \w+\.headers;/g)].flatMap((m) => m[1]!.split(', '));
     return [...single, ...several];
   });
-  // Bodies have their own positions, which cover these two.
+  // Long bodies cover these two.
   return [...new Set(found)].filter((name) => !['content-length', 'transfer-encoding'].includes(name));
 }
 
-/** Every such position of every route. @param school its key must hold every scope */
+/** Every such position in requests to these routes. @param school its key must have every scope */
 export function positionsOf(routes: Route[], parameters: Parameter[], school: School): Position[] {
   const keyed: [string, string][] = [['Authorization', `Token token=${school.key}`]];
   const uploads = routes.filter(({ handler }) => bodyKindOf(handler) === 'upload');
@@ -78,7 +78,7 @@ function longPaths(route: Route, headers: Headers): Position[] {
   if (!route.path.includes(':')) return [];
   const kinds = [...URL_TEXTS, { name: 'segments', unit: 'a/' }, { name: 'steps back', unit: '../' }];
   return kinds.flatMap((kind) =>
-    // Also in absolute form, as sent to proxies.
+    // The second is the absolute form, as sent to proxies.
     ['', 'http://a'].map((origin) => ({
       family: 'path',
       name: `${nameOf(route)} ${origin} ${kind.name}`,
@@ -93,7 +93,7 @@ function longPaths(route: Route, headers: Headers): Position[] {
 }
 
 function longHeaders(method: string, routes: Route[], school: School): Position[] {
-  // Prefers a route with a record in its path, because only those support conditional headers.
+  // Prefers routes with a record in their path, because only those support conditional headers.
   const fitting = routes.filter((route) => method === 'OPTIONS' || route.method === method);
   const route = fitting.find(({ path }) => path.includes(':')) ?? fitting[0]!;
   const target = pathOf(route, school);
@@ -141,7 +141,7 @@ function longUploads(route: Route, keyed: Headers): Position[] {
     return `${boundary}\r\n${disposition}\r\n${head}\r\n${content}\r\n`;
   };
   const body = (more: Parameters<typeof part>[0]) => upload(`${part(more)}${boundary}--\r\n`);
-  // Limits are 16 KiB of headers per part and 64 KiB for everything but the file.
+  // The limits are 16 KiB of headers per part and 64 KiB for everything except the file.
   const shapes: Upload[] = [
     ...PART_TEXTS.flatMap((kind): Upload[] => [
       [`a file name of ${kind.name}`, 15_000, (size) => body({ name: textOf(kind, size) })],

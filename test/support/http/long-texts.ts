@@ -1,8 +1,8 @@
-/** Text of any length. Each character is a byte on the wire. */
+/** A kind of text of any length. Each character is a byte on the wire. */
 export interface Kind {
   name: string;
   unit: string;
-  /** Around the units: a start that a regular expression matches, or an end where it fails. */
+  /** Text around the units: a start that a regular expression matches, or an end at which it fails. */
   start?: string;
   end?: string;
 }

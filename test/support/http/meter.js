@@ -1,5 +1,5 @@
 /**
- * Preloaded into an API process (`node --expose-gc --import`). Reports over IPC the costs between `begin` and `end`;
+ * Preloaded into an API process (`node --expose-gc --import`). Reports the costs between `begin` and `end` over IPC.
  * `begin empty` collects garbage first. See metered-api.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ function ownCpu() {
 }
 
 /**
- * The longest time the event loop was blocked (ms), by this thread's own work: time between two ticks also passes while the
- * process waits for a processor.
+ * The longest time for which this thread's own work blocked the event loop (ms). The time between two ticks does not
+ * show that, because it also passes while the process waits for a processor.
  */
 let hold = 0;
 let last = { at: performance.now(), cpu: ownCpu() };
@@ -49,7 +49,7 @@ function forgetPeak() {
 
 async function begin(empty) {
   if (empty) globalThis.gc();
-  // Lets ticks record how long the collection took.
+  // Lets a tick record how long the collection took.
   await sleep(3 * TICK);
   forgetPeak();
   rss = process.memoryUsage.rss();
@@ -64,6 +64,6 @@ function end() {
 
 process.on('message', (message) => {
   if (message.startsWith('begin')) void begin(message === 'begin empty').then(() => process.send({ begun: true }));
-  // Lets ticks record what blocked the loop until now.
+  // Lets a tick record what has blocked the loop so far.
   if (message === 'end') setTimeout(() => process.send(end()), 3 * TICK);
 });

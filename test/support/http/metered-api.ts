@@ -8,7 +8,7 @@ import { parametersOfReads } from './query-values.js';
 import { keyedRoutes } from './routes.js';
 import { createWorld } from '../data/world.js';
 
-/** The API on a filled database, with a meter in it. */
+/** The API on a filled database, with a meter. */
 export async function meteredApi(): Promise<Metered> {
   await buildOnce();
   const api = await TestApi.start();

@@ -21,12 +21,11 @@ export interface Bounds {
   hold: number;
 }
 
-/** The bounds of promise 41. Ratios compare costs within one process; costs inflated by other load are measured again. */
+/** The bounds of promise 41. Ratios compare costs within one process; {@link TRIES} makes up for other load. */
 export const PROMISED: Bounds = { ratio: 24, floor: { cpu: 3, memory: 4e6 }, hold: 50 };
 
 /**
- * Bounds that do not depend on the speed of the machine. What grows with the square of its length costs 256 times as much
- * at 16 times the length.
+ * Bounds that do not depend on the machine's speed. Quadratic work costs 256 times as much at 16 times the length.
  */
 export const NOT_SQUARE: Bounds = { ratio: 64, floor: { cpu: 5, memory: 4e6 }, hold: Infinity };
 
@@ -42,7 +41,7 @@ export interface Finding {
 /** Positions of each family in a sample. */
 const SAMPLE = 12;
 
-/** How often to measure a position that exceeds its bounds, because other load adds to costs. */
+/** How often to measure a position that exceeds its bounds, because other load inflates costs. */
 const TRIES = 4;
 
 /** As in production, and with access to the garbage collector for the meter. */
@@ -50,18 +49,18 @@ const FLAGS = [`--env-file=${fileURLToPath(new URL('../../../apps/api/heap.env',
 
 const moduleAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** What is measured: a program, and where the length of its requests is the caller's to choose. */
+/** A program to measure, and the positions in its requests whose length is the caller's choice. */
 export interface Subject {
   positions: Position[];
-  /** Starts the program with the meter in it. */
+  /** Starts the program with the meter. */
   start: (flags: string[], settings: Record<string, string>) => Promise<ApiProcess>;
-  /** What is wrong with an answer below 500. */
+  /** The faults of a response with a status below 500. */
   faults: (answer: RawAnswer) => string[];
-  /** Ends what the program needs. */
+  /** Stops what the program depends on. */
   close: () => Promise<void>;
 }
 
-/** A process on a filled database, with a meter in it. */
+/** A process on a filled database, with a meter. */
 export class Metered {
   private constructor(
     private readonly subject: Subject,
@@ -88,9 +87,9 @@ export class Metered {
   }
 
   /**
-   * Sends requests of length n, 4n and 16n, where 16n is the longest that the position allows, and checks their costs.
+   * Sends requests of length n, 4n and 16n, where 16n is the position's maximum, and checks their costs.
    *
-   * @param tries measurements of a position that is over its bounds
+   * @param tries maximum number of measurements if the position exceeds its bounds
    */
   async examine(position: Position, bounds: Bounds, tries = TRIES): Promise<Finding> {
     const sizes = [position.most / 16, position.most / 4, position.most].map(Math.floor);
@@ -98,7 +97,7 @@ export class Metered {
     for (let time = 1; ; time++) {
       const complaints: string[] = [];
       for (const [index, size] of sizes.entries()) {
-        // Emptying the heap is slow: at first only the longest request needs it.
+        // Collecting garbage is slow: on the first try, only the longest request needs it.
         const empty = time > 1 || index === sizes.length - 1;
         const { cost, faults } = await this.cost(position.request(size), empty);
         lowest[index] = least(lowest[index]!, cost);

@@ -9,7 +9,7 @@ import { findServer, NGINX } from '../process/server-binary.js';
 
 const PAGE = fileURLToPath(new URL('../../../docs/nginx.md', import.meta.url));
 
-/** A real nginx in front of API processes, with the configuration and script from docs/nginx.md. */
+/** A real nginx in front of API processes. It uses the configuration and script in docs/nginx.md. */
 export class TestNginx {
   private constructor(
     readonly port: number,
@@ -17,7 +17,7 @@ export class TestNginx {
     private readonly processes: ChildProcess[],
   ) {}
 
-  /** @param servers the processes' ports; at least one must be ready */
+  /** @param servers the ports of the processes; at least one must be ready */
   static async start(port: number, servers: number[]): Promise<TestNginx> {
     if (spawnSync('curl', ['--version']).status !== 0)
       throw new Error('The script of docs/nginx.md needs curl on the PATH.');
@@ -27,7 +27,7 @@ export class TestNginx {
       .replace('/etc/nginx/tutoring.servers', join(folder, 'servers'))
       .replace('listen 80;', `listen 127.0.0.1:${port};`);
     const main = ['daemon off;', `pid ${folder}/pid;`, `error_log ${folder}/error.log;`];
-    // Run as root, workers would switch to an account that cannot enter the folder.
+    // When nginx runs as root, its workers would switch to an account that cannot enter the folder.
     if (process.getuid?.() === 0) main.push('user root;');
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const http = ['access_log off;', ...temporary.map((name) => `${name}_temp_path ${folder}/${name};`), site];
@@ -61,11 +61,11 @@ export class TestNginx {
   async until(servers: number[]): Promise<void> {
     const list = servers.map((server) => `server 127.0.0.1:${server}; `).join('');
     while (readFileSync(join(this.folder, 'servers'), 'utf8') !== list) await sleep(50);
-    // Time for the reload that follows.
+    // Leaves time for the reload that follows.
     await sleep(300);
   }
 
-  /** Lines of nginx's error log, without the requests they name. */
+  /** Lines of nginx's error log, without the requests that they name. */
   get complaints(): string[] {
     const lines = readFileSync(join(this.folder, 'error.log'), 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => line.replace(/, client: .*/, ''));

@@ -8,13 +8,13 @@ export interface Reply {
 
 /** A request in flight. */
 export interface Posted {
-  /** Resolves when the whole request was handed to the network. */
+  /** Resolves when the whole request has been handed to the network. */
   sent: Promise<void>;
-  /** null if the connection broke before the answer was complete. */
+  /** null if the connection broke before the response was complete. */
   reply: Promise<Reply | null>;
 }
 
-/** Sends JSON on its own connection to a server that may die meanwhile. */
+/** Sends JSON on its own connection to a server that may die during the request. */
 export function post(port: number, path: string, headers: Record<string, string>, body: string): Posted {
   const request = send({
     host: '127.0.0.1',

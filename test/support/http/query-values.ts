@@ -47,7 +47,7 @@ export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
   status: ['100', '200', '404', '599', '1xx', '4xx', '5xx'],
 };
 
-/** Values that every kind must refuse: empty, NUL, invalid UTF-8, lone surrogates, code of other languages. */
+/** Values that every kind must reject: empty, NUL, invalid UTF-8, lone surrogates, code in other languages. */
 const NEVER = [
   '', '%00', '%ff', '%c3', '%ed%a0%80', '%', '%zz', '%u0031', 'null', 'undefined', 'NaN', '[object%20Object]',
   '__proto__', 'constructor', 'toString', '%7B%7D', '%5B%5D', `'%20OR%201=1--`, '$1', '%25s', '%0d%0aX-Evil:%201',
@@ -56,7 +56,7 @@ const NEVER = [
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
-/** URL-encoded values that each kind must refuse. */
+/** URL-encoded values that each kind must reject. */
 export const BAD: Record<Kind, string[]> = {
   integer: [
     ...NEVER, '1e1', '0x10', '0b11', '0o17', '%2010%20', '+10', '%2B10', '10%20', '%0910', '10%0a', '10%00', '1.5', '1.0',
@@ -107,7 +107,7 @@ export function goodValues({ kind, schema }: Parameter): string[] {
   return kind === 'enum' ? (schema.enum as string[]) : GOOD[kind];
 }
 
-/** Bad values of the kind, and values just beyond this parameter's limits or similar to its enum values. */
+/** Bad values for the kind, and values just beyond this parameter's limits or similar to its enum values. */
 export function badValues({ kind, schema }: Parameter): string[] {
   const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
   const beside = ((schema.enum ?? []) as string[]).flatMap((value) => [

@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 
-/** A raw HTTP answer. */
+/** A raw HTTP response. */
 export interface RawAnswer {
   /** The request's method. */
   method: string;
-  /** 0 if the connection closed without an answer. */
+  /** 0 if the connection closed without a response. */
   status: number;
   /** Names are in lower case; repeated headers are joined with commas. */
   headers: Record<string, string>;
   body: string;
-  /** Statuses of interim answers before it, such as 100. */
+  /** Statuses of the interim responses before it, such as 100. */
   interim: number[];
-  /** Number of final answers on the connection, including this one. */
+  /** Number of final responses on the connection, including this one. */
   answers: number;
 }
 
@@ -34,8 +34,8 @@ export function bytesOf(target: string, request: RawRequest = {}): string {
 }
 
 /**
- * Sends bytes on their own connection and reads until the server closes it. Uses no HTTP client, which would refuse or
- * repair bad requests.
+ * Sends bytes on their own connection and reads until the server closes it. Uses no HTTP client, because clients reject
+ * or repair bad requests.
  */
 export async function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
   return parse(await everythingSaid(port, bytes, patience), bytes.split(' ', 1)[0]!);
@@ -50,7 +50,7 @@ function everythingSaid(port: number, bytes: string, patience: number): Promise<
       reject(new Error(`The connection stayed open for ${patience} ms after ${JSON.stringify(bytes.slice(0, 200))}`));
     });
     socket.on('data', (chunk) => chunks.push(chunk));
-    // If the server closes while bytes are in flight, the connection is reset: what it sent before that still counts.
+    // A server that closes while bytes are in flight resets the connection. What it sent before that still counts.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       resolve(Buffer.concat(chunks).toString('latin1'));
@@ -71,7 +71,7 @@ function parse(text: string, method: string): RawAnswer {
       continue;
     }
     const headers = headersOf(fields);
-    // Answers to HEAD announce a body that is not sent, unless the server could not parse the method.
+    // Responses to HEAD announce a body but do not send it, unless the server could not parse the method.
     const bare = method === 'HEAD' && (rest === '' || rest.startsWith('HTTP/'));
     const chunked = !bare && headers['transfer-encoding'] === 'chunked' ? joined(rest) : null;
     const length = bare ? 0 : (chunked?.length ?? Number(headers['content-length'] ?? rest.length));

@@ -140,7 +140,7 @@ export function send(
   });
 }
 
-/** The parts by which a caller could tell answers apart: not the request id or the key's counters. */
+/** The parts by which a caller could tell responses apart: everything except the request id and the key's counters. */
 export function telling({ status, headers, text }: Answer): object {
   return {
     status,
@@ -152,7 +152,7 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
-/** Calls the route with the school's ids and its key, another key, or no key if null. */
+/** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
   api: TestApi,
   route: Route,

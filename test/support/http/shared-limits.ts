@@ -10,14 +10,14 @@ export const LIMIT = 20;
 
 export const storageOf = (api: TestApi) => api.app.get(RateLimitStorage);
 
-/** Two processes that share their rate limits in a Redis of their own. */
+/** Two processes that share their rate limits in their own Redis. */
 export class SharedLimits {
-  /** Every process that counts requests. */
+  /** All processes that count requests. */
   readonly processes: TestApi[];
 
   private constructor(
     readonly redis: TestRedis,
-    /** A client of that Redis. */
+    /** A client connected to that Redis. */
     readonly inside: Redis,
     readonly first: TestApi,
     readonly second: TestApi,
@@ -47,13 +47,13 @@ export class SharedLimits {
     return { key, window: `rate-limit:key:${id}` };
   }
 
-  /** The number of requests that were counted by their process only. */
+  /** The number of requests that were counted only in their process. */
   async fallbacks(): Promise<number> {
     const metrics = await Promise.all(this.processes.map((api) => api.app.get(Metrics).rateLimitFallbacks.get()));
     return metrics.reduce((sum, { values }) => sum + (values[0]?.value ?? 0), 0);
   }
 
-  /** Repeats work that failed because Redis did not answer in time: on a busy machine processes rightly count alone. */
+  /** Repeats work if Redis was too slow: on a busy machine, processes then rightly count on their own. */
   async whileShared<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const before = await this.fallbacks();

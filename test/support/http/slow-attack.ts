@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 /**
- * Program: clients that hold connections open with minimal work and reconnect when cut off. Runs in its own process, so that
- * it does not disturb measurements. Node strips its types, so it may use no other TypeScript syntax.
+ * A program whose clients hold connections open with minimal work and reconnect when cut off. Runs in its own process
+ * to keep measurements undisturbed. Node only strips types, so no other TypeScript syntax is possible here.
  */
 export type SlowKind = 'headers' | 'body' | 'reader';
 
@@ -18,7 +18,7 @@ export interface SlowPlan {
   within: Record<SlowKind, number>;
 }
 
-/** The answer to any other message. */
+/** The reply to any other message. */
 export interface SlowReport {
   /** Seconds after which each client was cut off. */
   cuts: Record<SlowKind, number[]>;
@@ -75,7 +75,7 @@ function open(plan: SlowPlan, kind: SlowKind): void {
   socket.once('close', () => over(plan, attempt));
 }
 
-/** Checks the kernel's list of connections: a client that hardly reads does not notice that it was cut off. */
+/** Checks the kernel's list of connections, because a client that hardly reads does not notice that it was cut off. */
 function look(plan: SlowPlan): void {
   const established = new Set<number>();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {

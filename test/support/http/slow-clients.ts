@@ -12,7 +12,7 @@ export const SLACK = 3;
 
 const PROGRAM = fileURLToPath(new URL('slow-attack.ts', import.meta.url));
 
-/** Runs slow clients in a process of their own. They start within the limit of their kind. */
+/** Runs slow clients in their own process. Their starts are spread over the limit of their kind. */
 export async function attackSlowly(plan: Omit<SlowPlan, 'within'>, seconds: number): Promise<SlowReport> {
   const clients = fork(PROGRAM, { execArgv: [] });
   clients.send({ ...plan, within: LIMIT } satisfies SlowPlan);
@@ -32,10 +32,10 @@ export function tellCuts({ cuts }: SlowReport, kinds: SlowKind[]): string {
   return told.join(', ');
 }
 
-/** Each slow client was cut off at the limit of its kind, senders with 408, and nobody was turned away. */
+/** Expects that each slow client was cut off at the limit of its kind, senders with 408, and that none was refused. */
 export function expectCutInTime(slow: SlowReport, count: Record<SlowKind, number>, kinds: SlowKind[]): void {
   for (const kind of kinds) {
-    // They start within a part of the time.
+    // Clients start during only part of the time.
     expect(slow.cuts[kind].length).toBeGreaterThan(0.8 * count[kind]);
     expect(slow.oldest[kind]).toBeLessThanOrEqual(LIMIT[kind] + SLACK);
     for (const seconds of slow.cuts[kind]) expect(Math.abs(seconds - LIMIT[kind])).toBeLessThanOrEqual(SLACK);
@@ -44,7 +44,7 @@ export function expectCutInTime(slow: SlowReport, count: Record<SlowKind, number
   expect(slow.refused).toBe(0);
 }
 
-/** Settings of a process with Node's default limits. */
+/** Settings for a process with Node's default limits. */
 export const nodesLimits = (): Record<string, string> =>
   plantedBug(
     '../../../libs/serving/src/slow-clients.js',

@@ -25,7 +25,7 @@ export class UploadProcess {
       LOG_LEVEL: 'error',
     });
     uploads.port = api.port;
-    // Warm up: modules loaded once are not the cost of an upload.
+    // Warms up the process: loading modules is not part of an upload's cost.
     for (const { format } of FORMATS) {
       const { status } = await uploads.send(await photo(format, 6));
       if (status !== 201) throw new Error(`The first ${format} got ${status}`);

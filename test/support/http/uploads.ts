@@ -20,7 +20,7 @@ export interface UploadWish {
   query?: string;
   key?: string;
   headers?: Record<string, string>;
-  /** Replaces the part with the file. */
+  /** Replaces the file part. */
   parts?: Buffer;
 }
 
@@ -56,7 +56,7 @@ export class Uploads {
     readonly school: string,
     readonly key: string,
     readonly platformKey: string,
-    /** Port to send requests to: by default the test's application, but a spec may set another process's. */
+    /** Port to send requests to: the test application's by default, but a spec may set another. */
     public port: number,
   ) {}
 
@@ -90,7 +90,7 @@ export class Uploads {
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text || 'null') as never };
   }
 
-  /** Fetches an image without a key, from this run's port whatever its public address says. */
+  /** Fetches an image without a key. Always uses this run's port, whatever the image's public URL says. */
   media(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(`http://127.0.0.1:${this.port}/media/${path}`, init);
   }
@@ -99,7 +99,7 @@ export class Uploads {
     return Buffer.from(await (await this.media(path)).arrayBuffer());
   }
 
-  /** Every file in the storage. */
+  /** All files in the storage folder. */
   files(): string[] {
     return readdirSync(join(this.dataDir, 'media'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

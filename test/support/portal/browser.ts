@@ -8,7 +8,7 @@ import type { TestPortal } from './portal.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** It talks to nobody but the portal. */
+/** Keeps the browser from contacting anything but the portal. */
 const ARGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
@@ -17,7 +17,7 @@ const ARGS = [
 const HEIGHT = 900;
 
 export interface Visit {
-  /** Of somebody who is signed in. */
+  /** The Cookie header of somebody who is signed in. */
   cookie?: string;
   width?: number;
   colorScheme?: 'light' | 'dark';
@@ -36,7 +36,7 @@ export class TestBrowser {
     );
   }
 
-  /** A page of a fresh profile, which ends with {@link stop}. */
+  /** Opens a page with a fresh profile; {@link stop} closes it. */
   async visit(
     portal: TestPortal,
     { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {},
@@ -59,7 +59,7 @@ export class TestBrowser {
   }
 }
 
-/** Gives the page a device of its own, whose user is always there. */
+/** Gives the page its own virtual authenticator, which always confirms the user's presence. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const client = await page.context().newCDPSession(page);
   await client.send('WebAuthn.enable');
@@ -85,7 +85,7 @@ export const LOOKS = [
 
 export type Look = Pick<Visit, 'width' | 'colorScheme'>;
 
-/** Shows the open page in each look, which takes less time than loading it again. */
+/** Shows the open page in each look, which is faster than reloading it. */
 export async function inEachLook<L extends Required<Look>>(
   page: Page,
   looks: readonly L[],
@@ -98,9 +98,9 @@ export async function inEachLook<L extends Required<Look>>(
   }
 }
 
-/** What axe finds wrong on the page that is open, in words. Needs a page with JavaScript. */
+/** Describes what axe finds wrong with the open page. The page needs JavaScript. */
 export async function axeFaults(page: Page): Promise<string[]> {
-  // Not as a script of the page: its policy lets in none but the portal's own.
+  // Not added as a script element: the page's policy allows only the portal's own scripts.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
   const violations = await page.evaluate<Result[]>(
     'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)',

@@ -6,7 +6,7 @@ import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
 import { PASSWORD, TestPortal } from './portal.js';
 import { Visitor } from './visitor.js';
 
-/** API and portal on one database: invites are made with the one, and accepted with the other. */
+/** An API that creates invites and a portal that accepts them, on one database. */
 export class JoinDesk {
   private constructor(
     readonly api: TestApi,
@@ -25,7 +25,7 @@ export class JoinDesk {
     return new JoinDesk(api, await TestPortal.start(shared, api.database), shared);
   }
 
-  /** Another process of the portal. */
+  /** Starts another portal on the same database. */
   another(): Promise<TestPortal> {
     return TestPortal.start(this.settings, this.api.database);
   }
@@ -34,7 +34,7 @@ export class JoinDesk {
     return Office.open(this.api, this.portal.make);
   }
 
-  /** The token or code of a new invite. */
+  /** Creates an invite. @returns its token or code */
   async invite(office: Office, wish: object): Promise<string> {
     const { status, body } = await office.post('/v1/invites', wish);
     if (status !== 201) throw new Error(`invites answered ${status}: ${JSON.stringify(body)}`);
@@ -48,7 +48,7 @@ export class JoinDesk {
     return newest;
   }
 
-  /** Somebody with a login and password, who belongs nowhere. */
+  /** Creates somebody with a login and password who belongs to no organization. */
   async person(wish: { email?: string; verified?: boolean } = {}): Promise<{ id: string; email: string }> {
     const { email, verified = true } = wish;
     const user = await this.portal.make.user(email ? { email } : {});
@@ -57,12 +57,12 @@ export class JoinDesk {
     return user;
   }
 
-  /** Accepts an invite without the page. */
+  /** Accepts an invite without going through the page. */
   accept(secret: string, proof: string | null, who: Joiner) {
     return this.portal.app.get(Joining).accept(secret, proof, who, 'request-1');
   }
 
-  /** Accepts an invite without the page. @returns the id of the login */
+  /** Like {@link accept}. @returns the id of the login */
   async joined(secret: string, proof: string | null, who: Joiner): Promise<string> {
     const outcome = await this.accept(secret, proof, who);
     if (outcome.status !== 'joined') throw new Error(outcome.problem);
@@ -94,7 +94,7 @@ export class JoinDesk {
   }
 }
 
-/** What a new person fills in. */
+/** The form fields of a new person. */
 export const registration = (email?: string) => ({
   first_name: 'Mia',
   last_name: 'Nguyen',

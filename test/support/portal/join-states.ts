@@ -2,11 +2,11 @@ import { newAddress, type Office, studentRow } from '../data/provisioning.js';
 import { type JoinDesk, registration } from './join-desk.js';
 import { PeoplePages } from './people-pages.js';
 
-/** A page that somebody can come to while joining: its path, and the Cookie header of who opens it. */
+/** A page that somebody can reach while joining: its path, and the Cookie header of the person who opens it. */
 export interface JoinPage {
   path: string;
   cookie?: string;
-  /** The page comes after this button was pressed. */
+  /** The button that leads to the page. */
   press?: string;
   /** Its heading. */
   heading: string;
@@ -15,7 +15,7 @@ export interface JoinPage {
 const ACCEPT = 'Accept and join';
 const STUDENT = { scope: 'organization', role: 'student' };
 
-/** Every page of joining, in every state, by name. */
+/** Every page of the joining flow, in every state, by name. */
 export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<string, JoinPage>> {
   const { make } = desk.portal;
   const classroom = await make.classroom(office.id, { name: 'Year 9 Algebra' });

@@ -12,11 +12,11 @@ import { type Someone, TestPortal } from './portal.js';
 
 const SOURCES = fileURLToPath(new URL('../../../apps/portal/src/', import.meta.url));
 
-/** Node accepts 16 KiB of headers, and the portal 32 KiB of a form. */
+/** Node accepts 16 KiB of headers, and the portal accepts forms of 32 KiB. */
 const MOST_HEADERS = 14_500;
 const MOST_FORM = 32_000;
 
-/** Texts that parsers of addresses and names are slow at, beside those of URLs. */
+/** Texts on which parsers of addresses and names may be slow, in addition to those for URLs. */
 const FORM_TEXTS: Kind[] = [
   ...URL_TEXTS,
   { name: 'blanks', unit: '+' },
@@ -42,14 +42,14 @@ const HEADERS = [
   'Referer',
 ];
 
-/** Names in the portal's sources that match. */
+/** Names in the portal's sources that match the pattern. */
 function namesIn(pattern: RegExp): string[] {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|eta)$/.test(name));
   const texts = files.map((name) => readFileSync(join(SOURCES, name), 'utf8'));
   return [...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name!)))];
 }
 
-/** Every place in a request to the portal whose length the caller chooses. */
+/** Every place in a request to the portal whose length is the caller's choice. */
 function positionsOf(routes: Route[], owner: Someone): Position[] {
   const fields = namesIn(/\b(?:text|exact|list)\('(\w+)'\)/g);
   const queries = namesIn(/@Query\('(\w+)'\)/g);
@@ -65,7 +65,7 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
     body = '',
     type = 'application/x-www-form-urlencoded',
   ) => {
-    // From another network each time, so that none is over its limit.
+    // Each request comes from another network, so that none exceeds its rate limit.
     const network = `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count++ & 255}`;
     const usual: [string, string][] = [
       ['Sec-Fetch-Site', 'same-origin'],
@@ -186,7 +186,7 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
   return positions;
 }
 
-/** The portal on a filled database, with a meter in it. */
+/** The portal on a filled database, with a meter. */
 export async function meteredPortal(): Promise<Metered> {
   await buildOnce();
   const portal = await TestPortal.start();

@@ -9,7 +9,7 @@ export class PeoplePages {
     readonly office: Office,
     readonly owner: Visitor,
     readonly ownerId: string,
-    /** The path of the organization's people. */
+    /** The path of the organization's people page. */
     readonly base: string,
   ) {}
 
@@ -21,7 +21,7 @@ export class PeoplePages {
     return new PeoplePages(desk, office, new Visitor(desk.portal, cookie), user.id, base);
   }
 
-  /** The details of the organization's audit rows of an operation, and who did it. */
+  /** The details and actors in the organization's audit rows for an operation. */
   async audited(operation: string): Promise<object[]> {
     const rows = await this.desk.portal.make.query<{ by: string; details: object }>(
       'SELECT user_id AS by, details FROM audit_log WHERE organization_id = $1 AND operation = $2',

@@ -15,12 +15,12 @@ import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table
 import { Factories } from '../data/factories.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
-/** Weak on purpose: it is checked a thousand times. */
+/** Deliberately weak password hashing, because tests check passwords a thousand times. */
 const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Somebody who is signed in, and the organization that they belong to. */
+/** Somebody who is signed in, and their organization. */
 export interface Someone {
   user: Tables['users'];
   organization: Tables['organizations'];
@@ -41,8 +41,8 @@ export class TestPortal {
 
   /**
    * @param settings environment variables that override the test defaults
-   * @param database shared with another application: an API, a worker
-   * @param slowClients limits that replace those of production
+   * @param database shared with another application, such as an API or a worker
+   * @param slowClients limits that replace the production limits
    */
   static async start(
     settings: Record<string, string> = {},
@@ -73,7 +73,7 @@ export class TestPortal {
     return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
   }
 
-  /** `http://localhost:…`: a browser trusts it like https. */
+  /** `http://localhost:…`, which browsers trust like https. */
   get url(): string {
     return `http://localhost:${this.port}`;
   }
@@ -100,7 +100,7 @@ export class TestPortal {
     return request.set('Sec-Fetch-Site', 'same-origin').type('form').send(fields);
   }
 
-  /** A member who is signed in, of a new organization unless one is given. */
+  /** Creates a member who is signed in, in a new organization unless one is given. */
   async someone(
     role: Tables['members']['role'],
     { organization, ...wish }: { organization?: Tables['organizations']; user?: Partial<Tables['users']> } = {},
@@ -110,7 +110,7 @@ export class TestPortal {
     return { user, organization: at, cookie: await this.session(user.id) };
   }
 
-  /** Gives a login the password {@link PASSWORD}, as if it always had it: its sessions stay. */
+  /** Gives a login the password {@link PASSWORD} as if it had always had it: its sessions stay valid. */
   async setPassword(userId: string): Promise<void> {
     const passwordHash = await hash(PASSWORD, CHEAP);
     await this.make.withoutTriggers(`
@@ -119,7 +119,7 @@ export class TestPortal {
       ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash`);
   }
 
-  /** Signs somebody in without the page. @returns the value of the Cookie header */
+  /** Signs somebody in without going through the page. @returns the value of the Cookie header */
   async session(userId: string): Promise<string> {
     const secret = randomBytes(32);
     await this.make.query(
@@ -130,7 +130,7 @@ export class TestPortal {
     return `session=${secret.toString('base64url')}`;
   }
 
-  /** Has the requested links mailed, as the worker does. */
+  /** Queues the mails for requested links, as the worker does. */
   async resolveLinks(): Promise<void> {
     await this.make.query('SELECT resolve_password_links()');
   }
@@ -142,7 +142,7 @@ export class TestPortal {
   }
 }
 
-/** The cookie that an answer sets, as the next request sends it; null when it sets none of this name. */
+/** The cookie that a response sets, as the next request sends it; null if it sets none with this name. */
 export function cookieOf({ headers }: supertest.Response, name = 'session'): string | null {
   const set = (headers['set-cookie'] ?? []) as unknown as string[];
   return set.find((line) => line.startsWith(`${name}=`))?.split(';')[0] ?? null;

@@ -3,7 +3,7 @@ import type { TestPortal } from './portal.js';
 
 let networks = 0;
 
-/** Somebody with a browser: keeps cookies, and comes from a network of its own. */
+/** Somebody with a browser: keeps cookies and has their own network. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   constructor(
@@ -24,7 +24,7 @@ export class Visitor {
     return this.send(this.portal.post(path, fields, this.header));
   }
 
-  /** Where an answer leads to, if it leads anywhere. */
+  /** Follows redirects. @returns the final response */
   async follow(answer: supertest.Response): Promise<supertest.Response> {
     return answer.status === 303 ? this.follow(await this.get(answer.headers.location!)) : answer;
   }

@@ -11,7 +11,7 @@ export interface CliResult {
 /** The built command line. */
 export const CLI = fileURLToPath(new URL('../../../dist/apps/cli/src/main.js', import.meta.url));
 
-/** Runs the built command line as an operator's shell would, with only these environment variables. */
+/** Runs the built command line as from an operator's shell, with only these environment variables. */
 export async function runCli(
   args: string[],
   settings: Record<string, string>,

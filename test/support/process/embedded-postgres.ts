@@ -10,13 +10,13 @@ import {
 export const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
 
 /**
- * Embedded servers on folders of their own. What a test starts is stopped after it, and its folders are removed; call it
+ * Embedded servers, each with its own folder. After each test, stops its servers and removes their folders. Call this
  * at the top of a spec.
  */
 export function embeddedServers() {
   const folders: string[] = [];
   const servers: EmbeddedPostgres[] = [];
-  /** For the tests that do not need an empty folder: creating one takes most of the time of a test. */
+  /** For tests that do not need an empty folder: initializing one takes most of a test's time. */
   let usedDir: string;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ export function embeddedServers() {
     for (const { dataDirectory } of started) {
       if (!dataDirectory.startsWith('/var/lib/tutoring-api/')) continue;
       await removeFolder(dirname(dataDirectory));
-      // Only if nobody else keeps data there.
+      // Fails harmlessly if somebody else keeps data there.
       await rmdir('/var/lib/tutoring-api').catch(() => undefined);
     }
     for (const folder of folders.splice(0)) await removeFolder(folder);
@@ -54,7 +54,7 @@ export function embeddedServers() {
 
 async function createFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'embedded-postgres-')));
-  // mkdtemp closes the folder to other accounts, which is a case of its own when this runs as root.
+  // mkdtemp closes the folder to other accounts. When this runs as root, that is a separate case.
   await chmod(folder, 0o755);
   return folder;
 }

@@ -13,7 +13,7 @@ const BUILD = fileURLToPath(new URL('../../../scripts/build-if-stale.js', import
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Superuser, database postgres. */
+    /** The superuser, in database postgres. */
     adminUrl: string;
     ownerUrl: string;
     applicationUrl: string;
@@ -30,8 +30,8 @@ declare module 'vitest' {
 
 /** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The process that decodes images runs from dist. `npm run schema` writes types without which the build may fail,
-  // and mutation tests would build their mutants.
+  // The process that decodes images runs from dist. Exceptions: `npm run schema` writes types without which the build
+  // may fail, and mutation tests would build their mutants.
   const { npm_lifecycle_event: script, MUTATION_ROOM: room } = process.env;
   if (script !== 'schema' && !room) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
@@ -42,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       full_page_writes: 'off',
       synchronous_commit: 'off',
       max_connections: '300',
-      // DROP DATABASE waits for connections that are being authenticated, so one that is left halfway holds up every spec.
+      // DROP DATABASE waits for connections that are being authenticated: one that stalls would hold up every spec.
       authentication_timeout: '10s',
     },
   });
@@ -70,7 +70,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
-    // As root, the data directory is elsewhere if other accounts cannot enter the checkout.
+    // When this runs as root, the data directory is elsewhere if other accounts cannot enter the checkout.
     if (!postgres.dataDirectory.startsWith(dataDir))
       rmSync(dirname(postgres.dataDirectory), { recursive: true, force: true });
   };

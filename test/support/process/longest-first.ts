@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes over 15 s: at the end of a run it would leave the other workers idle. */
+/** Specs that take over 15 s. At the end of a run they would leave the other workers idle. */
 const LONG = [
   'api/deadlines',
   'api/faults-of-reads',
@@ -26,7 +26,7 @@ const LONG = [
   'portal/sweep',
 ].map((name) => `/test/${name}.spec.ts`);
 
-/** Runs the files in an order of chance, which the seed repeats, the long ones first. */
+/** Runs the long files first, otherwise in a random order that the seed determines. */
 export class LongestFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;

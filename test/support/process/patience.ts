@@ -1,7 +1,7 @@
-/** How long an event is waited for (ms): only a test that fails waits for all of it, however busy the machine is. */
+/** How long to wait for an event (ms). Only failing tests wait this long, however busy the machine is. */
 const PATIENCE = 20_000;
 
-// Vitest's own default is a second, which a loaded machine exceeds. `expect.poll` has a setting for it; these have none.
+// Vitest's default of one second is too short on a loaded machine. Unlike `expect.poll`, these have no setting for it.
 const { waitFor, waitUntil } = vi;
 
 const patient = (options: number | { timeout?: number; interval?: number } = {}) => ({

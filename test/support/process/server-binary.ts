@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A program that tests need. */
+/** A server program that tests need. */
 export interface Server {
   name: string;
   /** Path within Debian's package. */
   path: string;
   version: string;
-  /** Further packages it needs, besides libraries. */
+  /** Other packages it needs, besides libraries. */
   parts: RegExp;
 }
 
@@ -28,7 +28,7 @@ export const CHROMIUM: Server = {
 };
 export const CURL: Server = { name: 'curl', path: 'usr/bin/curl', version: '--version', parts: /^curl$/ };
 
-/** How to run it: the program and additional environment variables. */
+/** How to run it: the program's path and additional environment variables. */
 export interface ServerBinary {
   program: string;
   env: Record<string, string>;
@@ -71,7 +71,7 @@ function works({ program, env }: ServerBinary, version: string): boolean {
 /** Debian keeps libraries in a folder named after the architecture. */
 function libraries(root: string): string {
   const lib = join(root, 'usr/lib');
-  // None, where all that it needs is installed.
+  // The folder is missing if everything is installed already.
   if (!existsSync(lib)) return '';
   return readdirSync(lib)
     .map((name) => join(lib, name))
@@ -85,7 +85,7 @@ function unpack({ name, parts }: Server, target: string): void {
     for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
       mkdirSync(join(work, folder), { recursive: true });
     }
-    // Uses our own package lists: the system's belong to root and may be missing.
+    // Uses our own package lists, because the system's belong to root and may be missing.
     const own = [
       '-o',
       `Dir::State=${work}/state`,
@@ -94,7 +94,7 @@ function unpack({ name, parts }: Server, target: string): void {
       '-o',
       `Dir::Cache=${work}/cache`,
     ];
-    // As root, apt would download as another account, which may lack access to this folder.
+    // As root, apt would download as another account, which may not have access to this folder.
     own.push('-o', 'APT::Sandbox::User=', '-o', 'Debug::NoLocking=1');
     run('apt-get', [...own, 'update', '-qq']);
     const only = [

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 
-/** Longer than a start takes even on a heavily loaded machine (ms). */
+/** Longer than a start takes, even on a heavily loaded machine (ms). */
 const PATIENCE = 120_000;
 
 interface ServiceOptions {
   settings?: Record<string, string>;
   cwd?: string;
-  /** File descriptor for standard output, which then is not in `output`. */
+  /** File descriptor for standard output, which is then missing from `output`. */
   stdout?: number;
 }
 
-/** `npm start` as a newcomer runs it, in its own data folder. */
+/** `npm start` as a new user runs it, with its own data folder. */
 export class Service {
-  /** Running services, which a failed test would leave behind. */
+  /** Running services, to stop those that a failed test leaves behind. */
   static readonly running = new Set<Service>();
   output = '';
   ended = false;

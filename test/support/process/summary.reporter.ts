@@ -5,7 +5,7 @@ export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-    // Files that do not load and errors outside tests count as failures, too.
+    // Files that do not load and errors outside tests also count as failures.
     const broken = modules.filter((module) => module.state() === 'failed' && module.errors().length > 0).length;
     const skipped = count('skipped');
     const line = `${count('passed')} passed, ${count('failed') + broken + errors.length} failed`;

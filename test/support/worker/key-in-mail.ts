@@ -1,6 +1,6 @@
 import type { KeyInMail } from '@app/jobs';
 
-/** An API key as mails name it. */
+/** An API key, as mails describe it. */
 export const KEY_IN_MAIL: KeyInMail = {
   name: 'Website',
   display: 'tk_live_5961…d7f5',

@@ -3,7 +3,7 @@ import type { EmailPayload } from '@app/jobs';
 import type { TestApi } from '../http/api.js';
 import type { Factories } from '../data/factories.js';
 
-/** A mail as its recipient sees it. */
+/** A mail, as its recipient sees it. */
 export interface ReceivedMail {
   kind: string;
   organizationId: string;

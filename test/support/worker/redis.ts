@@ -27,7 +27,7 @@ export class TestRedis {
         await redis.restart();
         return redis;
       } catch (error) {
-        // Another process may have taken the port meanwhile.
+        // Another process may have taken the port in the meantime.
         if (attempt === 3) throw error;
       }
     }

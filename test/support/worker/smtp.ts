@@ -14,12 +14,12 @@ export interface Received {
   at: number;
 }
 
-/** How the server treats a recipient or a mail: it refuses, waits, or both. */
+/** How the server treats a recipient or a mail: it rejects it, waits, or both. */
 export interface Behaviour {
   code?: number;
   message?: string;
   waitMs?: number;
-  /** Waits for it, however long that takes. */
+  /** The server waits for this before it answers. */
   until?: Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ export class TestSmtp {
     return `smtp://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves when it has so many mails to addresses that begin like this: something for others to wait for. */
+  /** Resolves when the server has this many mails to addresses that start with `start`. */
   taken(count: number, start = ''): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {

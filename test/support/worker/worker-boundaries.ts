@@ -9,7 +9,7 @@ export interface MailWalk {
   recorded: number;
   cuts: number;
   lost: number;
-  /** Mails sent twice: the worker was cut off between the server's acceptance and its own commit. */
+  /** Mails sent twice, because the worker was cut off between the server's acceptance and its own commit. */
   doubled: number;
   findings: string[];
 }
@@ -18,7 +18,7 @@ type Plant = (worker: INestApplicationContext) => void;
 const nothing: Plant = () => undefined;
 
 interface Plan {
-  /** The worker never reaches the database again, and another one takes over. */
+  /** The worker never reaches the database again, and another takes over. */
   forGood?: boolean;
   /** The mail server defers the mail at first. */
   refused?: boolean;
@@ -30,7 +30,7 @@ interface Plan {
 
 /** Catches a drain that never ends. */
 const MOST_MESSAGES = 200;
-/** A walk ends after this many misses in a row. Lanes run concurrently, so the number of messages varies a little. */
+/** A walk ends after this many misses in a row: lanes run concurrently, so the number of messages varies a little. */
 const MISSES = 3;
 
 /** A worker behind a proxy that cuts its connections to PostgreSQL, and a second, undisturbed worker. */
@@ -73,7 +73,7 @@ export class WorkerBoundaries {
         const sent = this.smtp.to(address);
         if (sent.length === 0) walk.lost++;
         if (sent.length > 1) walk.doubled++;
-        // A live worker waits for the database and remembers what it has sent.
+        // A running worker waits for the database and remembers what it has sent.
         if (sent.length > (forGood && unstored ? 2 : 1)) walk.findings.push(`${where}: sent ${sent.length} times`);
         const ids = new Set(sent.map(({ headers }) => headers['message-id']));
         if (ids.size > 1) walk.findings.push(`${where}: ${ids.size} message ids`);
@@ -82,7 +82,7 @@ export class WorkerBoundaries {
     return walk;
   }
 
-  /** Queues a mail and sends it with the cut. Then all leases expire and the second worker continues. */
+  /** Queues a mail and cuts the connection while it is sent. Then all leases expire and the second worker continues. */
   private async send(cut: Omit<Cut, 'then'> | null, refused: boolean, plant: Plant) {
     const { room, smtp, proxy } = this;
     const address = `mail${this.mails++}@example.org`;
@@ -103,7 +103,7 @@ export class WorkerBoundaries {
     await emails.runOnce();
     proxy.unwatch();
     smtp.atRecipient = () => undefined;
-    // A mail may be on its way while another lane loses the connection.
+    // Another lane may lose the connection while a mail is being sent.
     const unstored = smtp.to(address).length > 0 && (await room.tally()).sent !== 1;
     const other = (await room.worker()).get(EmailService);
     for (let tries = 0; (await room.tally()).sent !== 1 && tries < 3; tries++) {

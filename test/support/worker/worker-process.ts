@@ -18,7 +18,7 @@ export class WorkerProcess {
     this.exit = once(process, 'exit');
   }
 
-  /** @param settings environment variables, at least DATABASE_URL and ENCRYPTION_KEY */
+  /** @param settings environment variables; DATABASE_URL and ENCRYPTION_KEY are required */
   static async start(settings: Record<string, string>): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       cwd: inject('scratch'),

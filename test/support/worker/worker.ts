@@ -9,7 +9,7 @@ import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 import { Factories } from '../data/factories.js';
 
-/** An organization whose mails are queued as the API queues them, and workers that send them. */
+/** An organization whose mails are queued as by the API, and workers that send them. */
 export class Mailroom {
   /** All log output of the workers so far. */
   readonly logged: string[] = [];
@@ -124,7 +124,7 @@ export class Mailroom {
     return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
   }
 
-  /** Shifts due times and leases of waiting messages, as if this much time had passed. */
+  /** Shifts the due times and leases of waiting messages, as if this much time had passed. */
   async pass(interval: string): Promise<void> {
     await this.make.query(
       `UPDATE outbox SET due_at = due_at - $1::interval, leased_until = leased_until - $1::interval
