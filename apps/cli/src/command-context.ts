@@ -10,30 +10,31 @@ import { launcherOf } from './start/data-lock.js';
 import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
 import { refuseUnsafe } from './start/safety.js';
 
-/** The context of a command. */
+/** What commands work with. */
 export interface CommandContext {
   env: Env;
   db: Database;
   keys: ApiKeys;
   organizations: Organizations;
-  /** @throws Failure when there is no such organization */
+  /** @throws Failure if there is no such organization */
   organizationId: (slug: string) => Promise<string>;
 }
 
-/** The configuration with a database in it. */
+/** The configuration of an open database. */
 export interface OpenDatabase {
   env: Env;
-  /** The embedded database's folder; null for DATABASE_URL. */
+  /** The embedded database's folder; null if DATABASE_URL is used. */
   where: string | null;
   stop: () => Promise<void>;
 }
 
 /**
- * Opens the database of DATABASE_URL, otherwise an embedded PostgreSQL in DATA_DIR, started if needed and migrated. A
- * launcher (`launch`) migrates any database, adopts an embedded server that a killed launcher left, and creates a
- * missing encryption key.
+ * Opens the database of DATABASE_URL, or else an embedded PostgreSQL in DATA_DIR, which it starts if needed and
+ * migrates. A launcher (`launch`) migrates either kind, adopts an embedded server that a killed launcher left running,
+ * and creates a missing encryption key.
  *
- * @throws Failure when the database is not safe, or its encryption key is gone; nothing is changed then, or left running
+ * @throws Failure if the database is not safe or its encryption key is lost; then changes nothing and leaves nothing
+ *   running
  */
 export async function openDatabase(launch?: { signal: AbortSignal }): Promise<OpenDatabase> {
   const given = loadEnv();
@@ -74,7 +75,7 @@ export function usesEmbedded(env: Env): boolean {
   return (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) === null;
 }
 
-/** Runs a command as the owner of the database. Stops a server that it started. */
+/** Runs a command as the database's owner. Stops the server afterwards if it started one. */
 export async function withContext<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
@@ -110,7 +111,7 @@ export function organizationsOf(db: Database, env: Env): Organizations {
 /** PostgreSQL takes a moment to end a closed connection (ms). */
 const CLOSING_PATIENCE = 1_000;
 
-/** Whether the server is in use by others: a running service, or another command, which stops it later. */
+/** Whether others use the server: a running service, or another command, which will stop it. */
 async function isUsed(adminUrl: string, dataDir: string): Promise<boolean> {
   if (launcherOf(dataDir)) return true;
   const client = new pg.Client({ connectionString: adminUrl });

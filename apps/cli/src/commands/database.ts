@@ -33,7 +33,7 @@ export function addDatabaseCommands(program: Command): void {
     .option('--yes', 'revert without asking')
     .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {
       if (revert && !yes) await confirm('This undoes the last migration and deletes the data that it made room for.');
-      // Opening the embedded server has migrated already.
+      // Opening the embedded server has already migrated it.
       const { env, stop } = await openDatabase();
       try {
         if (revert) {

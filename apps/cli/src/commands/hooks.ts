@@ -16,7 +16,7 @@ interface SetOptions extends TargetOptions {
   url: string;
   secretFile?: string;
   secretStdin?: boolean;
-  /** Refused: everybody on the machine can see a process's arguments. */
+  /** Rejected, because everybody on the machine can see a process's arguments. */
   secret?: string;
 }
 
@@ -170,7 +170,7 @@ function parseUrl(text: string): string {
   }
 }
 
-/** Null when none is given. */
+/** @returns null if no secret is given */
 function readSecret({ secret, secretFile, secretStdin }: Omit<SetOptions, 'url'>): string | null {
   if (secret !== undefined) {
     throw new Failure("Everybody on this machine can see a command's arguments. Use --secret-file or --secret-stdin.");

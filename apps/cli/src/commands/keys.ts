@@ -87,7 +87,7 @@ export function addKeyCommands(program: Command): void {
     });
 }
 
-/** The one time that a key is seen. */
+/** Shows a new key. It cannot be shown again. */
 function printNew(command: Command, made: MadeKey & { base: string }, more: object, note: string): void {
   const { id, key, expiresAt, base } = made;
   print(
@@ -118,7 +118,7 @@ function parseScopes(text: string): Scope[] {
 
 function parseExpiry(text: string): Date {
   const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-  // A time without an offset is UTC, as in the API; Date would take it for local time.
+  // A time without an offset is UTC, as in the API. Date would read it as local time.
   const date = new Date(text.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text);
   if (!iso.test(text) || Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('Give an ISO 8601 date or date-time.');
@@ -126,7 +126,7 @@ function parseExpiry(text: string): Date {
   return date;
 }
 
-/** The service's URL: as configured, as running here, or as it would start. */
+/** The service's URL: as configured, as running in this data folder, or as the service would start. */
 function addressOf(env: Env): string {
   const running = launcherOf(env.get('DATA_DIR'))?.url;
   return env.get('PUBLIC_URL') ?? running ?? env.apiUrl;

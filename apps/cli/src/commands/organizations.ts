@@ -104,11 +104,11 @@ export function addOrganizationCommands(program: Command): void {
 
 interface WelcomeLink {
   mailed: boolean;
-  /** To be handed over, where no mail is sent. */
+  /** For the operator to pass on; null if the link is mailed. */
   url: string | null;
 }
 
-/** A link to set a password, for an owner who has none: mailed where mail is sent, else for the operator to hand over. */
+/** Creates a link to set a password for an owner without one. Mails it, or returns it if no mail is sent. */
 async function welcome(
   { db, env }: CommandContext,
   organizationId: string,
@@ -119,7 +119,7 @@ async function welcome(
   if (!login || login.used) return null;
   const vault = new Vault(env);
   const { url, expiresAt } = await new PasswordLinks(db, env, vault, new CredentialNotices(env, vault)).handOut(userId);
-  // A service that runs here writes mails down, whatever the settings of this command say.
+  // A service that runs on this data folder at least writes mails to files, whatever this command's settings say.
   const sends = env.get('SMTP_URL') !== null || launcherOf(env.get('DATA_DIR')) !== null;
   if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };
   const outbox = new Outbox(db, vault, env);

@@ -106,7 +106,7 @@ function listing(status: string | null, id: string | null, most: number) {
   return sql`SELECT * FROM list_outbox(${status}, ${id}::uuid, ${most})`;
 }
 
-/** @throws Failure when there is no such message */
+/** @throws Failure if there is no such message */
 function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
   return withContext(async ({ db, organizations }) => {
     const [row] = canonicalUuid(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
@@ -115,7 +115,7 @@ function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
   });
 }
 
-/** Safe for a terminal, ticket or log: no full address, and never a link. */
+/** Safe to show in a terminal, ticket or log: contains no full address and no link. */
 function presented({ payload: _payload, recipient, topic, ...row }: Row, slugs: Slugs) {
   const { id, status, kind, attempts, due_at, last_error, organization_id, created_at, finished_at } = row;
   const shown = topic === 'email' ? masked(recipient) : recipient;
@@ -138,7 +138,7 @@ function presented({ payload: _payload, recipient, topic, ...row }: Row, slugs: 
 async function revealed({ topic, recipient, payload }: Row): Promise<Record<string, string>> {
   if (topic !== 'email' || !payload) return { recipient };
   const { joinUrl, expiresAt } = await withContext(({ env }) => Promise.resolve(openEmail(new Vault(env), payload)));
-  // Without the proof, which is only for the mail's reader.
+  // Leaves out the proof, which is only for the mail's recipient.
   return { recipient, ...(joinUrl && expiresAt && { join_url: joinUrl, expires_at: expiresAt }) };
 }
 

@@ -44,7 +44,7 @@ async function start(watch: boolean): Promise<void> {
     await service.showBanner();
     await service.untilStopped();
   } catch (error) {
-    // A failure caused by the stop itself is ignored.
+    // Ignores failures that the stop itself causes.
     if (!stopping.signal.aborted) throw error;
   } finally {
     await service.stop();
@@ -52,7 +52,7 @@ async function start(watch: boolean): Promise<void> {
   }
 }
 
-/** PostgreSQL, API, portal and worker, with what was started so far. */
+/** PostgreSQL, API, portal and worker. Remembers what has been started. */
 class Service {
   private database: OpenDatabase | undefined;
   private readonly children: Child[] = [];
@@ -64,7 +64,7 @@ class Service {
     private readonly watch: boolean,
   ) {}
 
-  /** Starts everything; returns the address of the API. */
+  /** Starts everything. @returns the API's address */
   async start(): Promise<string> {
     this.database = await openDatabase({ signal: this.stopping });
     this.stopping.throwIfAborted();
@@ -74,7 +74,7 @@ class Service {
     this.stopping.throwIfAborted();
     makePrivate(logFolder(env));
     if (!env.get('SMTP_URL')) makePrivate(mailFolder(env));
-    // Known before anything starts: all of them make links to both.
+    // Chosen before anything starts, because all processes create links to both API and portal.
     const addresses = await this.chooseAddresses(env);
     if (this.watch) await this.watchApi(env, addresses);
     else await this.startChild('api', env, addresses);
@@ -83,7 +83,7 @@ class Service {
     return this.url;
   }
 
-  /** Free ports where the settings leave that open. */
+  /** Picks free ports where the settings do not name any. */
   private async chooseAddresses(env: Env): Promise<Record<string, string>> {
     const port = env.get('PORT') || (await freePort());
     const portalPort = env.portalPort || (await freePort());
@@ -108,7 +108,7 @@ class Service {
     await this.unlessStopped(api.listens(`http://${host}:${settings.PORT}`, this.stopping));
   }
 
-  /** Also shows the first key, which is created here so that it cannot get lost. */
+  /** Also creates the first key: it cannot get lost if it is shown at once. */
   async showBanner(): Promise<void> {
     const { env, where } = this.database!;
     const show = (key: string | null, owner: DemoOwner | null) =>
@@ -129,7 +129,7 @@ class Service {
     else await show(null, null);
   }
 
-  /** @throws Failure when a process ends by itself */
+  /** @throws Failure if a process ends by itself */
   async untilStopped(): Promise<void> {
     await this.unlessStopped(Promise.race(this.children.map(({ ended }) => ended)));
     throw new Failure(`A process exited unexpectedly: see ${logFolder(this.database!.env)}`);
@@ -149,24 +149,24 @@ class Service {
   }
 }
 
-/** Whether it could be printed: the service continues without a reader. */
+/** @returns whether printing succeeded; the service continues even if nobody reads its output */
 function printed(text: string): Promise<boolean> {
   return new Promise((done) => process.stdout.write(text, (error) => done(!error)));
 }
 
-/** Root's database may be in another folder. */
+/** Where the data is. When run as root, the database may be in another folder. */
 function whereIs(database: string | null, env: Env): string {
   const folder = resolve(env.get('DATA_DIR'));
   if (!database) return 'the database of DATABASE_URL';
   return dirname(database) === folder ? folder : `${database} (database), ${folder} (keys, images)`;
 }
 
-/** An external database only gets demo data on request. */
+/** An external database gets demo data only on request. */
 function wantsDemo(env: Env): boolean {
   return env.get('DEMO') ?? usesEmbedded(loadEnv());
 }
 
-/** Report a misconfigured bucket now rather than at the first upload. */
+/** Reports a misconfigured bucket now rather than at the first upload. */
 async function checkStorage(env: Env): Promise<void> {
   if (env.get('STORAGE') !== 's3') return;
   try {
@@ -181,8 +181,8 @@ async function checkStorage(env: Env): Promise<void> {
 }
 
 /**
- * The children get the same environment, with generated values for what is not set. Each gets its own role's URL, and
- * none the owner's.
+ * The children share one environment, with generated values for missing settings. Each gets only its own role's URL,
+ * and none gets the owner's.
  */
 function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
@@ -194,9 +194,9 @@ function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
     ADMIN_DATABASE_URL: null,
     ENCRYPTION_KEY: env.need('ENCRYPTION_KEY'),
     HOST: hostOf(env),
-    // No load balancer needs time to notice the shutdown of a single process.
+    // A single process has no load balancer that needs time to notice its shutdown.
     SHUTDOWN_DELAY_SECONDS: '0',
-    // Without a mail server mails are written to files; all three programs agree on that.
+    // Without a mail server, all three processes write mails to files.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });
 }

@@ -3,7 +3,7 @@ import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { POSTS } from './posts.js';
 
-/** Drafts, published, pinned and scheduled ones, of both brands of the configuration. */
+/** Draft, published, pinned and scheduled posts for both configured brands. */
 function* blogPosts(school: School): Rows {
   for (const [index, { title, excerpt, category, tags, paragraphs }] of POSTS.entries()) {
     const createdAt = school.now - (index * 17 + 2) * DAY;

@@ -1,7 +1,7 @@
 const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-/** Days and hours of one place, counted from its today. */
+/** Days and times of day in one time zone, relative to its current date. */
 export class Clock {
   private readonly format: Intl.DateTimeFormat;
   private readonly today: { year: number; month: number; day: number };
@@ -24,7 +24,7 @@ export class Clock {
     this.today = { year, month, day };
   }
 
-  /** The instant of a time of day, `days` after today. */
+  /** The instant of a time of day, `days` from today. */
   at(days: number, minutes: number): number {
     return this.wall(days, minutes) - this.offset(days);
   }
@@ -34,7 +34,7 @@ export class Clock {
     return new Date(this.wall(days, 0)).toISOString().slice(0, 10);
   }
 
-  /** When this week began, on Monday. */
+  /** The start of this week, on Monday. */
   get monday(): number {
     const weekday = new Date(this.wall(0, 0)).getUTCDay();
     return this.at(-((weekday + 6) % 7), 0);
@@ -48,7 +48,7 @@ export class Clock {
     return Date.UTC(this.today.year, this.today.month - 1, this.today.day + days, 0, minutes);
   }
 
-  /** From UTC, at noon: clocks are changed at night. */
+  /** The offset from UTC at noon, because clocks change at night. */
   private offset(days: number): number {
     let offset = this.offsets.get(days);
     if (offset === undefined) {

@@ -30,13 +30,13 @@ function conversationCount(school: School): number {
 function conversation(school: School, index: number): Conversation {
   const createdAt = school.spread('conversation', index, conversationCount(school), 200, 3);
   const type = TYPES[index % 4]!;
-  // Not in step with the types: every type gets students from all over.
+  // The factor spreads students of every type over the whole school.
   const student = school.someStudent(index * 5 + 1);
   const seat = (person: Person, role: string): Seat => ({ person, role, left: false });
   const pupil = (place: number) => seat(school.student(place), 'student');
   const room = type === 'classroom_feed' ? classroom(school, (index >> 2) % classroomCount(school)) : null;
   const teacher = room?.teacher ?? school.teacherOf(student);
-  // The tutor of both is pending in the second organization: a thread of theirs might be the first one's alone.
+  // The shared tutor is pending in the second organization, so their conversation might belong to the first one only.
   const [owner, shared] = school.staff;
   let seats = [seat(teacher === shared ? owner! : teacher, 'tutor')];
   if (room) seats.push(...room.students.map(pupil));
@@ -46,7 +46,7 @@ function conversation(school: School, index: number): Conversation {
     seats.push(pupil(student));
     if (type === 'triad') seats.push(...school.parentsOf(student).map((person) => seat(person, 'parent')));
   }
-  // Of some, one has left; of the sixth, everybody: then no organization sees it.
+  // In some, one person has left. In the sixth, everybody has, so no organization can see it.
   if (index === 5) seats = seats.map((one) => ({ ...one, left: true }));
   else if (index % 10 === 8) seats[1]!.left = true;
   const id = school.id('conversation', index);
@@ -77,7 +77,7 @@ function* conversationParticipants(school: School): Rows {
   }
 }
 
-/** Three or four a conversation; some have none yet. */
+/** Three or four messages per conversation; some have none yet. */
 function* messages(school: School): Rows {
   for (let index = 0; index < conversationCount(school); index++) {
     if (index % 14 === 13) continue;

@@ -12,7 +12,7 @@ function homeworkTime(school: School, index: number): number {
   return school.spread('homework', index, school.homework, 270, 0);
 }
 
-/** Mostly for single students, by their tutor. */
+/** Mostly assigned to single students by their tutor. */
 function* homework(school: School): Rows {
   const [rooms, groups] = [classroomCount(school), groupCount(school)];
   for (let index = 0; index < school.homework; index++) {
@@ -20,7 +20,7 @@ function* homework(school: School): Rows {
     const random = school.random('homework', index);
     const scope = index % 10 === 0 ? 'classroom' : index % 10 === 5 ? 'group' : 'student';
     const room = scope === 'classroom' ? classroom(school, (index / 10) % rooms) : null;
-    // One for the group that nobody sees, whatever the size.
+    // One is for the group that nobody sees, whatever the demo's size.
     const place = index === 15 ? STRAY_GROUP : 2 + (((index - 5) / 10) % (groups - 2));
     const team = scope === 'group' ? group(school, place) : null;
     const student = room || team ? null : school.someStudent(index);
@@ -50,14 +50,14 @@ function file(school: School, index: number): Record<string, unknown> {
   return { name, url, content_type: 'application/pdf', size_bytes: 80_000 + (index % 900) * 512 };
 }
 
-/** On sessions that took place, by whoever was there or pays; legacy rows are from before sessions were recorded. */
+/** Feedback on past sessions, by students, parents and tutors. Legacy rows predate the recording of sessions. */
 function* sessionFeedback(school: School): Rows {
   const count = Math.max(24, Math.floor(school.students / 2));
   const sessions = sessionCount(school);
   for (let index = 0; index < count; index++) {
     const random = school.random('feedback', index);
     const legacy = index % 12 === 5;
-    // The last tenth of the sessions is still to come.
+    // The last tenth of the sessions is in the future.
     let number = Math.floor((index * 0.8 * sessions) / count);
     let lesson = session(school, number);
     while (lesson.status !== 'completed' || lesson.student === null) lesson = session(school, ++number % sessions);
@@ -88,7 +88,7 @@ function* sessionFeedback(school: School): Rows {
   }
 }
 
-/** One that was set for this student alone. */
+/** Homework that was assigned to this student alone. */
 function homeworkOf(school: School, student: number): string | null {
   for (let index = student; index < school.homework; index += school.students) {
     if (index % 5 !== 0) return school.id('homework', index);
@@ -96,7 +96,7 @@ function homeworkOf(school: School, student: number): string | null {
   return null;
 }
 
-/** Of students without a session too: those attempts are seen by nobody yet. */
+/** Includes students without a session, whose results nobody can see yet. */
 function* results(school: School): Rows {
   const count = Math.max(32, school.students * (school.crowded ? 1 : 2));
   for (let index = 0; index < count; index++) {

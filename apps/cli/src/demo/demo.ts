@@ -10,21 +10,21 @@ import { School, type SchoolProfile } from './school.js';
 import { teachingRows } from './teaching-rows.js';
 import { BRISBANE, MELBOURNE, QCE_SUBJECTS, VCE_SUBJECTS } from './vocabulary.js';
 
-/** An organization of the demonstration: what to create before its folder can be imported. */
+/** A demo organization, which must exist before its folder can be imported. */
 export interface DemoOrganization {
   name: string;
   slug: string;
   timeZone: string;
   currency: string;
-  /** With its `<table>.ndjson` files. */
+  /** Contains its `<table>.ndjson` files. */
   folder: string;
-  /** The login of its owner, who is a member by the import. */
+  /** The login of its owner. The import adds the membership. */
   ownerEmail: string;
-  /** The owner's id: each seed has another. */
+  /** The owner's id, which differs between seeds. */
   ownerId: string;
 }
 
-/** Which file is being written. */
+/** The file that is being written. */
 export interface DemoProgress {
   organization: string;
   table: string;
@@ -35,15 +35,15 @@ export interface DemoProgress {
 export interface DemoOptions {
   /** Replaces the files of earlier runs. */
   folder: string;
-  /** Over all organizations, at least 10. */
+  /** In all organizations together; at least 10. */
   students: number;
-  /** Over all organizations; 10 a student unless told otherwise. */
+  /** In all organizations together; 10 per student by default. */
   homework?: number;
-  /** The same seed and time give the same bytes. */
+  /** The same seed and time produce the same bytes. */
   seed: number;
-  /** Of the posts: those of the configuration, unless told otherwise its defaults. */
+  /** The brands of blog posts; the configuration's defaults if not given. */
   brands?: readonly string[];
-  /** What counts as now; the last full hour unless told otherwise. */
+  /** The current time; by default the last full hour. */
   now?: Date;
   /** Called at most every 200 ms, and at the end of each file. */
   onProgress?: (progress: DemoProgress) => void;
@@ -91,7 +91,7 @@ const PROFILES: [Profile, Profile] = [
   },
 ];
 
-/** The organizations of the demonstration, whatever its seed and size. */
+/** The demo organizations, which are the same for every seed and size. */
 export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = PROFILES;
 
 const ROWS: TableRows = {
@@ -108,8 +108,8 @@ const CHUNK_CHARACTERS = 1_000_000;
 const PROGRESS_EVERY_MS = 200;
 
 /**
- * Writes the demo organizations' data in the importer's format, a folder each, and `organizations.json` with the
- * result. Import them in this order: one tutor works in both.
+ * Writes a folder for each demo organization in the importer's format, and `organizations.json` with the result. Import
+ * the folders in this order, because one tutor works in both organizations.
  */
 export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[]> {
   const { folder, students, homework: tasks = students * 10, seed, onProgress } = options;
@@ -137,7 +137,7 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
     const { email: ownerEmail, id: ownerId } = school.staff[0]!;
     organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail, ownerId });
   }
-  // Without folder paths, so that the file is the same anywhere.
+  // Leaves out folder paths, so that the file is the same on every machine.
   const listed = organizations.map(({ folder: _, ...organization }) => ({
     ...organization,
     folder: organization.slug,

@@ -1,6 +1,6 @@
-/** What people write to each other, by the type of the conversation: four lines, one for each seat in turn. */
+/** Messages by type of conversation: four lines, which the participants write in turn. */
 export const DIALOGUES: Record<string, string[][]> = {
-  // Tutor and student in turn.
+  // Tutor and student alternate.
   direct: [
     [
       'Hi! Are we still on for this week?',
@@ -21,7 +21,7 @@ export const DIALOGUES: Record<string, string[][]> = {
       'I will.',
     ],
   ],
-  // The tutor, the student, then a parent, if there is one.
+  // The tutor, the student, then a parent if there is one.
   triad: [
     [
       'A short report: the past exam went well this week.',
@@ -36,7 +36,7 @@ export const DIALOGUES: Record<string, string[][]> = {
       'Perfect.',
     ],
   ],
-  // Begun by the system; students only.
+  // Started by the system; only students write.
   group: [
     [
       'The group was created.',
@@ -63,5 +63,5 @@ export const DIALOGUES: Record<string, string[][]> = {
   ],
 };
 
-/** What comes with a picture or a file. */
+/** The text that accompanies a picture or a file. */
 export const ATTACHED = 'Here it is.';

@@ -1,6 +1,6 @@
 export type Field = 'mathematics' | 'science' | 'language' | 'society' | 'computing';
 
-/** What kind of subject each one is: homework and remarks have to fit. */
+/** The field of each subject, so that homework and remarks fit it. */
 export const FIELDS: Record<string, Field> = {
   'Mathematical Methods': 'mathematics',
   'Specialist Mathematics': 'mathematics',
@@ -83,7 +83,7 @@ const TASKS: Record<Field, Record<Kind, Task[]>> = {
   },
 };
 
-/** What a tutor could set in this subject. */
+/** Tasks that a tutor could set in this subject. */
 export function tasksIn(subject: string, kind: Kind): Task[] {
   return [...EVERYWHERE[kind], ...TASKS[FIELDS[subject]!][kind]];
 }

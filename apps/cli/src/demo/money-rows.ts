@@ -5,7 +5,7 @@ import { session, sessionCount } from './teaching-rows.js';
 
 const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'paid', 'rejected'];
 
-/** Manual credits and deductions, some of them taken back. */
+/** Manual credits and deductions, some of them voided. */
 function* adjustments(school: School): Rows {
   for (const [index, tutor] of school.teachers.entries()) {
     for (const place of [0, 1, 2]) {
@@ -60,17 +60,17 @@ const FEES = [
   { description: 'Printed past papers', unit: 2_400 },
 ];
 
-/** Three of four invoices are open or paid, one for each student at least; the fourth came to something else. */
+/** Of four invoices, three are open or paid, with at least one per student. The fourth may have any status. */
 function invoiceCount(school: School): number {
   const students = school.crowded ? Math.ceil(school.students / 2) : school.students;
   return Math.max(20, Math.ceil((students * 4) / 3));
 }
 
-/** The number of lines depends only on the index, so that another run adds none to existing invoices. */
+/** The number of lines depends only on the index, so that another run adds no lines to existing invoices. */
 function invoice(school: School, index: number): Invoice {
   const createdAt = school.spread('invoice', index, invoiceCount(school), 60, 2);
   const other = index % 4 === 3;
-  // The newest students first: their parents come first in lists.
+  // Starts with the newest students, because their parents come first in lists.
   const place = other ? index : index - Math.floor((index + 1) / 4);
   const student = school.students - 1 - (place % school.students);
   const status = other
@@ -90,13 +90,13 @@ function invoice(school: School, index: number): Invoice {
     student,
     lines,
     due,
-    // Of some that are open, a part is paid.
+    // Some open invoices are partly paid.
     paid: status === 'paid' ? due : status === 'open' && index % 2 === 0 ? Math.floor(due / 2) : 0,
     createdAt,
   };
 }
 
-/** Lessons that the student had by then, at their prices. */
+/** Lessons that the student had before that time, with their prices. */
 function lessonsOf(school: School, student: number, before: number, most: number): Line[] {
   const lines: Line[] = [];
   for (let index = student; index < sessionCount(school) && lines.length < most; index += school.students) {
@@ -147,7 +147,7 @@ function* invoiceLines(school: School): Rows {
   }
 }
 
-/** What the invoices brought in, and this week's single payments with whatever can become of one. */
+/** Payments of invoices, and this week's single payments in every status. */
 function* payments(school: School): Rows {
   const types = ['card', 'bank_transfer', 'cash', 'external'];
   const statuses = ['succeeded', 'succeeded', 'pending', 'failed', 'refunded', 'disputed', 'canceled'];
@@ -173,7 +173,7 @@ function* payments(school: School): Rows {
     const { student, paid, createdAt } = invoice(school, index);
     if (paid > 0) yield payment(index, student, paid, createdAt + DAY, 'succeeded');
   }
-  // Each fifth session is a workshop. The last ones are still to come: paid in advance, and on no invoice.
+  // Every fifth session is a workshop. The last ones are in the future, so they are paid in advance without an invoice.
   const workshops = Math.floor(sessionCount(school) / 5);
   for (let index = 0; index < Math.min(workshops, Math.max(10, Math.ceil(school.students / 50))); index++) {
     const at = Math.max(school.clock.monday, school.now - (index % 48) * 3_600_000);

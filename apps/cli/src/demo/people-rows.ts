@@ -21,7 +21,7 @@ function* users(school: School): Rows {
 
 function user(school: School, person: Person, hasPhone: boolean): Row {
   const { id, email, firstName, lastName, createdAt } = person;
-  // Numbers that the regulator keeps free for fiction.
+  // Numbers that the regulator reserves for fiction.
   const number = school.random('phone', createdAt % 1_000_003).int(1000, 9999);
   return {
     id,
@@ -35,7 +35,7 @@ function user(school: School, person: Person, hasPhone: boolean): Row {
   };
 }
 
-/** Staff and students. Of pending ones, the organization knows what it supplied itself. */
+/** Staff and students. The organization knows only what it supplied about pending ones. */
 function* members(school: School): Rows {
   for (const [index, person] of school.staff.entries())
     yield member(school, person, person.role, index, 'staff-member');
@@ -73,7 +73,7 @@ function* subjects(school: School): Rows {
   for (const { id, name, createdAt } of school.subjects) yield { id, name, created_at: iso(createdAt) };
 }
 
-/** The owner teaches too. */
+/** Includes the owner, who also teaches. */
 function* tutorProfiles(school: School): Rows {
   const { places } = school.profile;
   for (const [index, person] of school.staff.entries()) {
@@ -116,7 +116,7 @@ function* tutorSubjects(school: School): Rows {
   }
 }
 
-/** Each student has a tutor; some have a second one, in general rather than in a subject. */
+/** Each student has a tutor in a subject; some also have a second one for no particular subject. */
 function* tutorStudents(school: School): Rows {
   for (let index = 0; index < school.students; index++) {
     const { id: student_id, status, createdAt } = school.student(index);

@@ -6,7 +6,7 @@ interface Post {
   paragraphs: string[];
 }
 
-/** What the schools of the demonstration write about. */
+/** The demo organizations' blog posts. */
 export const POSTS: Post[] = [
   {
     title: 'How scaling works, and how it does not',

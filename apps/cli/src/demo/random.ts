@@ -39,10 +39,10 @@ export function mix(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** A lookup table of four hexadecimal digits, for the speed of a million ids. */
+/** A lookup table for four hexadecimal digits: demos may need millions of ids. */
 const HEX = Array.from({ length: 0x10000 }, (_, value) => value.toString(16).padStart(4, '0'));
 
-/** A UUID of version 7: its time, and otherwise made of the salt and the index. Different for each index of a salt. */
+/** A version 7 UUID from a time, and from a salt and an index. Indexes with the same salt never collide. */
 export function uuidFrom(salt: number, index: number, at: number): string {
   const time = Math.floor(at / 0x10000);
   const scattered = mix(salt + Math.imul(index, 0x9e3779b1));

@@ -1,11 +1,11 @@
 import { FIELDS, type Field } from './homework-tasks.js';
 
-/** What is said of a lesson. Without `by` and `field`, anybody could say it of any lesson. */
+/** A remark on a lesson. Without `by` and `field`, it fits every reviewer and lesson. */
 interface Remark {
   text: string;
   by?: 'student' | 'parent';
   field?: Field;
-  /** The tag that belongs to it. */
+  /** The matching tag. */
   improve?: string;
 }
 
@@ -41,14 +41,14 @@ const REMARKS: Record<number, Remark[]> = {
   1: [{ text: 'Half of the lesson was about the wrong exam.', improve: 'more feedback' }],
 };
 
-/** What this reviewer could say of a lesson in this subject. */
+/** Remarks that this reviewer could make about a lesson in this subject. */
 export function remarksOn(subject: string, rating: number, reviewer: 'student' | 'parent'): Remark[] {
   return REMARKS[rating]!.filter(
     ({ by = reviewer, field = FIELDS[subject] }) => by === reviewer && field === FIELDS[subject],
   );
 }
 
-/** What another tutor says who sat in on it. */
+/** Remarks of another tutor who sat in on the lesson. */
 export const PEER_REMARKS: Remark[] = [
   { text: 'Sat in on this one: calm, well paced, good questions.' },
   { text: 'The worked examples carried it.' },

@@ -3,17 +3,17 @@ import { DEMO_ORGANIZATIONS } from './demo.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
-/** A table, with what determines the owner of its rows. */
+/** A table, with the columns that determine its rows' owner. */
 interface Table {
   name: string;
   owned: boolean;
-  /** Foreign keys of one column; those of several carry the organization, and the row has it too. */
+  /** Single-column foreign keys. Those with several columns include the organization, which the row has as well. */
   references: { column: string; table: string; to: string }[];
-  /** Every table that this one refers to, in whichever way. */
+  /** All tables that this one refers to. */
   parents: string[];
 }
 
-/** Read from the schema, so that a new table needs no line here. */
+/** Reads the tables from the schema, so that a new table needs no change here. */
 const TABLES = `
   SELECT c.relname AS name,
     EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'organization_id') AS owned,
@@ -26,7 +26,7 @@ const TABLES = `
       WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS parents
   FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migrations'`;
 
-/** Logins that are tied to the organizations and to no others, and what they say to each other. */
+/** Logins that belong to these organizations only, and their conversations. */
 const temporary = (ids: string) => `
   CREATE TEMPORARY TABLE demo_users ON COMMIT DROP AS
   WITH ties AS (SELECT user_id, organization_id FROM members UNION ALL SELECT user_id, organization_id FROM parents)
@@ -61,14 +61,14 @@ async function remove(client: pg.Client, ids: string): Promise<void> {
   const { rows: tables } = await client.query<Table>(TABLES);
   const byName = new Map(tables.map((table) => [table.name, table]));
   const ordered = childrenFirst(tables);
-  // Twice: triggers count deletions in a table that has been emptied already.
+  // Runs twice, because triggers add counters to a table that has already been emptied.
   for (const name of [...ordered.filter((table) => table !== 'organizations'), ...ordered]) {
     const condition = conditionOf(name, byName, ids);
     if (condition) await client.query(`DELETE FROM ${escapeIdentifier(name)} t WHERE ${condition}`);
   }
 }
 
-/** Each table before those that it refers to. */
+/** Orders each table before those that it refers to. */
 function childrenFirst(tables: Table[]): string[] {
   const ordered: string[] = [];
   let left = tables;
@@ -82,7 +82,7 @@ function childrenFirst(tables: Table[]): string[] {
   return ordered;
 }
 
-/** The demo's rows of a table; empty for a table without an owner. */
+/** SQL for the demo's rows in a table; empty for a table without an owner. */
 function conditionOf(name: string, tables: Map<string, Table>, ids: string): string {
   if (name === 'organizations') return `t.id = ANY (${ids})`;
   if (name === 'users' || name === 'conversations') return `t.id IN (SELECT id FROM demo_${name})`;

@@ -10,7 +10,7 @@ export interface SchoolProfile {
   subjects: string[];
   places: Place[];
   areaCode: string;
-  /** Of its blog: the two of the configuration. */
+  /** The brands of its blog: the two configured ones. */
   brands: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export type Status = 'accepted' | 'pending' | 'archived';
 
 export interface Student extends Person {
   status: Status;
-  /** Has sessions; a student without one is not seen in the results. */
+  /** Has sessions. Results of students without a session are invisible. */
   attends: boolean;
 }
 
@@ -42,25 +42,25 @@ export interface Subject {
   createdAt: number;
 }
 
-/** Every eighth family has two children here, and two parents. */
+/** Every eighth family has two children here and two parents. */
 const FAMILY = 8;
 
-/** The times within ids, which are in the order of the index and say nothing of when a row was made. */
+/** The timestamps within ids. They follow the index and do not reveal when a row was created. */
 const IDS_FROM = Date.UTC(2024, 0, 1);
 const IDS_EVERY_MS = 20_000;
 
-/** Sizes above which each student gets fewer rows: volume then comes from the number of students. */
+/** Above this size each student gets fewer rows, because the number of students provides the volume. */
 const CROWD = 5_000;
 
 /**
- * A demo organization. Nothing is stored: whatever is asked for (the 4711th student, the time of the 12th session) is
- * computed from the seed, so that any table can be written alone and in bounded memory.
+ * A demo organization. Stores nothing: computes each value (the 4711th student, the time of the 12th session) from the
+ * seed, so that any table can be written on its own and in bounded memory.
  */
 export class School {
   readonly clock: Clock;
   readonly subjects: Subject[];
   readonly staff: StaffMember[];
-  /** Those of the staff who take students. */
+  /** Staff members who teach. */
   readonly teachers: StaffMember[];
   readonly crowded: boolean;
   private readonly salts = new Map<string, number>();
@@ -84,17 +84,17 @@ export class School {
     this.teachers = this.staff.filter((person) => person.teaches && person.status === 'accepted');
   }
 
-  /** Randomness of one thing. */
+  /** A random generator for one record. */
   random(kind: string, index: number): Random {
     return new Random(mix(this.salt(kind) + Math.imul(index, 0x9e3779b1)));
   }
 
-  /** The same at any time and size, so that another run finds its rows. */
+  /** Does not depend on time or size, so that another run finds its rows. */
   id(kind: string, index: number): string {
     return uuidFrom(this.salt(kind), index, IDS_FROM + index * IDS_EVERY_MS);
   }
 
-  /** The time of the index-th of `count` things, which came one after the other between two days before now. */
+  /** The time of the `index`th of `count` events that are spread over the days from `fromDays` to `toDays` ago. */
   spread(kind: string, index: number, count: number, fromDays: number, toDays: number): number {
     const share = (index + (this.random(`${kind}-time`, index).next() % 1000) / 1000) / count;
     return Math.floor(this.now - fromDays * DAY + share * (fromDays - toDays) * DAY);
@@ -118,7 +118,7 @@ export class School {
     };
   }
 
-  /** The first accepted student from this index on; with `attending`, one who has sessions. */
+  /** The first accepted student at or after this index; with `attending`, the first who has sessions. */
   someStudent(index: number, attending = false): number {
     for (let candidate = index % this.students; ; candidate = (candidate + 1) % this.students) {
       if (this.isActive(candidate) && !(attending && candidate % 10 === 3)) return candidate;
@@ -143,7 +143,7 @@ export class School {
     return this.teachers[student % this.teachers.length]!;
   }
 
-  /** Another one of the teachers. */
+  /** Another teacher. */
   colleagueOf(teacher: StaffMember): StaffMember {
     return this.teachers[(this.teachers.indexOf(teacher) + 1) % this.teachers.length]!;
   }
@@ -152,19 +152,19 @@ export class School {
     return this.subjects[index % this.subjects.length]!;
   }
 
-  /** The index of the family's eldest child here. */
+  /** The index of the eldest child of the student's family. */
   familyOf(student: number): number {
     return student % FAMILY === 1 ? student - 1 : student;
   }
 
-  /** The parents of the family that a student belongs to. */
+  /** The parents in the student's family. */
   parentsOf(student: number): Person[] {
     const family = this.familyOf(student);
     const count = family % FAMILY === 0 ? 2 : family % FAMILY === 5 ? 0 : 1;
     return Array.from({ length: count }, (_, place) => this.parent(family * 2 + place, family));
   }
 
-  /** A parent that the organization made and has not linked to a child yet. */
+  /** A parent whom the organization created but has not linked to a child yet. */
   get parentWithoutChild(): Person {
     return this.parent(this.students * 2 + 2, this.students);
   }
@@ -215,7 +215,7 @@ export class School {
     ];
   }
 
-  /** One person with one login; pending in the second organization, because an import cannot accept for anybody. */
+  /** One person with one login. Pending in the second organization, because an import cannot consent for anybody. */
   private sharedTutor(): Person {
     const createdAt = this.now - 401 * DAY;
     const email = 'sam.whitlock@example.org';
@@ -254,7 +254,7 @@ function address(firstName: string, lastName: string): string {
   return `${plain(firstName)}.${plain(lastName)}`;
 }
 
-/** A time as the files have it. */
+/** A time in the files' format. */
 export function iso(at: number): string {
   return new Date(at).toISOString();
 }

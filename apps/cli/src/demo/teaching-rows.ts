@@ -64,7 +64,7 @@ function* classroomMembers(school: School): Rows {
 
 export interface Group {
   id: string;
-  /** The first two are nobody's: of a tutor who works here only, and of one who has left. */
+  /** The first two groups have no owner. One tutor works only here; the other has left. */
   owned: boolean;
   tutor: StaffMember;
   subject: Subject;
@@ -72,7 +72,7 @@ export interface Group {
   createdAt: number;
 }
 
-/** The group that nobody owns and whose tutor has left: nobody sees it. */
+/** The group without an owner whose tutor has left: nobody can see it. */
 export const STRAY_GROUP = 1;
 
 export function groupCount(school: School): number {
@@ -130,18 +130,18 @@ export interface Session {
   id: string;
   status: 'pending' | 'scheduled' | 'completed' | 'cancelled';
   tutor: StaffMember;
-  /** The student of a lesson for one; null for one with participants. */
+  /** The student of a one-to-one lesson; null for a lesson with participants. */
   student: number | null;
   participants: number[];
   startsAt: number;
   minutes: number;
-  /** What its student pays an hour, and for the lesson (cents). */
+  /** The hourly price; `owed` is the price of the lesson (cents). */
   rate: number;
   owed: number;
   createdAt: number;
 }
 
-/** The first sessions are today's. */
+/** The number of sessions today, which come first. */
 function todays(school: School): number {
   return Math.max(8, Math.ceil(school.students / 50));
 }
@@ -153,7 +153,7 @@ export function sessionCount(school: School): number {
 export function session(school: School, index: number): Session {
   const today = index < todays(school);
   const random = school.random('session', index);
-  // Four months back to two weeks ahead.
+  // From four months ago to two weeks ahead.
   const day = today ? 0 : Math.floor((index / sessionCount(school)) * 126) - 112;
   const halfHour = today ? (index * 7) % 23 : random.int(0, 22);
   const startsAt = school.clock.at(day, 8 * 60 + halfHour * 30);

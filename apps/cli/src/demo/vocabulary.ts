@@ -1,4 +1,4 @@
-/** First names, as mixed as a class in Melbourne or Brisbane. */
+/** First names, as diverse as in a class in Melbourne or Brisbane. */
 export const FIRST_NAMES = [
   'Oliver', 'Charlotte', 'Jack', 'Amelia', 'Noah', 'Isla', 'William', 'Mia', 'Henry', 'Grace', 'Thomas', 'Chloe',
   'Lucas', 'Ella', 'Ethan', 'Zoë', 'Liam', 'Ruby', 'Finn', 'Matilda', 'Angus', 'Imogen', 'Lachlan', 'Tilly',
