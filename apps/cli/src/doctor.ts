@@ -27,7 +27,7 @@ export interface Finding {
   message: string;
 }
 
-/** Checks everything that the service depends on. Never throws: what cannot be checked is a finding. */
+/** Checks everything that the service depends on. Never throws: a check that fails to run is a finding. */
 export async function examine(env: Env): Promise<Finding[]> {
   const services = [await examineRedis(env), await examineMail(env), await examineStorage(env)];
   return [...(await examineDatabase(env)), ...services, await examineKey(env), ...examineSettings(env)];
@@ -57,7 +57,7 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
   }
 }
 
-/** The other roles whose URLs are configured here, and checks that only the owner can make. */
+/** Checks the other roles whose URLs are configured here, and makes the checks that only the owner can. */
 async function examineOthers(env: Env): Promise<Finding[]> {
   const worker = env.get('WORKER_DATABASE_URL');
   const portal = env.get('PORTAL_DATABASE_URL');
@@ -99,7 +99,7 @@ async function examineOwner(owner: DataSource): Promise<Finding> {
     : { check, status: 'ok', message: 'MIGRATION_DATABASE_URL is not a superuser' };
 }
 
-/** Differences shown; the first ones say where to look. */
+/** Number of differences shown, which is enough to know where to look. */
 const MOST_DIFFERENCES = 5;
 
 async function examineCounts(owner: DataSource, env: Env): Promise<Finding> {
@@ -165,12 +165,12 @@ async function examineRedis(env: Env): Promise<Finding> {
   }
 }
 
-/** How long a mail server may take to greet (ms). */
+/** How long to wait for a mail server's greeting (ms). */
 const GREETING_TIMEOUT_MS = 5_000;
 
 async function examineMail(env: Env): Promise<Finding> {
   const url = env.get('SMTP_URL');
-  // Without a mail server, `npm start` writes mails to files, and the embedded database is only used by it.
+  // Without a mail server, `npm start` writes mails to files. Nothing else uses the embedded database.
   if (!url && (usesEmbedded(loadEnv()) || launcherOf(env.get('DATA_DIR')))) {
     return { check: 'mail', status: 'ok', message: `mails are written to ${mailFolder(env)}` };
   }

@@ -10,7 +10,7 @@ export interface LoadedOrganization {
   report: ImportReport;
 }
 
-/** Rows of another seed have different ids but the same addresses, so they cannot be added. */
+/** Demo data from another seed exists. Its rows have different ids but the same addresses, so none can be added. */
 export class OtherDemo extends Failure {
   constructor(slug: string, seed: number) {
     super(
@@ -21,9 +21,9 @@ export class OtherDemo extends Failure {
 }
 
 /**
- * Writes and imports the demo organizations' folders. Existing organizations get the rows that they lack.
+ * Writes and imports the demo organizations' folders. Adds missing rows to existing organizations.
  *
- * @throws OtherDemo when they are there already, made from another seed
+ * @throws OtherDemo if they already exist with another seed
  */
 export async function loadDemo(
   context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
@@ -63,7 +63,7 @@ export async function loadDemo(
   return loaded;
 }
 
-/** Whether an organization has people, and its demo owner is none of them. */
+/** Whether an organization has people, but not its demo owner. */
 async function isOfOthers(
   { db }: Pick<CommandContext, 'db'>,
   organizationId: string,

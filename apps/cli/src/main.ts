@@ -9,6 +9,6 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   process.exitCode = explain(error);
-  // A connection that its driver has left open must not keep the process alive.
+  // A connection that a driver leaves open must not keep the process alive.
   setTimeout(() => process.exit(), 1_000).unref();
 }

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 
-/** A command failed; each line is for the operator. */
+/** A failed command, with lines for the operator. */
 export class Failure extends Error {
   readonly lines: string[];
 
@@ -11,12 +11,12 @@ export class Failure extends Error {
   }
 }
 
-/** Errors of writing to a reader that has gone (`head`, a closed terminal). */
+/** Errors on writing to a reader that is gone (`head`, a closed terminal). */
 const NOBODY_READS = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
 /**
- * A command finishes even if nobody reads its output, and leaves nothing half done. Output that could not be written to
- * a full disk is an error at its end.
+ * Lets commands finish even if nobody reads their output, so that they leave nothing half done. Output that cannot be
+ * written for other reasons, such as a full disk, makes the command fail at its end.
  */
 export function tolerateClosedOutput(): void {
   process.stderr.on('error', () => undefined);
@@ -28,14 +28,14 @@ export function tolerateClosedOutput(): void {
 }
 
 /**
- * Asks the user at the terminal.
+ * Asks for confirmation at the terminal.
  *
- * @throws Failure unless they agree; where nobody can be asked, `--yes` is how to agree
+ * @throws Failure if the user declines, or if there is no terminal (then `--yes` is required)
  */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C, Ctrl-D or the end of the input means no, but after an answer that arrives with it.
+  // Ctrl-C, Ctrl-D and the end of input mean no, unless an answer arrives together with it.
   const closed = new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, '')));
   try {
     const asked = terminal.question(`${question} Continue? [y/N] `).catch(() => '');
@@ -46,12 +46,12 @@ export async function confirm(question: string): Promise<void> {
   }
 }
 
-/** One result: a line of JSON with `--json`, otherwise text. */
+/** Prints a result: a line of JSON with `--json`, otherwise text. */
 export function print(command: Command, result: object, words: string): void {
   process.stdout.write(`${wantsJson(command) ? JSON.stringify(result) : words}\n`);
 }
 
-/** How rows are shown: as JSON objects, and in a table with these headings. */
+/** How to show rows: as JSON objects, or in a table with these headings. */
 export interface Listing<Row> {
   json: (row: Row) => object;
   columns: Record<string, (row: Row) => string>;
@@ -59,7 +59,7 @@ export interface Listing<Row> {
   empty: string;
 }
 
-/** Several results: JSON objects with `--json`, else a table. */
+/** Prints several results: JSON objects with `--json`, otherwise a table. */
 export function printRows<Row>(command: Command, rows: Row[], { json, columns, empty }: Listing<Row>): void {
   if (wantsJson(command)) {
     for (const row of rows) process.stdout.write(`${JSON.stringify(json(row))}\n`);
@@ -77,7 +77,7 @@ export function printRows<Row>(command: Command, rows: Row[], { json, columns, e
   }
 }
 
-/** A time in a table, in UTC to the minute. */
+/** Formats a time for a table, in UTC to the minute. */
 export function minute(time: Date | null, never = '-'): string {
   return time ? time.toISOString().slice(0, 16).replace('T', ' ') : never;
 }
@@ -86,7 +86,7 @@ function wantsJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean }>().json ?? false;
 }
 
-/** A progress line, only on a terminal. */
+/** A progress line, which appears only on a terminal. */
 export class ProgressLine {
   private shown = false;
 

@@ -28,13 +28,13 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Commander puts its suggestions on a line of their own. */
+/** Commander puts its suggestions on a separate line. */
 function inOneLine(error: string): string {
   return error.trim().replaceAll('\n', ' ').replace(/\.?$/, '.');
 }
 
 function version(): string {
-  // Above the sources, and one further above what is built of them.
+  // It is one level higher relative to the built files than to the sources.
   const [manifest] = ['../../../package.json', '../../../../package.json']
     .map((path) => new URL(path, import.meta.url))
     .filter((path) => existsSync(path))
@@ -42,9 +42,9 @@ function version(): string {
   return (JSON.parse(manifest!) as { version: string }).version;
 }
 
-/** Says what ended a command: a line, or a few, for the operator. Returns the exit code. */
+/** Prints why a command failed, in a few lines for the operator. @returns the exit code */
 export function explain(error: unknown): number {
-  // Commander has said what is wrong already; help that was asked for is no error.
+  // Commander has already printed what is wrong. Requested help is not an error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
   const lines = error instanceof Failure ? error.lines : [inWords(error)];
   for (const line of lines) process.stderr.write(`${line}\n`);

@@ -4,17 +4,17 @@ import type { Reference } from './schema.js';
 import { ORGANIZATION_COLUMNS, nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
-/** How many faults of one rule are fetched; the others are only counted. */
+/** How many faults to fetch per rule; the others are only counted. */
 const FETCHED = 1_000;
 
-/** A person without a membership here: logins of people who have not accepted are invisible. */
+/** Finds people unknown to this organization. Checks memberships too, because pending people's logins are invisible. */
 const STRANGER = ['users t WHERE t.id', 'members t WHERE t.user_id', 'parents t WHERE t.user_id']
   .map((tied) => `NOT EXISTS (SELECT FROM ${tied} = wanted)`)
   .join(' AND ');
 
 /**
- * Checks that compare lines with each other and with the database. Each is one statement over all staged rows, which
- * finds every fault with its line.
+ * Checks that compare lines with each other and with the database. Each is a single statement over all staged rows and
+ * finds the line of every fault.
  */
 export class Checks {
   private readonly stagedByTable: Map<string, Staged>;
@@ -27,7 +27,7 @@ export class Checks {
     this.stagedByTable = new Map(all.map((staged) => [staged.table.name, staged]));
   }
 
-  /** The CHECK constraints of the schema, and that no two lines have the same key. */
+  /** Checks the schema's CHECK constraints, and that no two lines have the same key. */
   async lines(): Promise<void> {
     for (const staged of this.all) {
       await this.rules(staged);
@@ -35,7 +35,7 @@ export class Checks {
     }
   }
 
-  /** Everything that needs the other tables. Expects that rows which exist already have left the staging tables. */
+  /** Checks everything that involves other tables. Existing rows must already be removed from the staging tables. */
   async relations(): Promise<void> {
     for (const staged of this.all) {
       for (const reference of staged.table.references) await this.reference(staged, reference);
@@ -79,15 +79,15 @@ export class Checks {
     this.report(staged, rows, () => ({ columns, message: `is taken by ${whose}` }));
   }
 
-  /** The row referred to is staged, or in the database and seen by this organization. */
+  /** Checks that the referenced row is staged, or exists and is visible to this organization. */
   private async reference(staged: Staged, { column, table, key }: Reference): Promise<void> {
     const target = this.stagedByTable.get(table);
-    // Within one table, rows are written in the order of their lines.
+    // Within a table, rows are written in the order of their lines.
     const earlier = target === staged ? 'AND r.line < s.line' : '';
     const notStaged = target
       ? `AND NOT EXISTS (SELECT FROM ${target.relation} r WHERE r."${key}" = s."${column}" ${earlier})`
       : '';
-    // In two steps: mostly nothing is left to look up in the database, where row-level security has its price.
+    // Looks at staged rows first. Usually nothing is left to look up in the table, where row-level security is costly.
     const { rows } = await this.client.query<{ line: number; total: string }>(`
       WITH missing AS MATERIALIZED (
         SELECT s.line, s."${column}" AS wanted FROM ${staged.relation} s WHERE s."${column}" IS NOT NULL ${notStaged})
@@ -97,7 +97,7 @@ export class Checks {
     this.report(staged, rows, () => ({ columns: [column], message }));
   }
 
-  /** A conversation without a past or present participant of this organization would belong to another one. */
+  /** A conversation without a past or present participant from this organization would belong to another one. */
   private async strangersConversations(): Promise<void> {
     const conversations = this.stagedByTable.get('conversations');
     if (!conversations) return;
@@ -130,7 +130,7 @@ export class Checks {
   }
 }
 
-/** The field of the file that a fault of these columns belongs to. */
+/** The fields of the file to blame for a fault in these columns. */
 export function fieldsOf(table: string, columns: string[]): string {
   const fieldOf = TABLE_RULES[table]?.fieldOf ?? {};
   return columns
@@ -139,7 +139,7 @@ export function fieldsOf(table: string, columns: string[]): string {
     .join(', ');
 }
 
-/** Row-level security implies this; queries name their organization nevertheless. */
+/** Row-level security implies this condition, but every query names its organization. */
 export function mine({ table }: Staged): string {
   return table.owned ? 'AND t.organization_id = current_organization_id()' : '';
 }

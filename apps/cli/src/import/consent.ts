@@ -3,13 +3,13 @@ import type { Faults } from './faults.js';
 import { TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
-/** Tables whose rows tie a login to the organization. */
+/** Tables whose rows link a login to the organization. */
 const TIES = new Set(['members', 'parents']);
 
 /**
- * Nobody can accept for another person, nor can a file: an existing login becomes pending, with what the files say of
- * the person, whatever status they give. Logins are recognized by address, which is compared again after writing: from
- * then on it cannot change.
+ * A file cannot consent for anybody. Whatever status it gives, an existing login becomes pending, with the personal
+ * data from the files. Logins are recognized by address. The address is compared again after writing, because it
+ * cannot change from then on.
  */
 export class Consent {
   private constructor(
@@ -17,7 +17,7 @@ export class Consent {
     private readonly users: Staged | undefined,
   ) {}
 
-  /** Looks at what is staged, before any of it is written. */
+  /** Marks people in the staged rows as pending. Call this before writing any of them. */
   static async of(client: Client, all: Staged[]): Promise<Consent> {
     const consent = new Consent(
       client,
@@ -39,7 +39,7 @@ export class Consent {
       ? `s.user_id IN (SELECT l.id FROM logins_by_email((SELECT array_agg(email_normalized) FROM ${users.relation})) l)
           OR s.user_id NOT IN (SELECT u.id FROM ${users.relation} u)`
       : 'true';
-    // Visible is who has accepted this organization before.
+    // People are visible if they have accepted this organization before.
     await client.query(`
       UPDATE ${relation} t SET status = 'pending', accepted_at = NULL,
         ${table.name === 'members' ? 'archived_at = NULL,' : ''}
@@ -52,7 +52,7 @@ export class Consent {
       WHERE t.line = s.line AND NOT EXISTS (SELECT FROM users v WHERE v.id = s.user_id) AND (${known})`);
   }
 
-  /** Lines whose login has got another address while they were written. */
+  /** Reports lines whose login got another address while they were written. */
   async check({ relation, table }: Staged, faults: Faults): Promise<void> {
     if (!this.users || !TIES.has(table.name)) return;
     const { rows } = await this.client.query<{ line: number }>(`

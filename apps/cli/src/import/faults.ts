@@ -1,6 +1,6 @@
 import { TABLES } from './tables.js';
 
-/** A fault in one line of a file. Line 0 is the file as a whole. */
+/** A fault in one line of a file. Line 0 stands for the whole file. */
 export interface ImportFault {
   file: string;
   line: number;
@@ -11,7 +11,7 @@ export interface ImportFault {
 const KEPT = 1_000;
 const SHOWN = 20;
 
-/** Collects faults. Keeps the first thousand and counts the rest: a file of a million bad lines is one mistake. */
+/** Collects faults. Keeps the first thousand and counts the rest: a million bad lines have one cause. */
 export class Faults {
   private readonly kept: ImportFault[] = [];
   private counted = 0;
@@ -30,18 +30,18 @@ export class Faults {
     this.counted += count;
   }
 
-  /** @throws ImportError when there is any fault */
+  /** @throws ImportError if there are any faults */
   check(): void {
     if (this.counted > 0) throw new ImportError(this.kept.sort(byPlace), this.counted);
   }
 }
 
-/** A folder that cannot be imported. Nothing of it was written. */
+/** A folder that cannot be imported. Nothing was written. */
 export class ImportError extends Error {
   constructor(
     /** The first thousand. */
     readonly faults: ImportFault[],
-    /** How many there are in all. */
+    /** The total number. */
     readonly count = faults.length,
   ) {
     const shown = faults.slice(0, SHOWN).map(describe);

@@ -8,9 +8,9 @@ export interface Taken {
 }
 
 /**
- * Lines whose id belongs to another organization. Some rows (legacy feedback, results of students without a session)
- * are invisible to the organization that wrote them. So an existing invisible row counts as imported before, unless it
- * would be visible if it were this organization's.
+ * Finds lines whose id belongs to another organization. Some rows (legacy feedback, results of students without a
+ * session) are invisible even to the organization that wrote them. An existing invisible row therefore counts as
+ * imported before, unless this organization would see it if it were its own.
  */
 export async function takenLines(client: Client, staged: Staged, from: number, to: number): Promise<Taken[]> {
   const { table, relation } = staged;
@@ -24,7 +24,7 @@ export async function takenLines(client: Client, staged: Staged, from: number, t
   return rows;
 }
 
-/** Only the trigger can derive a homework's organization: a copy under another id is written, read and rolled back. */
+/** Only the trigger can derive homework's organization, so this inserts copies with other ids and rolls them back. */
 async function takenHomework(client: Client, { relation }: Staged, unseen: string, range: number[]): Promise<Taken[]> {
   const copied = 'assigned_by, title, homework_type, scope, classroom_id, group_id, student_id';
   const copyId = `md5(s.id::text || current_organization_id()::text)::uuid`;

@@ -11,7 +11,7 @@ import { dropKnown, Writer } from './writing.js';
 
 export { ImportError, type ImportFault } from './faults.js';
 
-/** The progress of a table: first its file is read; rows are written once all files are checked. */
+/** The progress of a table. Rows are written only after all files have been read and checked. */
 export interface ImportProgress {
   table: string;
   phase: 'reading' | 'writing';
@@ -19,16 +19,16 @@ export interface ImportProgress {
   done: boolean;
 }
 
-/** The results of each table that had a file. */
+/** The results for each table that had a file. */
 export interface ImportReport {
   tables: Record<string, { read: number; inserted: number; unchanged: number }>;
 }
 
 export interface ImportOptions {
-  /** The owner's: forced row-level security applies to it during an import too. */
+  /** The owner's URL. Forced row-level security applies to the owner during an import, too. */
   url: string;
   organizationId: string;
-  /** With `<table>.ndjson` files. */
+  /** Contains `<table>.ndjson` files. */
   folder: string;
   /** Called at most every 200 ms, and at the end of each file. */
   onProgress?: (progress: ImportProgress) => void;
@@ -36,20 +36,20 @@ export interface ImportOptions {
 
 const PROGRESS_EVERY_MS = 200;
 
-/** These limits are not for work that takes hours; transaction_timeout is unknown before PostgreSQL 17. */
+/** An import may take hours, so it lifts these limits. PostgreSQL has transaction_timeout since version 17. */
 const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
 /**
- * Imports an organization's data, all of it or nothing: docs/import-format.md. Rows that are there already stay as they
- * are, so that an import can be repeated.
+ * Imports all of an organization's data or nothing: see docs/import-format.md. Existing rows stay unchanged, so an
+ * import can be repeated.
  *
- * @throws ImportError with every fault that was found; then nothing is written
+ * @throws ImportError with the faults found; nothing is written then
  */
 export async function importFolder(options: ImportOptions): Promise<ImportReport> {
   const files = await findFiles(options.folder);
   const client = new Client({ connectionString: options.url, application_name: 'tutoring import', keepAlive: true });
-  // Without a listener, a connection that is lost between two statements would end the process.
+  // Without a listener, losing the connection between two statements would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -116,8 +116,8 @@ async function writeAll(
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
   const consent = await Consent.of(client, all);
-  // Plans of triggers and foreign keys are cached while tables are nearly empty: by itself, the planner would choose
-  // sequential scans for all following rows.
+  // Triggers and foreign keys cache their plans while tables are nearly empty. Left to itself, the planner would choose
+  // sequential scans for all later rows.
   await client.query('SET LOCAL enable_seqscan = off');
   for (const staged of all) {
     const { table, read, lastLine } = staged;
@@ -131,7 +131,7 @@ async function writeAll(
   return report;
 }
 
-/** The files of the folder by table. */
+/** The folder's files, by table. */
 async function findFiles(folder: string): Promise<Map<string, string>> {
   const refuse = (message: string) => new ImportError([{ file: folder, line: 0, field: null, message }]);
   const all = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
-/** A line that has no text to offer. */
+/** A line whose text cannot be read. */
 export class BadLine {
   constructor(readonly problem: string) {}
 }
 
-/** Lines that follow each other, the first of them with the number `first` (counted from 1). */
+/** Consecutive lines. `first` is the number of the first one, counted from 1. */
 export interface Block {
   first: number;
   lines: (string | BadLine)[];
@@ -17,8 +17,8 @@ const LONGEST = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * The lines of a file, a megabyte at a time. A last line without a newline counts; a byte order mark at the start of
- * the file does not.
+ * Reads the lines of a file, a megabyte at a time. A last line without a newline counts. Ignores a byte order mark at
+ * the start of the file.
  */
 export async function* readLines(path: string): AsyncGenerator<Block> {
   let first = 1;
@@ -41,7 +41,7 @@ export async function* readLines(path: string): AsyncGenerator<Block> {
   if (begun.size > 0) yield { first, lines: [first === 1 ? withoutMark(begun.take()) : begun.take()] };
 }
 
-/** The start of a line that ends in a later chunk; an overlong one is dropped. */
+/** The start of a line that ends in a later chunk. Drops lines that are too long. */
 class BegunLine {
   size = 0;
   private parts: Buffer[] = [];
@@ -62,7 +62,7 @@ class BegunLine {
 
 function decode(bytes: Buffer): (string | BadLine)[] {
   if (isUtf8(bytes)) return bytes.toString('utf8').split('\n');
-  // Rare, so the faulty line is only located now.
+  // This is rare, so the faulty line is located only now.
   const lines: (string | BadLine)[] = [];
   for (let start = 0; start <= bytes.length;) {
     const found = bytes.indexOf(NEWLINE, start);

@@ -6,16 +6,16 @@ interface Field {
   name: string;
   read: ReadValue;
   nullable: boolean;
-  /** Whether the row is incomplete without it. */
+  /** Whether rows are incomplete without it. */
   needed: boolean;
 }
 
-/** What a line stages, by column. */
+/** The values that a line stages, by column. */
 export type StagedRow = Record<string, unknown>;
 
 export type ReportFault = (field: string | null, message: string) => void;
 
-/** Reads the lines of one table's file: their shape and the types of their values, without asking the database. */
+/** Reads the lines of one table's file. Checks their shape and the types of values without querying the database. */
 export class RowReader {
   private readonly fields = new Map<string, Field>();
   private readonly needed: string[] = [];
@@ -42,7 +42,7 @@ export class RowReader {
     this.derived = Object.entries(derived);
   }
 
-  /** The row of a line; null when something is wrong with it, which `report` was then told. */
+  /** @returns the line's row; null after reporting what is wrong with it */
   read(text: string, report: ReportFault): StagedRow | null {
     let given: unknown;
     try {
@@ -70,7 +70,7 @@ export class RowReader {
     return row;
   }
 
-  /** @returns what is wrong with it */
+  /** @returns what is wrong with the value, or null */
   private readField(row: StagedRow, name: string, value: unknown): string | null {
     const field = this.fields.get(name);
     if (!field) {

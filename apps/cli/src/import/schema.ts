@@ -8,11 +8,11 @@ export interface Column {
   type: string;
   /** Never null. */
   required: boolean;
-  /** SQL of the value that a missing field gets. */
+  /** SQL for the value of a missing field. */
   fallback: string | null;
 }
 
-/** A column whose value must be a row of a table, by that table's column `key`. */
+/** A column whose value must identify a row of `table` by its column `key`. */
 export interface Reference {
   constraint: string;
   column: string;
@@ -20,7 +20,7 @@ export interface Reference {
   key: string;
 }
 
-/** Columns of which no two rows have the same; within the organization, if it is one of the index's columns. */
+/** Columns that are unique together; within the organization, if the index includes it. */
 export interface Unique {
   index: string;
   columns: string[];
@@ -34,15 +34,15 @@ export interface Check {
   message: string;
 }
 
-/** One table as the importer sees it. Organization columns are left out: the target of the import is in all of them. */
+/** A table, as the importer sees it. Organization columns are left out, because they all hold the import's target. */
 export interface Table {
   name: string;
   file: string;
-  /** Those that a file names. */
+  /** Columns that files may set. */
   columns: Column[];
-  /** Staged besides: worked out from the others. */
+  /** Additional staged columns, which are computed from the others. */
   derived: Column[];
-  /** Whether rows carry their organization. */
+  /** Whether rows have an organization column. */
   owned: boolean;
   key: string[];
   references: Reference[];
@@ -109,8 +109,8 @@ function names(numbers: string, relation: string): string {
 }
 
 /**
- * The importable tables in import order, as the database describes them: columns, defaults, enumerations, lengths and
- * references are checked without a second description.
+ * Reads the importable tables, in import order, from the database's own description. Checks of columns, defaults,
+ * enumerations, lengths and references therefore need no second one.
  */
 export async function readSchema(client: Client): Promise<Table[]> {
   const { rows: columns } = await client.query<ColumnRow>(COLUMNS, [TABLES]);
@@ -134,7 +134,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
   const references: Reference[] = [];
   const checks: Check[] = [];
   for (const { name: constraint, columns: used, expression, foreign_table: table, foreign_columns } of constraints) {
-    // Sources of derived columns have their own rule.
+    // The fields from which columns are derived have their own rule.
     const ofDerived = used.length === 1 && derivedNames.includes(used[0]!);
     if (expression !== null && !ofDerived && used.every((column) => staged.has(column))) {
       checks.push({ constraint, columns: used, expression, message: describeRule(expression) });
@@ -148,7 +148,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     references[place] = { ...references[place]!, ...stricter };
   }
   const uniques = indexes
-    // A partial index without the organization is about the platform's own rows.
+    // Partial indexes without the organization apply to the platform's own rows.
     .filter((index) => !index.primary && (!index.partial || index.columns.includes('organization_id')))
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
     .filter((unique) => unique.columns.join() !== key.join());

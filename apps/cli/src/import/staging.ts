@@ -4,10 +4,10 @@ import { BadLine, readLines } from './lines.js';
 import { RowReader, type StagedRow } from './row-reader.js';
 import type { Table } from './schema.js';
 
-/** The rows of a file until all files are checked: a temporary table of this connection. */
+/** A temporary table that holds the rows of a file until all files have been checked. */
 export interface Staged {
   table: Table;
-  /** Its name. */
+  /** The temporary table's name. */
   relation: string;
   /** Rows read from the file. */
   read: number;
@@ -15,7 +15,7 @@ export interface Staged {
   lastLine: number;
 }
 
-/** Rows per statement, and the most text per statement: lines can be long. */
+/** Maximum rows per statement, and maximum text, because lines can be long. */
 const BATCH_ROWS = 2_000;
 const BATCH_CHARACTERS = 2_000_000;
 
@@ -63,7 +63,7 @@ export async function stage({ client, table, path, organizationId, faults, onLin
   return staged;
 }
 
-/** Sends rows in batches, reading the next one while the server processes one. */
+/** Sends rows in batches. Reads the next batch while the server processes the previous one. */
 class Loader {
   private rows: StagedRow[] = [];
   private characters = 0;
@@ -88,7 +88,7 @@ class Loader {
     this.characters = 0;
     await this.sent;
     if (rows.length > 0) this.sent = this.client.query(this.insert, [JSON.stringify(rows)]);
-    // The next await reports a failure; until then it must not be an unhandled rejection.
+    // The next await reports a failure. Until then, it must not count as an unhandled rejection.
     this.sent.catch(() => undefined);
   }
 

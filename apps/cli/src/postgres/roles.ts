@@ -4,7 +4,7 @@ import { DatabaseFault } from '@app/database';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
-/** The addresses of the four roles, each with its password, all on the same database. */
+/** The database URLs of the four roles, each with its password. All must name the same database. */
 export interface RoleUrls {
   owner: string;
   api: string;
@@ -12,15 +12,15 @@ export interface RoleUrls {
   portal: string;
 }
 
-/** What the roles may not be, as CREATE ROLE spells it. */
+/** The roles' attributes, in the syntax of CREATE ROLE. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
 /**
- * Creates the four roles and their database, or restores them: attributes, passwords, who may connect. `migrate` grants
- * the rights on what is in the database.
+ * Creates the four roles and their database, or restores their attributes, passwords and the right to connect. Rights
+ * on objects in the database come from `migrate`.
  *
- * @param adminUrl a superuser's
- * @throws Error when the addresses do not fit together
+ * @param adminUrl the URL of a superuser
+ * @throws Error if the URLs do not match
  */
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
   const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
@@ -30,13 +30,13 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
     throw new Error('Owner, API, worker and portal each need a role of their own: give four different users.');
   }
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
+  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
     throw DatabaseFault.of(error, adminUrl) ?? error;
   });
   try {
-    // Two processes that start at the same moment take turns; the lock ends with the connection.
+    // Processes that start at the same moment take turns. Closing the connection releases the lock.
     await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);
     for (const { user, password } of roles) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
@@ -70,8 +70,8 @@ function partsOf(url: string): { user: string; password: string; database: strin
 const ITERATIONS = 4096;
 
 /**
- * What PostgreSQL stores of a password (SCRAM-SHA-256, RFC 5803). Made here, so that no statement, and no server log of a
- * statement that failed, holds the password itself.
+ * The form in which PostgreSQL stores a password (SCRAM-SHA-256, RFC 5803). Computed here, so that neither statements
+ * nor the server's log of failed statements contain the password itself.
  */
 export function scramOf(password: string): string {
   const salt = randomBytes(16);

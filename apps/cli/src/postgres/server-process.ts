@@ -5,34 +5,34 @@ import { chmod, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:
 import { basename, join } from 'node:path';
 import pg from 'pg';
 
-/** The system account of the server process if this process is root. */
+/** The server's system account if this process is root. */
 export interface ServerAccount {
   uid: number;
   gid: number;
 }
 
-/** How one command ended: its exit code (-1 when it could not be run at all) and everything it printed. */
+/** A command's exit code (-1 if it could not be run at all) and everything it printed. */
 export interface CommandResult {
   code: number;
   output: string;
 }
 
-/** What the data folder says about its server: none, one that accepts connections, or one that starts or stops. */
+/** The state of the data folder's server: none, accepting connections, or starting or stopping. */
 export type ServerState =
   { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
 
-// The id of a killed process may be in use again; nothing that is under construction takes this long.
+// The id of a killed process may be in use again, but nothing takes this long to create.
 const LEFTOVER_AFTER_MS = 10 * 60_000;
 
-// PostgreSQL creates the file at once and fills it within milliseconds; an empty one older than this is a remnant.
+// PostgreSQL fills the file within milliseconds of creating it. An empty one that is older than this is a leftover.
 const EMPTY_PID_FILE_IS_STALE_AFTER_MS = 5_000;
 
-// The largest number that PostgreSQL reads as a process id; no system hands out ids that high.
+// The largest number that PostgreSQL reads as a process id. No system assigns ids that high.
 const IMPOSSIBLE_PID = 2_147_483_647;
 
 /**
- * Runs a command to its end, never rejects. The environment is fixed, so that no PG* variable or locale of the caller
- * changes what the command does, and the working folder is one that every account can enter.
+ * Runs a command to its end. Never rejects. The environment is fixed, so that the caller's PG* variables and locale do
+ * not change what the command does. Every account can enter the working folder.
  */
 export function runCommand(
   file: string,
@@ -54,10 +54,10 @@ export function runCommand(
     };
     try {
       const { stdin } = execFile(file, args, options, done);
-      // One that ends without reading says so by its exit code.
+      // A command that ends without reading its input reports that in its exit code.
       if (input !== undefined) stdin?.on('error', () => undefined).end(input);
     } catch (error) {
-      // Node throws instead of calling back when it may not change to the account.
+      // Node throws instead of calling back if it cannot switch to the account.
       done(error);
     }
   });
@@ -74,26 +74,26 @@ async function ownerOf(directory: string): Promise<ServerAccount | undefined> {
   return info && info.uid !== 0 ? { uid: info.uid, gid: info.gid } : undefined;
 }
 
-/** Creates a folder that every account can enter, whatever the umask of this process is. */
+/** Creates a folder that every account can enter, whatever this process's umask is. */
 export async function makePublicFolder(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   await chmod(directory, 0o755);
 }
 
-/** Makes the data folder, closed to others; the account of root's server has to pass through. Never opens it wider. */
+/** Creates the private data folder. As root, the server's account must pass through it. Never widens access to it. */
 export async function makeDataFolder(dataDir: string): Promise<string> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   await mkdir(dataDir, { recursive: true, mode });
   const folder = await realpath(dataDir);
-  // Unchanged if it belongs to another account.
+  // Stays unchanged if it belongs to another account.
   await chmod(folder, (await stat(folder)).mode & mode).catch(() => undefined);
   return folder;
 }
 
 /**
- * Decides where the data lives and which account owns it. PostgreSQL refuses to run as root, so root hands the folder
- * to an ordinary account: the one that owns existing data, else `postgres`, else `nobody`. When that account cannot
- * enter `dataDir` (a checkout below a home folder closed to others), the data goes to /var/lib.
+ * Decides where the data goes and which account owns it. PostgreSQL refuses to run as root, so root gives the folder to
+ * an ordinary account: the owner of existing data, else `postgres`, else `nobody`. If that account cannot enter
+ * `dataDir` (as in a checkout below a private home folder), the data goes to /var/lib.
  */
 export async function placeData(
   dataDir: string,
@@ -103,7 +103,7 @@ export async function placeData(
 
   const fallback = await defaultAccount();
   const account = (await ownerOf(join(folder, 'postgres'))) ?? fallback;
-  // Trying it answers for modes, groups and access control lists of every parent folder alike.
+  // Trying covers the modes, groups and access control lists of all parent folders.
   const entered = await runCommand('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], account);
   if (entered.code === 0) return { folder, account, moved: false };
 
@@ -115,7 +115,7 @@ export async function placeData(
   return { folder: moved, account: (await ownerOf(join(moved, 'postgres'))) ?? fallback, moved: true };
 }
 
-/** Whether a process with this id exists, also when it belongs to somebody else. */
+/** Whether a process with this id exists, even if it belongs to somebody else. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -125,12 +125,12 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** A name for a file that is renamed when it is complete; `removeLeftovers` knows it by its prefix. */
+/** A name for a file that is renamed once it is complete. `removeLeftovers` recognizes it by its prefix. */
 export function temporaryName(prefix: string): string {
   return `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Removes what killed processes left in the folder under names that `temporaryName` made. */
+/** Removes files that killed processes left in the folder under names from `temporaryName`. */
 export async function removeLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = name.startsWith(prefix) ? /^(\d+)-[0-9a-f]+$/.exec(name.slice(prefix.length))?.[1] : undefined;
@@ -138,14 +138,14 @@ export async function removeLeftovers(folder: string, prefix: string): Promise<v
     const path = join(folder, name);
     const info = await stat(path).catch(() => undefined);
     const old = info !== undefined && Date.now() - info.mtimeMs > LEFTOVER_AFTER_MS;
-    // A child that outlived the killed process may still be writing there; then the next start tries again.
+    // Fails if a child that outlived the killed process is still writing. The next start tries again.
     if (old || !processExists(Number(pid))) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
 /**
- * Whether the process is a server of this data folder. A living process id alone proves nothing: after a reboot it may
- * belong to any program, and in a container without an init process a killed server stays behind as a zombie.
+ * Whether the process is a server of this data folder. A process with this id proves nothing: after a reboot the id may
+ * belong to any program, and in a container without an init process, a killed server remains as a zombie.
  */
 async function servesFolder(pid: number, dataDirectory: string): Promise<boolean> {
   if (!processExists(pid)) return false;
@@ -153,7 +153,7 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
   if (procStat !== undefined) {
     const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(procStat) ?? [];
     if (state === 'Z' || state === 'X') return false;
-    // Compared by inode: a folder may have several paths.
+    // Compares inodes, because a folder may have several paths.
     const [cwd, own] = await Promise.all(
       [`/proc/${pid}/cwd`, dataDirectory].map((path) => stat(path).catch(() => undefined)),
     );
@@ -167,11 +167,11 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
 
 async function acceptsConnections(adminUrl: string, pid: number): Promise<boolean> {
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // A server that goes away in the middle rejects the query at hand; without a listener it would also end the process.
+  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // The port may have gone to a server of another folder since the file was written.
+    // Since the file was written, another folder's server may have taken the port.
     const { rows } = await client.query<{ file: string }>(`SELECT pg_read_file('postmaster.pid') AS file`);
     return Number.parseInt(rows[0]?.file ?? '', 10) === pid;
   } catch {
@@ -182,9 +182,10 @@ async function acceptsConnections(adminUrl: string, pid: number): Promise<boolea
 }
 
 /**
- * Looks for a server of this data folder, as its superuser. A postmaster.pid that PostgreSQL would mistake for that of a living server is
- * made harmless by putting an impossible process id into it. It is not removed: its other lines help PostgreSQL to notice
- * processes of a killed server that still write to the data, and by now the path may hold the file of a new server.
+ * Looks for this data folder's server. `adminUrl` connects as its superuser. If PostgreSQL would mistake a stale
+ * postmaster.pid for a running server's, writes an impossible process id into it. Does not remove the file: its other
+ * lines let PostgreSQL detect processes of a killed server that still write to the data, and the path may already hold
+ * a new server's file.
  */
 export async function readServerState(dataDirectory: string, adminUrl: (port: number) => string): Promise<ServerState> {
   const path = join(dataDirectory, 'postmaster.pid');
@@ -207,7 +208,7 @@ export async function readServerState(dataDirectory: string, adminUrl: (port: nu
       return ready ? { kind: 'ready', pid, port } : { kind: 'busy', pid };
     }
     if (pid === 0 || processExists(pid)) {
-      // A new server replaces the file instead of writing to it, so the one that is open here is the stale one.
+      // A new server replaces the file instead of writing to it, so the file opened here is the stale one.
       await file.write([IMPOSSIBLE_PID, ...lines.slice(1)].join('\n'), 0);
     }
     return { kind: 'none' };

@@ -1,17 +1,17 @@
 import type { DemoOwner } from './first-start.js';
 
-/** What `npm start` prints once everything runs. */
+/** What `npm start` prints when everything runs. */
 export interface Banner {
   url: string;
   portal: string;
-  /** How to sign in to the portal, where the demo organization is there. */
+  /** How to sign in to the portal; null without a demo organization. */
   owner: DemoOwner | null;
   data: string;
   logs: string;
   mail: string;
-  /** Shown this once. */
+  /** The first key, which is shown only once; null if it was shown before. */
   key: string | null;
-  /** Whose key it is, or would be. */
+  /** The slug of the organization that the key is for. */
   organization: string;
   seconds: number;
 }

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '../output.js';
 import { LogFile } from './log-file.js';
 
-/** How long a process may take until it works, and to end when asked (ms). */
+/** How long a process may take to start, and to end when asked (ms). */
 const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 15_000;
 
-/** Bounds for V8's memory. */
+/** V8's memory limits. */
 const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap.env', import.meta.url))}`;
 
 /**
- * A process of the service that the launcher started, in a process group of its own: Ctrl-C in the terminal reaches the
- * launcher alone, which then stops all in order.
+ * A process that the launcher started, in its own process group: Ctrl-C in the terminal reaches only the launcher,
+ * which then stops all processes in order.
  */
 export class Child {
   /** Settles when the process ends, for whatever reason. */
@@ -36,7 +36,7 @@ export class Child {
     return new LoggedChild(child, logFile);
   }
 
-  /** Asks the whole group to end, and ends it when it does not: a process may end before those that it has started. */
+  /** Asks the whole group to end, then kills it. Waits for all, because a process may end before its own children. */
   async stop(): Promise<void> {
     const until = performance.now() + STOP_PATIENCE;
     let signal: NodeJS.Signals | 0 = 'SIGTERM';
@@ -46,7 +46,7 @@ export class Child {
     }
   }
 
-  /** @returns false when no process of the group is left */
+  /** @returns false if no process of the group is left */
   private signalGroup(signal: NodeJS.Signals | 0): boolean {
     try {
       return process.kill(-this.process.pid!, signal);
@@ -56,7 +56,7 @@ export class Child {
   }
 }
 
-/** One of ours, which says when it is ready. */
+/** One of our own programs, which reports when it is ready. */
 class LoggedChild extends Child {
   private readonly complaints: string[] = [];
   private readonly message: Promise<unknown>;
@@ -72,15 +72,15 @@ class LoggedChild extends Child {
     process.stderr?.pipe(log, { end: false });
     process.stderr?.on('data', (chunk: Buffer) => {
       this.complaints.push(chunk.toString());
-      // Enough to tell what is wrong.
+      // The last ones are enough to show what is wrong.
       if (this.complaints.length > 100) this.complaints.shift();
     });
   }
 
   /**
-   * What the process tells once it is ready.
+   * Resolves with the message that the process sends when it is ready.
    *
-   * @throws Failure with what it wrote when it ended before, or takes too long
+   * @throws Failure with its error output if it ends before that or takes too long
    */
   async ready(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, START_PATIENCE, null).unref());

@@ -4,43 +4,43 @@ import { join, resolve } from 'node:path';
 import { Failure } from '../output.js';
 import { makeDataFolder, temporaryName } from '../postgres/server-process.js';
 
-/** The `npm start` that a data folder belongs to. */
+/** The `npm start` that holds a data folder. */
 export interface Launcher {
   pid: number;
-  /** When the process began, as the system says it: tells it from a later one with the same id. */
+  /** The process's start time, as the system reports it. Distinguishes it from a later process with the same id. */
   born: string | null;
-  /** Null until the API listens. */
+  /** null until the API listens. */
   url: string | null;
 }
 
 const NAME = 'start.lock';
 
-/** The living `npm start` of a data folder; null when there is none. What a dead one left does not count. */
+/** The running `npm start` that holds a data folder; null if there is none. Ignores locks of ended processes. */
 export function launcherOf(dataDir: string): Launcher | null {
   return living(join(dataDir, NAME));
 }
 
-/** Whether the folder's last `npm start` was killed: its processes may still be ending. */
+/** Whether the folder's last `npm start` was killed. Its processes may still be ending. */
 export function wasKilled(dataDir: string): boolean {
   return read(join(dataDir, NAME)) !== null && launcherOf(dataDir) === null;
 }
 
-/** @throws Failure when an `npm start` runs on this folder already */
+/** @throws Failure if an `npm start` is already running on this folder */
 export function refuseSecondStart(dataDir: string, launcher = launcherOf(dataDir)): void {
   if (!launcher) return;
   const where = launcher.url ? `Already running at ${launcher.url}` : 'Already starting';
-  // Beyond the ports of both API and portal.
+  // Skips the ports of both API and portal.
   const port = Number((launcher.url && new URL(launcher.url).port) || 3000);
   throw new Failure(
     `${where}, process ${launcher.pid}. To run a second one, give it its own data and port: DATA_DIR=.data2 PORT=${port < 65_000 ? port + 10 : port - 10} npm start`,
   );
 }
 
-/** Makes a data folder belong to one `npm start`, by its process id, for as long as that lives. */
+/** Reserves a data folder for one `npm start`, by its process id, for as long as it runs. */
 export class DataLock {
   private constructor(private readonly file: string) {}
 
-  /** @throws Failure when another one has it, or the folder cannot be written */
+  /** @throws Failure if another one holds the folder, or it is not writable */
   static async take(dataDir: string): Promise<DataLock> {
     const file = join(dataDir, NAME);
     const draft = temporaryName(`${file}.`);
@@ -65,7 +65,7 @@ export class DataLock {
     return new DataLock(file);
   }
 
-  /** Lets commands and a second start know where the service listens. On a full disk they do not. */
+  /** Records where the service listens, for commands and a second start. Does nothing if the disk is full. */
   tell(url: string): void {
     const draft = temporaryName(`${this.file}.`);
     try {
@@ -85,7 +85,7 @@ function describe(url: string | null): string {
   return JSON.stringify({ pid: process.pid, born: birthOf(process.pid), url } satisfies Launcher);
 }
 
-/** Of two at once one succeeds. */
+/** Links the file atomically: of two concurrent calls, one succeeds. */
 function linked(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);
@@ -96,7 +96,7 @@ function linked(draft: string, file: string): boolean {
   }
 }
 
-/** Moves it aside first: another start may have replaced it since it was looked at, and then gets it back. */
+/** Moves the file aside first. If another start has replaced it since it was read, restores it. */
 function removeDead(dataDir: string, file: string): void {
   const aside = temporaryName(`${file}.`);
   try {
@@ -125,13 +125,13 @@ function living(file: string): Launcher | null {
   return launcher && born !== null && born === launcher.born ? launcher : null;
 }
 
-/** When a process began; null when there is none with this id. */
+/** The process's start time; null if there is no process with this id. */
 function birthOf(pid: number): string | null {
   try {
     if (process.platform !== 'linux') {
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || null;
     }
-    // What stands after the name, which may hold anything: the state, and the start in ticks since the boot.
+    // The name may contain anything. The state and the start time (ticks since boot) follow it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return /[ZX]/.test(fields[0]!) ? null : fields[19]!;

@@ -3,23 +3,23 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 
 /**
- * What the data folder holds: the ENCRYPTION_KEY, what the passwords of its PostgreSQL are derived from, and what the demo
- * owner's password is.
+ * The secrets in the data folder: the ENCRYPTION_KEY, and those from which the passwords of PostgreSQL and of the demo
+ * owner are derived.
  */
 export type DataSecret = 'encryption-key' | 'database-secret' | 'demo-owner-secret';
 
-/** A secret of the data folder: 64 hex characters, made at the first use and kept, readable by its owner only. */
+/** A secret in the data folder: 64 hex characters, created on first use. Only the file's owner can read it. */
 export function dataSecret(dataDir: string, name: DataSecret): string {
   return knownSecret(dataDir, name) ?? make(dataDir, join(dataDir, name));
 }
 
-/** The same, null when there is none yet. */
+/** Like {@link dataSecret}, but returns null instead of creating the secret. */
 export function knownSecret(dataDir: string, name: DataSecret): string | null {
   const file = join(dataDir, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
 }
 
-/** Whole or not at all, and of two processes at once the first one wins: a secret that was used once must not change. */
+/** Creates the file atomically. The first of two processes wins, because a secret in use must not change. */
 function make(dataDir: string, file: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

@@ -5,16 +5,16 @@ import { DatabaseFault } from '@app/database';
 import { Failure } from '../output.js';
 import { dataSecret, knownSecret } from './data-secret.js';
 
-/** The encryption key that is configured or lies in the data folder; null when there is none. */
+/** The encryption key from the configuration or the data folder; null if there is none. */
 export function knownEncryptionKey(env: Env): string | null {
   return env.get('ENCRYPTION_KEY') ?? knownSecret(env.get('DATA_DIR'), 'encryption-key');
 }
 
 /**
- * The encryption key, made in the data folder for a database without organizations. Never a new one beside old data:
- * what was encrypted with the old one could not be read any more.
+ * The encryption key. Creates one in the data folder only if the database has no organizations: data encrypted with a
+ * lost key could no longer be read.
  *
- * @throws Failure when the key of the data is gone
+ * @throws Failure if the data's key is lost
  */
 export async function encryptionKey(env: Env): Promise<string> {
   const known = knownEncryptionKey(env);
@@ -30,7 +30,7 @@ export async function encryptionKey(env: Env): Promise<string> {
   return dataSecret(dataDir, 'encryption-key');
 }
 
-/** Whether the key opens what the database holds; null when it holds nothing that was encrypted. */
+/** Whether the key decrypts the database's data; null if there is no encrypted data. */
 export async function keyFits(env: Env, key: string): Promise<boolean | null> {
   const { sealed } = await contentOf(env.migrationUrl);
   if (!sealed) return null;
@@ -42,7 +42,7 @@ export async function keyFits(env: Env, key: string): Promise<boolean | null> {
   }
 }
 
-/** As the owner, who asks to see the rows of all organizations. @throws DatabaseFault */
+/** Looks at all organizations' rows, as the owner. @throws DatabaseFault */
 async function contentOf(ownerUrl: string): Promise<{ organizations: boolean; sealed: Buffer | null }> {
   const client = new pg.Client({
     connectionString: ownerUrl,

@@ -16,14 +16,14 @@ export const DEMO_SLUG = DEMO_ORGANIZATIONS[0]!.slug;
 
 const FIRST_KEY = 'First start';
 
-/** How the demo owner signs in to the portal. */
+/** The demo owner's credentials for the portal. */
 export interface DemoOwner {
   email: string;
-  /** null once the owner has set another one. */
+  /** null once the owner has changed it. */
   password: string | null;
 }
 
-/** What a first start makes once, however often it is interrupted: the demo organizations, and a key that is shown. */
+/** Creates the demo organizations and shows a key: once, however often the first start is interrupted. */
 export class FirstStart {
   private constructor(
     readonly env: Env,
@@ -40,7 +40,7 @@ export class FirstStart {
     return work(firstStart).finally(() => dataSource.destroy());
   }
 
-  /** Loads the demo organizations, unless that was done: whoever has a key has them. */
+  /** Loads the demo organizations unless a key exists, which means that they were loaded before. */
   async loadDemo(signal: AbortSignal): Promise<void> {
     const known = await this.organizations.idBySlug(DEMO_SLUG);
     if (known && (await this.keys.list(known)).length > 0) return;
@@ -48,7 +48,7 @@ export class FirstStart {
     try {
       await loadDemo(this, { folder, size: sizeOf('small'), seed: 1, signal });
     } catch (error) {
-      // Somebody chose other demo data: that will do.
+      // Somebody chose another seed, whose data serves as well.
       if (!(error instanceof OtherDemo)) throw error;
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -56,10 +56,10 @@ export class FirstStart {
   }
 
   /**
-   * Makes the first key and shows it. One that could not be shown is replaced at the next start: a file of the data
-   * folder remembers until then.
+   * Creates the first key and shows it. If it cannot be shown, the next start replaces it; a file in the data folder
+   * keeps track of that.
    *
-   * @param show gets null when a key was shown before; tells whether anybody could read it
+   * @param show gets null if a key was shown before; resolves to whether the output was written
    */
   async showKey(show: (key: string | null, owner: DemoOwner | null) => Promise<boolean>): Promise<void> {
     const organizationId = await this.organizations.idBySlug(DEMO_SLUG);
@@ -77,7 +77,7 @@ export class FirstStart {
     if (await show(key, await this.owner(organizationId))) rmSync(unshown, { force: true });
   }
 
-  /** The owner of the demo organization, who gets a password of this data folder when there is none yet. */
+  /** The demo organization's owner. Sets a password derived from a secret in the data folder if there is none yet. */
   private async owner(organizationId: string): Promise<DemoOwner | null> {
     const [owner] = await this.db.transaction({ organizationId }, () =>
       this.db.query<{ email: string }>(sql`
@@ -102,7 +102,7 @@ export class FirstStart {
   }
 }
 
-/** Of 80 bits, in groups that can be typed: no two installations have the same. */
+/** A password of 80 bits, in groups that are easy to type. It differs between installations. */
 function demoPassword(secret: string): string {
   const digest = createHmac('sha256', secret).update('password of the demo owner').digest();
   const letters = 'abcdefghjkmnpqrstuvwxyz023456789';
@@ -114,6 +114,6 @@ function remember(file: string): void {
   try {
     writeFileSync(file, 'The first API key was not shown yet: the next start makes another.\n', { mode: 0o600 });
   } catch {
-    // A full disk: the key will most likely be shown all the same.
+    // The disk is full. The key will most likely be shown anyway.
   }
 }

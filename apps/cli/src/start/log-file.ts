@@ -3,8 +3,8 @@ import { appendFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 
 /**
- * A log that never fails: what cannot be written (a full disk, a folder that is gone) is dropped, and said once until it
- * works again. The file is opened anew each time, so that it can be rotated or removed.
+ * A log that never fails. Drops lines that cannot be written (full disk, missing folder), and complains once until
+ * writing works again. Reopens the file for each write, so that it can be rotated or removed.
  */
 export class LogFile extends Writable {
   private failing = false;
@@ -12,10 +12,10 @@ export class LogFile extends Writable {
   constructor(private readonly path: string) {
     super();
     try {
-      // One that an earlier version left open to others. What is no file (/dev/null) is left alone.
+      // An earlier version may have created it readable for others. Leaves non-files (/dev/null) unchanged.
       if (lstatSync(path).isFile()) chmodSync(path, 0o600);
     } catch {
-      // There is none yet.
+      // The file does not exist yet.
     }
   }
 

@@ -6,24 +6,24 @@ import { Failure } from '../output.js';
 /** How long the processes of a killed launcher may take to end (ms). */
 const LEFTOVER_PATIENCE = 15_000;
 
-/** A laptop's demo is not the network's business unless that is said. */
+/** Without a setting, the service listens only on this machine, which protects a demo on a laptop. */
 export function hostOf(env: Env): string {
   return env.get('HOST') ?? '127.0.0.1';
 }
 
 const LAST_PORT = 65_535;
 
-/** A port that is to be listened on, and the setting it comes from. */
+/** A port to listen on, and the setting it comes from. */
 interface WantedPort {
   setting: 'PORT' | 'PORTAL_PORT';
   port: number;
 }
 
 /**
- * Refuses ports that API and portal could not listen on, before anything is made.
+ * Checks that API and portal can listen on their ports, before anything is created.
  *
- * @param patient whether a port may be that of an earlier start, whose processes are still ending
- * @throws Failure with a port that would do
+ * @param patient whether a killed start's processes may still be ending and hold a port
+ * @throws Failure that suggests a usable port
  */
 export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   const api: WantedPort = { setting: 'PORT', port: env.get('PORT') };
@@ -41,7 +41,7 @@ export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   await checkPort(portal, api, host, deadline);
 }
 
-/** @param other keeps its port; null for a portal that takes the one after the API's */
+/** @param other the other program's fixed port; null if the portal uses the port after the API's */
 async function checkPort(wanted: WantedPort, other: WantedPort | null, host: string, deadline: number): Promise<void> {
   for (;;) {
     const problem = await problemOf(wanted.port, host);
@@ -57,7 +57,7 @@ async function checkPort(wanted: WantedPort, other: WantedPort | null, host: str
   }
 }
 
-/** Names a port that would do. */
+/** Suggests a usable port. */
 async function advise({ setting, port }: WantedPort, other: WantedPort | null, host: string): Promise<string> {
   const first = port < 1024 ? 3000 : port < LAST_PORT - 200 ? port + 1 : port - 200;
   for (let next = first; next < first + 100; next++) {
@@ -68,10 +68,10 @@ async function advise({ setting, port }: WantedPort, other: WantedPort | null, h
   return `Try ${setting}=0 npm start, which takes any free one`;
 }
 
-/** The code of the error that listening ends with; null when it works. */
+/** The error code that listening fails with; null if it succeeds. */
 async function problemOf(port: number, host: string): Promise<string | null> {
   const problem = await listen(port, host);
-  // "localhost" may be either of the two: what another program answers on the other one would be taken for ours.
+  // "localhost" may mean 127.0.0.1 or ::1, so another program's responses on ::1 could be mistaken for ours.
   if (problem !== null || host !== '127.0.0.1' || port === 0) return problem;
   return (await listen(port, '::1')) === 'EADDRINUSE' ? 'EADDRINUSE' : null;
 }

@@ -7,7 +7,7 @@ import { RESTRICTED } from '../postgres/roles.js';
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Refuses a database on which the processes would refuse to start in production, before anything in it is changed.
+ * Rejects a database on which the processes would refuse to start in production, before changing anything in it.
  *
  * @throws Failure with the SQL that makes it safe
  */
@@ -16,7 +16,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   const users = Object.values(urls).map((url) => decodeURIComponent(new URL(url).username));
   const database = decodeURIComponent(new URL(urls.owner).pathname.slice(1)) || users[0]!;
   if (new Set(users).size < users.length) {
-    // Report a database that cannot be reached first.
+    // Reports an unreachable database first.
     await (await connect({ url: urls.owner, poolSize: 1, applicationName: 'tutoring cli' })).destroy();
     throw new Failure(...ownRoles(database));
   }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Child } from './child.js';
 
-/** The API under `nest start --watch`, on this terminal: built and started anew whenever a source changes. */
+/** The API under `nest start --watch`, on this terminal. Rebuilds and restarts whenever a source changes. */
 export class WatchedApi extends Child {
   static start(env: Record<string, string>): WatchedApi {
     const nest = createRequire(import.meta.url).resolve('@nestjs/cli/bin/nest.js');
@@ -15,7 +15,7 @@ export class WatchedApi extends Child {
     return new WatchedApi(child);
   }
 
-  /** Waits for it as long as it takes: the first build, and faults that are mended meanwhile. */
+  /** Waits however long it takes: the first build is slow, and errors may have to be fixed first. */
   async listens(address: string, signal: AbortSignal): Promise<void> {
     const live = `${address}/health/live`;
     const ending = new AbortController();
