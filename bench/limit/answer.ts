@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { Page } from '../pages.js';
 
-/** What the API said to a page besides its rows: the JSON that follows them, and its headers. The same on every request. */
+/** The constant parts of the API's response for a page: the JSON after the rows, and the headers. */
 export interface Said {
   meta: string;
   headers: [name: string, value: string][];
 }
 
-/** What the limit is told, in a JSON file. */
+/** The program's options, from a JSON file. */
 export interface LimitOptions {
   databaseUrl: string;
   poolSize: number;
@@ -40,10 +40,10 @@ const settings = { connectionString: databaseUrl, max: poolSize, pipeline: true,
 const pool = new pg.Pool(settings);
 const answers = new Map(pages.map((page, index) => [page.path, { ...page, prefix: `p${index}_` }]));
 
-/** What to say; the headers but for the length. */
+/** A response; its headers lack Content-Length. */
 export type Answer = [status: number, body: string, headers?: Said['headers']];
 
-/** The API's key lookup, its statements in the same row-secured transaction, and its bytes. */
+/** Runs the API's key lookup and its statements in the same kind of transaction. Returns the API's bytes. */
 export async function answer(path: string, authorization = ''): Promise<Answer> {
   const match = AUTHORIZATION.exec(authorization);
   if (!match) return [401, '{}'];

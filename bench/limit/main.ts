@@ -1,7 +1,7 @@
 /**
- * The least that can answer: node:http and pg with the API's key lookup, its statements in the same row-secured
- * transaction, and its bytes, those of its headers too. No framework, no validation, no limits, no log. What the API
- * costs is measured against it.
+ * The minimum that can serve a page: node:http and pg, with the API's key lookup, its statements in the same kind of
+ * transaction with row-level security, and its bytes, including headers. No framework, validation, limits or log. The
+ * API's cost is measured against it.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,21 +9,21 @@ import { atMost, judged, medianOf, ratioOf, row } from '../tables.js';
 import { postgresCpu } from './postgres-cpu.js';
 
 const MOST_OF_A_READ = atMost(1.03);
-/** Until the rows of a round are written (ms): a flush a second, and its time. */
+/** How long it takes until a round's rows are written (ms): one flush per second, plus its duration. */
 const REST_MS = 1_500;
 const LOGS_NAME = 'tutoring api request log';
 
-/** CPU microseconds for each request. */
+/** CPU microseconds per request. */
 interface Cost {
   api: number;
-  /** PostgreSQL's processes without the connection that writes the log. */
+  /** PostgreSQL's processes except the connection that writes the log. */
   postgres: number;
   log: number;
 }
 
 /**
- * What the request log adds to a read: one API process, in which the log is switched on and off in turns. A round counts
- * until its rows are written.
+ * Measures what the request log adds to a read, in one API process that switches the log on and off in turns. A round
+ * includes the time until its rows are written.
  */
 export async function measureRequestLog(bench: Bench): Promise<void> {
   const [page] = await pages(bench.database);

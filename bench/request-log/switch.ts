@@ -1,6 +1,6 @@
 /**
- * Loaded into the measured API (`node --import`): the runner switches the request log on and off in one process, since two
- * processes with the same code differ by more than the log costs.
+ * Preloaded into the measured API (`node --import`). Lets the runner switch the request log on and off in one process,
+ * because two processes with the same code differ by more than the log costs.
  */
 import 'reflect-metadata';
 import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';

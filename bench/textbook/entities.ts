@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The table as tutorials map it: every column, values as JavaScript's own types. */
+/** The table, as tutorials map it: every column, with native JavaScript types. */
 @Entity('homework')
 export class Homework {
   @PrimaryColumn('uuid')

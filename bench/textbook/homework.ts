@@ -82,7 +82,7 @@ export class HomeworkService {
   }
 }
 
-/** What goes out, for the serializer. */
+/** The response, for the serializer. */
 class HomeworkResponse {
   id: string;
   assigned_by: string;

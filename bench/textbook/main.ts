@@ -1,7 +1,7 @@
 /**
- * The same page with the same duties, each as the framework's own documentation teaches it: a guard for the key, the
+ * Serves the same page with the same duties, each as in the framework's own documentation: a guard for the key, the
  * ThrottlerGuard, helmet, CORS, a logging middleware, a ValidationPipe, TypeORM's `find()` and the
- * ClassSerializerInterceptor. No row-level security (it connects past it), no metrics, no request ids.
+ * ClassSerializerInterceptor. It has no metrics and no request ids, and its connection bypasses row-level security.
  * https://docs.nestjs.com/security/helmet, /security/rate-limiting, /techniques/serialization, /middleware
  */
 import 'reflect-metadata';
@@ -26,7 +26,7 @@ const [, , url, poolSize] = process.argv;
       poolSize: Number(poolSize),
       entities: [ApiKey, Homework],
       installExtensions: false,
-      // A filter that is not given, as tutorials write it.
+      // Lets `find()` take undefined for missing filters, as in tutorials.
       invalidWhereValuesBehavior: { undefined: 'ignore' },
     }),
     ThrottlerModule.forRoot([{ ttl: 60_000, limit: 1_000_000 }]),

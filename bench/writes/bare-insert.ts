@@ -4,11 +4,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { BenchDatabase } from '../database.js';
 import { newStudents } from './students.js';
 
-/** Bytes of a sealed mail: nonce, tag and some three hundred of JSON. */
+/** Bytes of an encrypted mail: nonce, tag and about 300 bytes of JSON. */
 const PAYLOAD_BYTES = 330;
 const DAY_MS = 86_400_000;
 
-/** Rows of the four tables that the API writes for new students who are mailed. */
+/** Inserts into the four tables that the API writes for new students who get a mail. */
 const STATEMENTS = {
   users: `INSERT INTO users (id, email, email_normalized, placeholder_email, first_name, last_name)
     SELECT id, email, email, false, first_name, last_name
@@ -28,14 +28,14 @@ const STATEMENTS = {
 export type Table = keyof typeof STATEMENTS;
 export const TABLES = Object.keys(STATEMENTS) as Table[];
 
-/** Writes what a bulk invite writes, and nothing else is done: no look-up, no decision, no secret, no key, no audit row. */
+/** Writes a bulk invite's rows and does nothing else: no lookups, decisions, secrets, idempotency key or audit row. */
 export class BareInsert {
   private readonly client: pg.Client;
 
   constructor(private readonly database: BenchDatabase) {
     const settings = { connectionString: database.applicationUrl, pipeline: true, keepAlive: true };
     this.client = new pg.Client(settings);
-    // An interrupted run ends the server first.
+    // An interrupted run stops the server first.
     this.client.on('error', () => undefined);
   }
 
@@ -47,7 +47,7 @@ export class BareInsert {
     return this.client.end();
   }
 
-  /** Everything is sent at once, as prepared statements. @returns milliseconds */
+  /** Sends everything at once, as prepared statements. @returns milliseconds */
   async run(): Promise<number> {
     const { organizationId } = this.database;
     const values = this.values();
@@ -61,7 +61,7 @@ export class BareInsert {
     return performance.now() - started;
   }
 
-  /** Made before the clock starts. */
+  /** The values, which are prepared before the measurement starts. */
   private values(): Record<Table, unknown[]> {
     const { organizationId, keyId } = this.database;
     const students = newStudents();

@@ -20,7 +20,7 @@ const AGAINST_BARE = atMost(4);
 const P50_MS = under(80);
 const AGAINST_404 = atMost(1.5);
 
-/** A bulk invite against its rows alone, and its replay against requests that find nothing. */
+/** Compares a bulk invite with its inserts alone, and its replay with requests that find nothing. */
 export async function measureBulkInvites(bench: Bench, api: Server): Promise<void> {
   const client = new Client(api.url, bench.database.writingKey);
   const bare = new BareInsert(bench.database);
@@ -75,7 +75,7 @@ function timesTable(ways: Record<string, Times>): string {
   return [row('', ['p50 ms', 'p95 ms']), ...lines].join('\n');
 }
 
-/** Both must write as many rows into the same tables. */
+/** Checks that both write the same number of rows into the same tables. */
 async function compare({ database }: Bench, client: Client, bare: BareInsert): Promise<void> {
   await asAdmin(database.adminUrl, async (admin) => {
     const count = async () => {

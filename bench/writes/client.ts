@@ -1,15 +1,15 @@
 import { Agent, request } from 'node:http';
 
-/** One answer, whole. */
+/** A complete response. */
 export interface Answer {
   status: number;
   body: string;
   replayed: boolean;
-  /** From the first byte sent to the last one received. */
+  /** From the first byte sent to the last byte received. */
   milliseconds: number;
 }
 
-/** What is sent besides the key. */
+/** A request, without its key. */
 export interface Sent {
   path: string;
   method?: string;
@@ -18,7 +18,7 @@ export interface Sent {
   body?: Buffer;
 }
 
-/** One caller, who asks one thing after the other over one connection: it costs less than fetch, so it blurs less. */
+/** Sends requests one after another over one connection. It costs less than fetch, so it distorts results less. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -27,7 +27,7 @@ export class Client {
     private readonly key: string,
   ) {}
 
-  /** @throws Error when the answer has another status than `expected` */
+  /** @throws Error if the response's status is not `expected` */
   async send(sent: Sent, expected: number): Promise<Answer> {
     const answer = await this.exchange(sent);
     if (answer.status === expected) return answer;

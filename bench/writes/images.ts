@@ -8,7 +8,7 @@ import { photograph } from './picture.js';
 import { childrenOf, forgetPeak, sizeOf } from './process-memory.js';
 import { formOf } from './uploads.js';
 
-/** Sides of pictures of 12 megapixels, as most phones take them. */
+/** The size of a 12-megapixel picture, as most phones take them. */
 const WIDTH = 4_000;
 const HEIGHT = 3_000;
 
@@ -19,7 +19,7 @@ interface Picture {
   file: Buffer;
 }
 
-/** What encoding anew costs, by format: quality, size, time, and memory of the image process and of the API. */
+/** Measures re-encoding, by format: quality, size, time, and the memory of the image process and the API. */
 export async function measureImages(bench: Bench): Promise<void> {
   say('\nImages encoded anew, the largest that are accepted among them\n');
   if (process.platform !== 'linux') {
@@ -73,7 +73,7 @@ async function* pictures(): AsyncGenerator<Picture> {
   for (const [name, make] of made) yield { name, file: await make().toBuffer() };
 }
 
-/** How far two pictures are from each other as they are seen. Above 40 dB nobody tells them apart. */
+/** PSNR of two pictures (dB). Differences are invisible above 40. */
 async function psnr(one: Buffer, other: Buffer): Promise<number> {
   const seen = (file: Buffer) => sharp(file).autoOrient().removeAlpha().raw().toBuffer();
   const [a, b] = [await seen(one), await seen(other)];
@@ -82,7 +82,7 @@ async function psnr(one: Buffer, other: Buffer): Promise<number> {
   return 10 * Math.log10(255 ** 2 / (squares / a.length));
 }
 
-/** 0 for a process that has ended since. */
+/** @returns 0 for a process that has ended in the meantime */
 function residentOf(pid: number): number {
   try {
     return sizeOf(pid, 'VmHWM');

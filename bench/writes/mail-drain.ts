@@ -8,7 +8,7 @@ import { invite, STUDENTS } from './students.js';
 const MAILS = { quick: 1_000, full: 6_000 };
 const MAILS_PER_MINUTE = over(6_000);
 
-/** How long one worker needs for mails that became due all at once; they are the API's own. */
+/** Measures how long one worker takes for mails that became due at once. The API queued them. */
 export async function measureMailDrain(bench: Bench, api: Server, sink: Child, smtpUrl: string): Promise<void> {
   const mails = MAILS[bench.quick ? 'quick' : 'full'];
   await asAdmin(bench.database.adminUrl, async (admin) => {

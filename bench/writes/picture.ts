@@ -3,11 +3,11 @@ import { crc32, deflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-/** A square PNG of noise, always the same: its file is as large as its pixels, three bytes each. */
+/** A square PNG of noise, always the same. It does not compress: the file has three bytes per pixel. */
 export function noise(side: number): Buffer {
   const lines = Buffer.alloc(side * (1 + 3 * side));
   const random = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(lines);
-  // The first byte of a line says how it is filtered: not at all.
+  // The first byte of a line is its filter type: none.
   for (let line = 0; line < side; line++) random[line * (1 + 3 * side)] = 0;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
@@ -27,8 +27,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * The pixels of a picture as a camera takes it, always the same: gradients, fine texture, hard edges, and the noise of a
- * sensor.
+ * The pixels of a picture like a camera's, always the same: gradients, fine texture, hard edges and sensor noise.
  */
 export function photograph(width: number, height: number): Buffer {
   const pixels = Buffer.alloc(width * height * 3);

@@ -1,22 +1,22 @@
 import { medianOf } from '../tables.js';
 
-/** How often something is called. */
+/** How many calls to make. */
 export interface Plan {
   warmUp: number;
   rounds: number;
   calls: number;
 }
 
-/** What one way to do something took (ms); round n of every way belongs together. */
+/** The times of one alternative (ms). Values at the same index belong to the same round. */
 export interface Times {
   p50: number[];
   p95: number[];
 }
 
 /**
- * A, B, A, B …, call by call: whatever else the machine does falls on all of them.
+ * Calls the alternatives in turns (A, B, A, B …), so that other load on the machine affects all of them.
  *
- * @param ways each answers with its milliseconds
+ * @param ways each resolves to its duration (ms)
  */
 export async function inTurns(ways: (() => Promise<number>)[], plan: Plan): Promise<Times[]> {
   await round(ways, plan.warmUp);

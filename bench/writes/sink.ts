@@ -1,4 +1,4 @@
-/** An SMTP server that takes every mail and keeps none: a process of its own, so that it takes only a core. */
+/** An SMTP server that accepts every mail and keeps none. Runs in its own process. */
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 

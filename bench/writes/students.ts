@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from './client.js';
 
-/** As many as one request may have. */
+/** The maximum in one request. */
 export const STUDENTS = 100;
 
 export const BULK_INVITE = '/v1/users/bulk-invite';
 
-/** New students: as they come in a request, each with an address that nobody has. */
+/** A new student, as in a request, with an unused address. */
 export interface NewStudent {
   type: 'student';
   first_name: string;
@@ -31,7 +31,7 @@ export function inviting(users: NewStudent[]) {
   return { path: BULK_INVITE, idempotencyKey: randomUUID(), body: Buffer.from(JSON.stringify({ users })) };
 }
 
-/** Invites so many new students. @returns milliseconds */
+/** Invites {@link STUDENTS} new students. @returns milliseconds */
 export async function invite(client: Client): Promise<number> {
   const { body, milliseconds } = await client.send(inviting(newStudents()), 200);
   const { results } = JSON.parse(body) as { results: { created: boolean; invited: boolean }[] };

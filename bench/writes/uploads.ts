@@ -10,13 +10,13 @@ const ROUNDS = { quick: 2, full: 5 };
 const SMALL_UPLOADS = 20;
 const LARGE_UPLOADS = 10;
 
-/** Sides in pixels: of an image of 9 MB, and of one of 12 KB. */
+/** Side lengths in pixels: of a 9 MB image, and of a 12 KB one. */
 const LARGE_SIDE = 1_772;
 const SMALL_SIDE = 64;
 
 const EXTRA_MB = under(30);
 
-/** How much a process of the API grows, at any moment of it, while it takes a large image. */
+/** Measures how much an API process grows at most while it receives a large image. */
 export async function measureUploads(bench: Bench): Promise<void> {
   const large = formOf(noise(LARGE_SIDE));
   const small = formOf(noise(SMALL_SIDE));

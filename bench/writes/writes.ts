@@ -4,7 +4,7 @@ import { measureMailDrain } from './mail-drain.js';
 import { measureImages } from './images.js';
 import { measureUploads } from './uploads.js';
 
-/** What callers send, and what the worker makes of it. */
+/** Measures what callers send, and what the worker does with it. */
 export async function measureWrites(bench: Bench): Promise<void> {
   const sink = bench.start('./writes/sink.js', { measured: false });
   const smtpUrl = await sink.listening('smtp');
