@@ -1,4 +1,4 @@
-// Builds dist when a source is newer than the last build, or when a source is gone; else takes a few milliseconds.
+// Builds dist if a source was changed, added or removed since the last build. Otherwise takes a few milliseconds.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.stamp');
-/** What the programs read besides their code: pages of the API, style, script and templates of the portal. */
+/** What the programs read besides their code: the API's pages, and the portal's style, script and templates. */
 const assets = ['apps/api/assets', 'apps/portal/assets'].map((folder) => join(root, folder));
 const TEMPLATE = '.eta';
 const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
@@ -21,11 +21,11 @@ function* files(folder) {
   }
 }
 
-/** What a build depends on: names, sizes and times of all sources and of the configuration. */
+/** What a build depends on: names, sizes and times of the configuration and all sources. */
 function fingerprint() {
   const hash = createHash('sha256');
   const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
-  // The image is built without the bench.
+  // The Docker image is built without bench.
   const folders = ['apps', 'libs', 'bench'].map((name) => join(root, name)).filter((folder) => existsSync(folder));
   const sources = folders.flatMap((folder) => [...files(folder)]);
   for (const path of [...configuration.map((name) => join(root, name)), ...sources].sort()) {
@@ -37,7 +37,7 @@ function fingerprint() {
 
 const isBuilt = (wanted) => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 
-/** Two commands at once build one after the other. A lock says whose it is: that of a dead process does not count. */
+/** Makes concurrent commands build one after another. The lock names its process; it is void once that has ended. */
 async function inTurn(build) {
   const lock = join(root, 'node_modules', '.build-lock');
   for (;;) {
@@ -65,10 +65,10 @@ function isAlive(pid) {
   }
 }
 
-/** Ctrl-C is no fault of the checkout. */
+/** The build was stopped with Ctrl-C, which says nothing about the checkout. */
 class Stopped extends Error {}
 
-/** Ctrl-C ends the build, and then us. */
+/** Runs a command. Ctrl-C ends the command first, then this process. */
 async function run(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   let stopped = false;
@@ -85,7 +85,7 @@ async function run(command, args) {
   if (code !== 0) throw new Error('the compiler says why above');
 }
 
-/** With the one file of the reference, plain and compressed: nothing of its package is needed at run time. */
+/** Also copies the reference's only file, plain and compressed, so that its package is not needed at run time. */
 function copyAssets() {
   const inDist = (path) => join(root, 'dist', relative(root, path));
   const templates = [...files(join(root, 'apps', 'portal', 'src'))].filter((path) => path.endsWith(TEMPLATE));
@@ -102,7 +102,7 @@ export async function buildIfStale() {
       const wanted = fingerprint();
       if (isBuilt(wanted)) return;
       process.stderr.write('Building …\n');
-      // Whole and clean: output of a source that is gone (a deleted migration) would still run.
+      // Starts from scratch: the output of a removed source, such as a deleted migration, would still run.
       rmSync(join(root, 'dist'), { recursive: true, force: true });
       await run(process.execPath, [nest, 'build', 'api']);
       copyAssets();

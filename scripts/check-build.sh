@@ -1,4 +1,4 @@
-# What `npm run start:prod` and `start:worker` do first: where nothing is built, Node would show a stack of its own.
+# `npm run start:prod` and `start:worker` run this first. Without a build, Node would only print a stack trace.
 [ -e dist/.stamp ] && exit
 echo 'Nothing is built here: run "npm ci && npm run build" first.' >&2
 exit 1

@@ -1,6 +1,6 @@
-// Types the README's tour at a real `npm start`, and compares what it prints with what is printed there. `--write` puts the
-// real answers into the README where they differ. After a fence of commands (```sh), a fence ```json or ```text holds their
-// output. One marked `example` shows rows of the demo, which change from day to day: its form counts, not its values.
+// Runs the README's tour against a real `npm start` and compares the output with the README's. `--write` replaces
+// output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
+// `example`, it shows demo rows, which change from day to day, so only their form is compared.
 //
 // usage: node scripts/readme-tour.js [--write] [FILE]
 import { execFile, spawn } from 'node:child_process';
@@ -22,10 +22,10 @@ const SHOWN = {
 };
 const KEY = /tk_live_[0-9a-f]{64}/g;
 const WIDTH = 116;
-/** Ends the output of one fence. */
+/** Marks the end of a fence's output. */
 const END = '\x1e';
 
-/** The fences of the tour, each with the place of its text. */
+/** The tour's fences, with the positions of their text. */
 function fencesOf(page) {
   const [from, to] = [page.indexOf('\n## Try it'), page.indexOf('\n## The command line')];
   return [...page.matchAll(FENCE)]
@@ -39,10 +39,10 @@ function fencesOf(page) {
     }));
 }
 
-/** The service on data of its own, whatever `.env` says; `use` gets what it printed, and its environment. */
+/** Runs the service with its own data, whatever `.env` says. `use` gets its output and environment. */
 async function withService(use) {
   const folder = mkdtempSync(join(tmpdir(), 'tutoring-readme-'));
-  // Root's PostgreSQL runs as another account, which has to enter the folder.
+  // As root, PostgreSQL runs as another account, which must be able to enter the folder.
   chmodSync(folder, 0o755);
   writeFileSync(join(folder, '.curlrc'), 'no-progress-meter\n');
   const settings = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^([A-Z0-9_]+)=/gm);
@@ -72,20 +72,20 @@ async function withService(use) {
   }
 }
 
-/** What each fence of commands prints, typed one after the other into one shell. */
+/** The output of each fence of commands. They run one after another in the same shell. */
 async function outputsOf(commands, banner, env) {
   const [base] = /http:\S+/.exec(banner);
   const [key] = banner.match(KEY);
   const [, portal] = /Portal +(\S+)/.exec(banner);
   const [, password] = /^ {4}\S+@\S+ {3}(\S+)$/m.exec(banner);
   const typed = commands.map((text) => {
-    // What the first fence prints is the banner; the curl line that it proposes is typed too.
+    // The first fence prints the banner. Also runs the curl command that the banner suggests.
     if (text.includes('npm start')) return `${/^ *curl .*$/m.exec(banner)[0]} -w '\\n'\n`;
     return text.replaceAll(SHOWN.base, base).replaceAll(SHOWN.key, key);
   });
   const script = typed.map((text) => `${text}printf '\\036'\n`).join('');
   const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${script}`], { cwd: root, env });
-  // Links in answers name the port as it was configured.
+  // Links in responses contain the configured port.
   const shown = (text) =>
     text
       .replaceAll('http://localhost:0/', `${base}/`)
@@ -98,13 +98,13 @@ async function outputsOf(commands, banner, env) {
   return { banner: shown(banner), outputs: stdout.split(END).map(shown) };
 }
 
-/** As the README shows it: JSON in few lines, of a list the first row, of what is long the beginning. */
+/** Formats output for the README: JSON in few lines, only the first row of a list, only the start of long text. */
 function render(output) {
   const lines = output.replace(/^\n+|\s+$/g, '').split('\n');
   return `${lines.map((line) => (/^[[{]/.test(line) ? layout(elided(JSON.parse(line))) : withoutTokens(line))).join('\n')}\n`;
 }
 
-/** Ids and secrets are there for programs. */
+/** Removes ids and secrets, which only programs need. */
 function withoutTokens(text) {
   return text.replace(/[\w-]{24,}/g, (token) => `${token.slice(0, 8)}…`);
 }
@@ -121,7 +121,7 @@ function elided(value) {
   return Object.fromEntries(Object.entries(cut).map(([name, it]) => [name, elided(it)]));
 }
 
-/** JSON in as few lines as fit, each record of a list on lines of its own; `column` is where it begins. */
+/** Formats JSON in as few lines as possible; each record of a list gets its own. `column` is where the text starts. */
 function layout(value, column = 0) {
   const compact = JSON.stringify(value).replaceAll('"…"', '…');
   if (column + compact.length <= WIDTH || value === null || typeof value !== 'object') return compact;
@@ -138,13 +138,13 @@ function layout(value, column = 0) {
     if (index > 0) text += wraps ? `,\n${' '.repeat(column + 1)}` : ',';
     if (wraps) room = WIDTH - column - 1;
     text += item;
-    // What follows a record of several lines begins on a line of its own.
+    // Starts a new line after a record that takes several lines.
     room = item === first ? room - item.length - 1 : 0;
   }
   return text + (isArray ? ']' : '}');
 }
 
-/** What has to be equal: not ids, times, secrets and join codes; of an example, not the values of its rows either. */
+/** What must be equal: everything except ids, times, secrets and join codes and, in examples, the rows' values. */
 function essence({ language, example }, text) {
   if (example && language === 'text') return text.split('\n')[0].replaceAll(/\s+/g, ' ');
   const same = text

@@ -1,5 +1,5 @@
-// The command line, built first where that is needed: what `npm start` and `npm run cli` call. In this same process, so
-// that a signal reaches the one who has to stop things in order.
+// `npm start` and `npm run cli` call this. Builds the command line if needed and runs it in this same process, so that
+// signals reach the code that stops things in order.
 import { buildIfStale } from './build-if-stale.js';
 
 await buildIfStale();

@@ -1,4 +1,4 @@
-// Mutation tests: `npm run test:mutation` for every room, `npm run test:mutation -- libs/jobs` for some.
+// Mutation tests: `npm run test:mutation` for all rooms, `npm run test:mutation -- libs/jobs` for some of them.
 import { Stryker } from '@stryker-mutator/core';
 import { ROOMS } from '../test/mutation/rooms.ts';
 
