@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Organizations, logins, memberships and API keys: who may ask, and on whose behalf. */
+/** Organizations, logins, memberships and API keys. */
 export class Accounts1763600000001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tutors, families, classrooms and groups. References within an organization carry the organization in the key. */
+/** Tutors, families, classrooms and groups. Foreign keys within an organization include its id. */
 export class People1763600000002 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

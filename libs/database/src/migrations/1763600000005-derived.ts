@@ -1,13 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Functions that run with the owner's eyes: they keep what is derived across organizations. The word in the search path
- * (no schema has that name) opens the owner's upkeep policies, see row security; the application's role has no such
- * policy, whatever it sets. Not a setting of our own: only a superuser may attach one to a function.
+ * Attributes of functions that run with the owner's rights, to maintain derived data across organizations. The word
+ * `maintenance` in the search path (no schema has that name) opens the owner's policies: see RowSecurity1763600000006.
+ * The application's role has no such policy, whatever it sets. A custom setting would not do, because only a superuser
+ * may attach one to a function.
  */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** Nobody calls these: triggers need no right to run, but whoever could hang one on a table of his own would. */
+/** Nobody may call these. Triggers need no right to run, but with that right one could attach them to other tables. */
 const FUNCTIONS = [
   'lock_people', 'only_organization_of', 'derive_homework_organization', 'stamp_feedback_organization',
   'keep_organization', 'derive_group_organization', 'derive_enrolment', 'count_session_students',
@@ -16,12 +17,12 @@ const FUNCTIONS = [
 ]; // prettier-ignore
 
 /**
- * What the database derives by itself: the organization of homework, feedback and groups, who sees which results and
- * conversations, and the enrolment of parents. Kept by triggers, so that every writer (API, import, console) agrees.
+ * What the database derives: the organization of homework, feedback and groups, who sees which results and
+ * conversations, and the enrolment of parents. Triggers maintain it, so that all writers (API, import, console) agree.
  *
- * Triggers that depend on each other's rows first lock what both concern, in id order: people (users rows), then
- * conversations; for enrolment the parents. Under READ COMMITTED the later of two concurrent writers then sees what the
- * earlier one committed, and no derived row is missed. A trigger that has nothing to derive locks nothing.
+ * Triggers that depend on each other's rows first lock the rows that concern both, in id order: people (rows of users),
+ * then conversations; for enrolment, parents. Under READ COMMITTED, the later of two concurrent writers then sees what
+ * the earlier one committed, so no derived row is missed. A trigger that has nothing to derive locks nothing.
  */
 export class Derived1763600000005 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -327,7 +328,7 @@ export class Derived1763600000005 implements MigrationInterface {
   }
 }
 
-/** Calls `derive` once per statement, with its rows as they were (`before`) and as they are now (`after`). */
+/** Calls `derive` once per statement, with its old rows (`before`) and its new rows (`after`). */
 function onBeforeAndAfter(table: string, derive: string, events: ('INSERT' | 'UPDATE' | 'DELETE')[]): string {
   const rows = {
     INSERT: 'NEW TABLE AS after',
@@ -341,7 +342,7 @@ function onBeforeAndAfter(table: string, derive: string, events: ('INSERT' | 'UP
   return triggers.join('\n');
 }
 
-/** Calls `derive` once per statement, with the rows it touched as `changed`; after an update once for each side. */
+/** Calls `derive` once per statement, with its rows as `changed`. After an update: once for old rows, once for new. */
 function onChanged(table: string, derive: string): string {
   return `
     CREATE TRIGGER ${derive}_on_insert AFTER INSERT ON ${table}

@@ -2,24 +2,24 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** Inside those functions, and where the owner asks for it by name: a dump, a correction by hand. */
+/** True inside those functions, and if the owner turns it on for a dump or a manual correction. */
 const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
   OR current_setting('app.maintenance', true) = 'on'`;
 const MINE = `organization_id = current_organization_id()`;
 
-/** Tables whose rows carry their organization, never null. */
+/** Tables whose organization column is never null. */
 const OWNED = [
   'members', 'subjects', 'tutor_profiles', 'tutor_subjects', 'tutor_students', 'parents', 'parent_students', 'classrooms',
   'classroom_members', 'sessions', 'session_participants', 'adjustments', 'invoices', 'invoice_lines', 'payments',
   'mileage_trips', 'expense_claims', 'session_students', 'organization_results', 'organization_conversations', 'api_keys',
 ]; // prettier-ignore
 
-/** Tables whose organization is derived and may stay unknown: such a row can be written, and is seen by nobody. */
+/** Tables whose organization is derived and may stay null. Such rows can be written, but nobody sees them. */
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
 /**
- * Tables without an organization of their own: a row is seen (`using`) through a table that has one. A row may be added
- * (`check`) to what this organization sees or nobody does yet, a result for one of its own members.
+ * Tables without an organization column. A row is visible (`using`) through a table that has one. A row may be added
+ * (`check`) to a record that this organization sees or nobody sees yet, and a result for one of its own members.
  */
 const SEEN_THROUGH: Record<string, { using: string; check: string }> = {
   results: {
@@ -32,7 +32,7 @@ const SEEN_THROUGH: Record<string, { using: string; check: string }> = {
   conversations: { using: seenConversation('conversations.id'), check: 'current_organization_id() IS NOT NULL' },
   conversation_participants: throughConversation('conversation_participants.conversation_id'),
   messages: throughConversation('messages.conversation_id'),
-  // A login is seen by organizations that the person belongs to, as member, parent or reviewer; anybody may add one.
+  // A login is visible to the person's organizations, as member, parent or reviewer. Any organization may add one.
   users: {
     using: ['members', 'parents']
       .map(
@@ -62,9 +62,9 @@ function seenConversation(id: string): string {
 }
 
 /**
- * The second lock: whatever a query forgets, the application's role sees the rows of the organization that the
- * transaction named and no others. FORCEd, so that the owner is held by it as well; the policy that lets the functions
- * of the schema see everything is the owner's alone, and the application's role has none.
+ * The second safeguard: even if a query forgets its condition, the application's role sees only rows of the
+ * organization that the transaction names. FORCE makes this apply to the owner, too. Only the owner has the policy that
+ * lets the schema's functions see everything.
  */
 export class RowSecurity1763600000006 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -97,8 +97,8 @@ export class RowSecurity1763600000006 implements MigrationInterface {
       END $$;
     `);
     Object.assign(policies, SEEN_THROUGH);
-    // PostgreSQL tries policies in the reverse order of their names: for the functions "upkeep" answers first, and
-    // what "tenant" would have to look up is not looked up.
+    // PostgreSQL evaluates policies in reverse order of their names. For the functions, "upkeep" comes first and saves
+    // the lookups of "tenant".
     for (const [table, { using, check }] of Object.entries(policies)) {
       await runner.query(/* sql */ `
         ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;

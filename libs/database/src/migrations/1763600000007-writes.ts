@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
   OR current_setting('app.maintenance', true) = 'on'`;
 const MINE = `organization_id = current_organization_id()`;
 
-/** What writes lean on: idempotency keys, the audit log, invites, the outbox, rebuild hooks. */
+/** What writes depend on: idempotency keys, the audit log, invites, the outbox, build hooks. */
 export class Writes1763600000007 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
   OR current_setting('app.maintenance', true) = 'on'`;
 const MINE = `organization_id = current_organization_id()`;
 
 /**
- * Tables whose rows are counted, and the SQL expression that names a row's list; null counts nowhere. The counter is
- * called <table>:<list>.
+ * Tables whose rows are counted, each with the SQL expression for a row's list. Rows whose list is null do not count.
+ * Counters are named `<table>:<list>`.
  */
 const COUNTED = {
   members: `role`,
@@ -16,7 +16,7 @@ const COUNTED = {
   parents: `CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled' END`,
 };
 
-/** What the counters have to be. */
+/** The correct values of the counters. */
 const ACTUAL = Object.entries(COUNTED)
   .map(
     ([table, list]) => `SELECT organization_id, '${table}:' || ${list} AS list, count(*) AS n
@@ -25,11 +25,11 @@ const ACTUAL = Object.entries(COUNTED)
   .join('\n UNION ALL ');
 
 /**
- * How many rows a list has, without counting them: exact in every snapshot, since the counters change in the transaction
- * of the rows.
+ * The number of rows in each list, without counting them. Exact in every snapshot, because counters change in the same
+ * transaction as the rows.
  *
- * A counter is the sum of a few rows. A writer adds to one that no other transaction has locked, or inserts a new one, so
- * no writer waits for another: there are as many rows as there were ever writers at the same time.
+ * A counter is the sum of a few rows. A writer updates a row that no other transaction has locked or inserts a new one,
+ * so writers never wait for each other. The number of rows is the highest number of concurrent writers so far.
  */
 export class ListCounts1763600000008 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -108,7 +108,7 @@ export class ListCounts1763600000008 implements MigrationInterface {
         CREATE TRIGGER count_on_truncate AFTER TRUNCATE ON ${table} ${call};
       `);
     }
-    // The triggers hold up writers until this transaction ends, so what is counted here is all there is.
+    // Creating the triggers has locked out writers until this transaction ends, so this counts every row.
     await runner.query(`
       SET LOCAL app.maintenance = 'on';
       INSERT INTO list_counts (organization_id, list, delta) ${ACTUAL};

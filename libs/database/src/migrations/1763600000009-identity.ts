@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** Whether a trigger serves a statement of the application, rather than one of the owner's functions or a superuser's. */
+/** Whether a trigger runs for a statement of the application, not for the owner's functions or a superuser. */
 const BY_APPLICATION = `row_security_active(TG_RELID)
           AND current_user <> (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID)`;
 
@@ -14,7 +14,7 @@ const ACCEPTED_HERE = ['members', 'parents']
   )
   .join(' OR ');
 
-/** Of what an organization says itself, its own homework; of another one's, only where both have accepted it. */
+/** An organization's own homework counts; another one's counts only where both people have accepted that one. */
 const ACCEPTED_PAIR = `AND (organization_id = current_organization_id() OR NOT EXISTS (
                 SELECT FROM unnest(ARRAY[tutor_id, student_id]) AS person WHERE NOT EXISTS (SELECT FROM members m
                   WHERE m.organization_id = tutor_students.organization_id AND m.user_id = person
@@ -29,18 +29,18 @@ const TRIGGERS = [
   'keep_acceptance', 'guard_acceptance', 'guard_address', 'forget_address', 'hide_unaccepted_results', 'follow_consent',
 ]; // prettier-ignore
 
-/** What the application calls, itself or through a policy or trigger of its own statements. */
+/** Functions that the application calls, itself or through policies and triggers of its statements. */
 const DOORS = [
   'tied_elsewhere', 'hold_ties_elsewhere', 'invite_by_hash', 'identity_of', 'set_first_password', 'take_login',
   'accept_ties', 'approve_member',
 ]; // prettier-ignore
 
 /**
- * Identity: a login is its address, and shows itself to an organization only once its person has accepted there.
+ * Identity: an address identifies a login. An organization sees the login only after its person has accepted.
  *
- * The database holds the rules, so that no writer can forget them: an address that changes takes the verification, the
- * password and the open invites of its login with it; an organization changes a login, or ties one to itself as accepted,
- * only while no other organization has a tie to it. What goes beyond that goes through the functions below.
+ * The database enforces the rules, so that no writer can forget them. Changing an address removes the login's
+ * verification, password and open invites. An organization may change a login, or link one to itself as accepted, only
+ * while no other organization is linked to it. Everything else goes through the functions below.
  */
 export class Identity1763600000009 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -142,7 +142,7 @@ export class Identity1763600000009 implements MigrationInterface {
   }
 }
 
-/** Who is tied to whom, and what follows for the address of a login. */
+/** Links between logins and organizations, and their consequences for a login's address. */
 const ties = /* sql */ `
       -- Any tie counts, pending and archived ones too: what an organization was told of a login must stay true.
       CREATE FUNCTION tied_elsewhere(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_MAINTENANCE} AS $$
@@ -180,7 +180,7 @@ const ties = /* sql */ `
         WHEN (OLD.email_normalized IS DISTINCT FROM NEW.email_normalized) EXECUTE FUNCTION forget_address();
     `;
 
-/** What acceptance is, who may write it, and what an organization sees by it. */
+/** What acceptance means, who may write it, and what it lets an organization see. */
 const consent = /* sql */ `
       CREATE FUNCTION keep_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -264,7 +264,7 @@ const consent = /* sql */ `
         .join('')}
     `;
 
-/** What joining and signing in need across organizations. Each does one thing, and keeps its rule itself. */
+/** Functions for joining and signing in across organizations. Each does one thing and enforces its own rule. */
 const doors = /* sql */ `
       -- Where an invite belongs; whoever asks knows its secret.
       CREATE FUNCTION invite_by_hash(hash bytea) RETURNS TABLE (id uuid, organization_id uuid)
@@ -353,7 +353,7 @@ const doors = /* sql */ `
       END $$;
     `;
 
-/** @param ofRelation what else a relation between tutor and student must meet to say whose their homework is */
+/** @param ofRelation an additional condition for the relation between tutor and student that determines ownership */
 function homeworkOf(ofRelation: string): string {
   return /* sql */ `
       CREATE OR REPLACE FUNCTION derive_homework_organization() RETURNS trigger LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$

@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** A code of libs/jobs/src/problems.ts: nothing that a server or a library said. */
+/** A code from libs/jobs/src/problems.ts, never text from a server or a library. */
 const CODE = `'^[a-z][a-z0-9_]{0,63}$'`;
 
 /**
- * Functions that serve all organizations bound what their caller asks for; what is stored of a failure is a code; a build
- * hook has no credentials in its address. Who may run which function is in grants.ts.
+ * Functions that serve all organizations limit what callers may ask for. Failures are stored as codes. Build hook URLs
+ * contain no credentials. grants.ts lists who may run which function.
  */
 export class Roles1763600000010 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -88,7 +88,7 @@ export class Roles1763600000010 implements MigrationInterface {
       UPDATE suppressions SET reason = coalesce('smtp_' || substring(reason FROM '\\m5\\d\\d\\M'), 'unknown');
       SELECT set_config('app.maintenance', 'off', true);
     `);
-    // Apart: a table whose rows were just changed in the same statement cannot be altered.
+    // A separate query, because a table cannot be altered in the query that has just changed its rows.
     await runner.query(/* sql */ `
       ALTER TABLE outbox ADD CONSTRAINT outbox_last_error_code CHECK (last_error ~ ${CODE});
       ALTER TABLE suppressions ADD CONSTRAINT suppressions_reason_code CHECK (reason ~ ${CODE});
@@ -99,7 +99,7 @@ export class Roles1763600000010 implements MigrationInterface {
     `);
   }
 
-  /** The bounds stay: the build before keeps within them. */
+  /** Keeps the limits, because the previous version stays within them. */
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `
       DROP INDEX outbox_mails;

@@ -4,11 +4,11 @@ interface Index {
   table: string;
   columns: string;
   where?: string;
-  /** What other filters of the list read, so that a page of any combination is found on the index alone. */
+  /** Columns that the list's other filters read, so that the index alone answers any combination. */
   include: string;
 }
 
-/** By name. They exist already, without what they include. */
+/** Indexes by name. They already exist, without the included columns. */
 const INDEXES: Record<string, Index> = {
   homework_type_keyset: {
     table: 'homework',
@@ -84,8 +84,8 @@ const INDEXES: Record<string, Index> = {
 };
 
 /**
- * A deep page skips its rows on an index without reading the table, whatever the filters: 0.3 instead of 0.8 s for
- * 250,000 rows of homework with two filters.
+ * With any filters, deep pages skip rows on an index without reading the table: 0.3 instead of 0.8 s for 250,000 rows
+ * of homework with two filters.
  */
 export class ListIndexes1763600000011 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

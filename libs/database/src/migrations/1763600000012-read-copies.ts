@@ -1,22 +1,22 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** What a page shows of a result, and the rows that say who sees it lacked. */
+/** Columns of results that pages show and that organization_results lacked. */
 const RESULT_COLUMNS = ['grade', 'vce_exam_id', 'curriculum_level_id', 'homework_assignment_id', 'started_at'];
-/** What a page shows of a conversation, besides its participants. */
+/** Columns of conversations that pages show, besides the participants. */
 const CONVERSATION_COLUMNS = ['type', 'classroom_id', 'title', 'last_message_at', 'created_at', 'updated_at'];
 
 const ACTIVE_PARTICIPANTS = `(SELECT coalesce(json_agg(p), '[]') FROM (SELECT a.user_id, a.role
           FROM conversation_participants a WHERE a.conversation_id = c.id AND a.left_at IS NULL ORDER BY a.joined_at, a.id) p)`;
 
-/** The organizations in which a login has accepted, as member or parent. @param id SQL of the login's id, with its alias */
+/** The organizations that a login has accepted, as member or parent. @param id SQL for the login's id, with alias */
 const acceptedBy = (id: string) => `ARRAY(
           SELECT organization_id FROM members WHERE user_id = ${id} AND accepted_at IS NOT NULL
           UNION SELECT organization_id FROM parents WHERE user_id = ${id} AND accepted_at IS NOT NULL ORDER BY 1)`;
 
-/** The scalar subquery is evaluated once for each statement; a bare call would be, once for each row. */
+/** The scalar subquery is evaluated once per statement. A bare call would be evaluated once per row. */
 const SEEN = `(SELECT current_organization_id()) = ANY (seen_by)`;
 const SEEN_THROUGH_TIES = ['members', 'parents']
   .map(
@@ -25,7 +25,7 @@ const SEEN_THROUGH_TIES = ['members', 'parents']
   )
   .join(' OR ');
 
-/** The organizations that see the conversations of `ids`; as before, each part looks up what the one before it found. */
+/** The organizations that see the conversations of `ids`. Each part looks up what the previous part found. */
 const SEEN_CONVERSATIONS = `SELECT DISTINCT m.organization_id, c.id
           FROM (SELECT id FROM conversations WHERE id = ANY (ids) OFFSET 0) c,
             LATERAL (SELECT user_id FROM conversation_participants
@@ -34,9 +34,9 @@ const SEEN_CONVERSATIONS = `SELECT DISTINCT m.organization_id, c.id
               WHERE user_id = p.user_id AND status = 'accepted' OFFSET 0) m`;
 
 /**
- * Row-level security looked into other tables for each row of users, results and conversations, 1.3 to 1.8 times the time
- * of a page. A login now carries the organizations that see it, and what a page shows of a result or conversation is copied
- * into the row that says who sees it.
+ * For each row of users, results and conversations, row-level security looked into other tables, which made pages take
+ * 1.3 to 1.8 times as long. Logins now list the organizations that see them. The columns that pages show of results and
+ * conversations are copied into the rows that determine their visibility.
  */
 export class ReadCopies1763600000012 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

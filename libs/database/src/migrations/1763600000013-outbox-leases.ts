@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** A lease is short, so that a killed worker's messages go out soon, and is renewed while the worker lives. */
+/** Leases are short, so that a killed worker's messages go out soon. A running worker renews them. */
 export class OutboxLeases1763600000013 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** Values that the interface knows and the tables did not take. */
+/** Values in the contract that the tables did not accept. */
 const STATUSES = {
   sessions: { before: ['scheduled', 'completed', 'cancelled'], added: ['pending'] },
   payments: { before: ['pending', 'succeeded', 'failed', 'refunded'], added: ['disputed', 'canceled'] },
@@ -11,8 +11,8 @@ const STATUSES = {
 };
 
 /**
- * The list of tutors is all staff, with a profile or without. Whether a member's profile is published stands on the member
- * too, so that each of its filters is a walk of one keyset index.
+ * The list of tutors includes all staff, with or without a profile. Members have a copy of whether their profile is
+ * published, so that one keyset index serves each of the list's filters.
  */
 export class Contract1763600000014 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -59,7 +59,7 @@ export class Contract1763600000014 implements MigrationInterface {
       DROP INDEX members_staff_keyset;
     `);
     for (const [table, { before }] of Object.entries(STATUSES)) {
-      // Rows that have one of the added values stay.
+      // Keeps rows that have one of the added values.
       await runner.query(`${statusCheck(table, before)} NOT VALID`);
     }
   }

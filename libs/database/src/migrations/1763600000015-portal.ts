@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
   OR current_setting('app.maintenance', true) = 'on'`;
@@ -14,7 +14,7 @@ const FUNCTIONS = [
   'use_passkey',
 ]; // prettier-ignore
 
-/** A session ends when it was not used for so long, and so long after the sign-in in any case. */
+/** Sessions end after this time without use, and in any case after `LIFETIME`. */
 const IDLE = `interval '3 days'`;
 const LIFETIME = `interval '30 days'`;
 
@@ -22,8 +22,8 @@ const ALIVE = `s.last_seen_at > now() - ${IDLE} AND s.created_at > now() - ${LIF
           AND s.created_at >= coalesce((SELECT c.sessions_valid_from FROM credentials c WHERE c.user_id = s.user_id), s.created_at)`;
 
 /**
- * Signing in to the portal. These tables belong to people, not to organizations: no process has a right to them, and each
- * function opens only what belongs to the secret that it is called with.
+ * Signing in to the portal. These tables belong to people, not to organizations. No process has rights on them, and
+ * each function gives access only to what belongs to its caller's secret.
  */
 export class Portal1763600000015 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -256,7 +256,7 @@ const passwords = /* sql */ `
       END $$;
 `;
 
-/** Passkeys: whoever is signed in manages their own; signing in looks one up by what the browser says it has. */
+/** Passkeys: people manage their own while signed in. Sign-in finds a passkey by the id that the browser sends. */
 const passkeys = /* sql */ `
       CREATE FUNCTION add_passkey(secret bytea, passkey uuid, credential bytea, key bytea, counter bigint, kinds text[],
         called text) RETURNS boolean LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$
@@ -304,8 +304,7 @@ const passkeys = /* sql */ `
 `;
 
 /**
- * As in Identity1763600000009, with what else has to go: the passkeys of whoever used the login before its address was
- * proven.
+ * As in Identity1763600000009, but also removes the passkeys of whoever used the login before its address was verified.
  */
 function takeLogin(more: string): string {
   const waiting = ['members', 'parents'].map(
@@ -334,7 +333,7 @@ function takeLogin(more: string): string {
       END $$;`;
 }
 
-/** As in Identity1763600000009, likewise. */
+/** As in Identity1763600000009, with the same addition. */
 function forgetAddress(more: string): string {
   return /* sql */ `
       CREATE OR REPLACE FUNCTION forget_address() RETURNS trigger LANGUAGE plpgsql ${AS_MAINTENANCE} AS $$

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { secureTable } from './secure-table.v1.js';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** People make, replace and revoke API keys in the portal, and are mailed about it. */
+/** People create, replace and revoke API keys in the portal and get mails about it. */
 export class Keys1763600000016 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { secureTable } from './secure-table.v1.js';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 const MINE = `organization_id = current_organization_id()`;
 
-/** What an organization sees of its own keys, mails and build hook: the request log, held back addresses, a second secret. */
+/** What organizations see of their keys, mails and build hook: request log, suppressed addresses, a second secret. */
 export class Activity1763600000018 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
 const PASSKEY = 'passkey uuid, credential bytea, key bytea, counter bigint, kinds text[], called text';
 const ADDED = ['is_used', 'store_passkey', 'set_first_passkey', 'take_login_with_passkey'];
 
 /**
- * People may accept an invite with a passkey instead of a password. A login that only a passkey opens has no password, so
- * that the absence of one says no longer that nobody uses the login.
+ * People may accept an invite with a passkey instead of a password. A login may therefore be in use without having a
+ * password.
  */
 export class PasskeysAtJoining1763600000019 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -92,7 +92,7 @@ export class PasskeysAtJoining1763600000019 implements MigrationInterface {
   }
 }
 
-/** A login by its address or its id; held, neither changes until the transaction ends. */
+/** Finds a login by address or id. If `held`, neither changes until the transaction ends. */
 function identityOf(column: string, value: string): string {
   return /* sql */ `
       CREATE FUNCTION identity_of(address text, login uuid, hold boolean) RETURNS TABLE (id uuid, email text,
@@ -109,7 +109,7 @@ function identityOf(column: string, value: string): string {
       END $$;`;
 }
 
-/** For a login that nobody has proven or used yet, and that no other organization knows of. */
+/** For logins that nobody has verified or used yet and that no other organization knows. */
 function setFirstPassword(more: string): string {
   return /* sql */ `
       CREATE OR REPLACE FUNCTION set_first_password(login uuid, hash text) RETURNS boolean
@@ -123,7 +123,7 @@ function setFirstPassword(more: string): string {
       END $$;`;
 }
 
-/** Not the last thing that opens the login. Of two at once the later one sees what the earlier did. */
+/** Never removes a login's last credential. The later of two concurrent calls sees what the earlier one did. */
 function removePasskey(more: string): string {
   return /* sql */ `
       CREATE OR REPLACE FUNCTION remove_passkey(secret bytea, passkey uuid) RETURNS boolean

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
-/** A mail's row says to which address it goes and when its link ends, so that the claim decides whether it is still sent. */
+/** A mail's row has its address and its link's expiry, so that the claim can decide whether to send it. */
 export class ClaimsThatDecide1763600000020 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(/* sql */ `

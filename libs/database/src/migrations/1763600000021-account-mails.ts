@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
 const ADDED = ['has_passkeys', 'mail_credential_notice', 'membership_offers', 'decline_ties'];
 const REPLACED = ['mail_password_link', 'password_link', 'use_password_link'];
 
 /**
- * Mails about a person's own account: another confirmation of the address, and notices of changed passwords and passkeys.
- * What organizations offer to a person who has proven the address, and their answer to it.
+ * Mails about a person's own account: new links to verify the address, and notices of changed passwords and passkeys.
+ * Also the organizations' offers to a person who has verified the address, and the person's answers.
  */
 export class AccountMails1763600000021 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -151,7 +151,7 @@ export class AccountMails1763600000021 implements MigrationInterface {
   }
 }
 
-/** A link for the login of an address, and the mail that carries it. Nothing where there is no such login. */
+/** Creates a link for the login with an address, and the mail that contains it. Without such a login, does nothing. */
 function mailPasswordLink(parameter: string, condition: string, kind: string): string {
   return /* sql */ `
       CREATE FUNCTION mail_password_link(address text, secret bytea, life interval, mail uuid, content bytea${parameter})
@@ -168,7 +168,7 @@ function mailPasswordLink(parameter: string, condition: string, kind: string): s
       END $$;`;
 }
 
-/** As in Portal1763600000015, with what becomes of requests that wait for approval. */
+/** As in Portal1763600000015, but also handles requests that wait for approval. */
 function takeLogin(requests: string): string {
   const waiting = ['members', 'parents'].map(
     (table) => `

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** As in the migrations before: the rights of the owner, see row security. */
+/** The rights of the owner, as in earlier migrations: see Derived1763600000005. */
 const AS_MAINTENANCE = `SECURITY DEFINER SET search_path = public, maintenance, pg_temp`;
 
 /**
- * A session ends with what opened the login when it began, whoever changes that, and at whatever moment. Until now ends were
- * compared by time: a login without a password had none, and a sign-in under way outlived the password that it had shown.
+ * A session ends when the credential that opened it changes, whoever changes it and at whatever moment. Before, times
+ * were compared: a login without a password had none, and a sign-in in progress outlived the password it had used.
  */
 export class EndOfSessions1763600000024 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

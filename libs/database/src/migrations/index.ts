@@ -23,7 +23,7 @@ import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
 import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link-requests.js';
 import { CheaperRequestLog1763600000026 } from './1763600000026-cheaper-request-log.js';
 
-/** Every migration, in order. Listed by hand: a file that is not here does not run, one that is here is never edited. */
+/** All migrations, in order. A file that is not listed does not run. A listed file must never be edited. */
 export const migrations = [
   Accounts1763600000001,
   People1763600000002,

@@ -2,17 +2,17 @@ import type { QueryRunner } from 'typeorm';
 
 const MINE = 'organization_id = current_organization_id()';
 
-/** Inside the owner's functions, and where the owner asks for it by name. */
+/** True inside the owner's functions, and if the owner turns it on. */
 const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
   OR current_setting('app.maintenance', true) = 'on'`;
 
 /**
- * Secures a new table: a transaction sees and writes the rows of the organization that it named, and none when it named
- * none. Call it in the migration that creates the table.
+ * Secures a new table: transactions see and write only rows of the organization that they name, and no rows if they
+ * name none. Call it in the migration that creates the table.
  *
  * Frozen: merged migrations call it. For other rules, write secure-table.v2.ts.
  *
- * @param rule SQL of the rows in question, where that is not "those of the organization"
+ * @param rule SQL condition for the rows; by default, that they belong to the organization
  */
 export async function secureTable(runner: QueryRunner, table: string, rule = MINE): Promise<void> {
   await runner.query(/* sql */ `
