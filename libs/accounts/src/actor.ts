@@ -1,4 +1,4 @@
-/** Who makes a change, in which request: a person in the portal, an API key, or neither (worker and operator). */
+/** Who makes a change, and in which request: a person in the portal, an API key, or neither (worker and operator). */
 export interface Actor {
   userId: string | null;
   apiKeyId?: string | null;

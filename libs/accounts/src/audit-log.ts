@@ -4,10 +4,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Actor } from './actor.js';
 
-/** Ids and codes of the records concerned. Never names, addresses or texts. */
+/** Ids and codes of the affected records. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
 
-/** How the operation ended, unless it just succeeded. */
+/** How the operation ended, unless it simply succeeded. */
 export interface AuditOutcome {
   status?: number;
   result?: string;
@@ -21,7 +21,7 @@ export class AuditLog {
   /**
    * Adds a row inside the ambient transaction, so that it commits with the change.
    *
-   * @param operation method and route template of an API request, else what was done
+   * @param operation method and route template of an API request, or else what was done
    */
   async add(
     organizationId: string,

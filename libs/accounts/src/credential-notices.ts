@@ -5,7 +5,7 @@ import { Env, Vault } from '@app/config';
 import { type CredentialEmailKind, sealEmail } from '@app/jobs';
 import { ownSender } from './own-sender.js';
 
-/** Notifies people that a password or passkey of their account has changed, with a way back in if it wasn't them. */
+/** Notifies people that their account's password or passkeys have changed, with a way back in if it wasn't them. */
 @Injectable()
 export class CredentialNotices {
   constructor(
@@ -13,7 +13,7 @@ export class CredentialNotices {
     private readonly vault: Vault,
   ) {}
 
-  /** The part of the changing statement that queues the mail, so that both happen or neither does. */
+  /** SQL that queues the mail within the statement that makes the change, so that both happen or neither does. */
   mail(kind: CredentialEmailKind, loginId: Sql | string): Sql {
     if (this.env.get('SMTP_URL') === null) return sql`NULL`;
     const link = { url: `${this.env.portalUrl}/forgot-password` };

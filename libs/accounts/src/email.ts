@@ -2,31 +2,31 @@ import { normalizeEmail } from '@app/database';
 
 /**
  * The form of an email address: one @, a local part of 1 to 64 characters without whitespace, control characters or
- * separators of header lists, and a domain of at least two labels (RFC 5321). The last one is not a number, or the
- * domain could be an IP address.
+ * separators of header lists, and a domain of at least two labels (RFC 5321). The last label is not a number, which
+ * rules out IP addresses.
  */
 const ADDRESS =
   /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?!\p{N}+$)[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 /** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;
-/** The Kelvin sign. Its lower case is the letter k, which would make it another address. */
+/** The Kelvin sign. Its lower case is the letter k, so the address would become another one. */
 const KELVIN = '\u212a';
 /** The reserved domain of addresses that can never receive mail (RFC 2606). */
 const NOWHERE = '.invalid';
 
-/** Whether the text, once trimmed, is an address that an account or an invite can have. */
+/** Whether the text, once trimmed, can be the address of an account or invite. */
 export function isEmail(text: string): boolean {
   return isAddress(text) && !leadsNowhere(text);
 }
 
-/** Whether it has the form of an address; it may be the placeholder of an account without one. */
+/** Whether the text has the form of an address. Includes the placeholders of accounts without one. */
 export function isAddress(text: string): boolean {
   const address = text.trim();
   const fits = [address, normalizeEmail(address)].every((form) => Array.from(form).length <= LONGEST);
   return fits && ADDRESS.test(address) && !/^\.|\.\.|\.@/.test(address) && !address.includes(KELVIN);
 }
 
-/** The address of an account without one. */
+/** The placeholder address of an account that has no address. */
 export function placeholderOf(id: string): string {
   return `${id}@placeholder${NOWHERE}`;
 }

@@ -21,7 +21,7 @@ export type WantedInvite = Required<
 /** A new invite, with its link or code to hand over. */
 export interface SentInvite {
   invite: MintedInvite;
-  /** null when only the code is handed over. */
+  /** null if the code alone is shared. */
   joinUrl: string | null;
   /** Whether a mail was queued. */
   emailed: boolean;
@@ -30,7 +30,7 @@ export interface SentInvite {
 /** The result of a request to send an invite again. */
 export type ResentInvite =
   | { status: 'absent' }
-  /** The address was mailed a moment ago or refuses mail, or the day's allowance is used up. */
+  /** The address was mailed moments ago or rejects mail, or the day's allowance is used up. */
   | { status: 'not_now'; email: string }
   | ({ status: 'done' } & SentInvite);
 
@@ -64,7 +64,7 @@ export class Invitations {
   /**
    * Replaces an invite to one person, expired or not, with a new one. The old link stops working.
    *
-   * @param id of an invite that was neither accepted nor revoked
+   * @param id an invite that was neither accepted nor revoked
    */
   async resend(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
     const { organizationId } = provisioner;
@@ -99,7 +99,7 @@ export class Invitations {
     return { status: 'done', ...sent };
   }
 
-  /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to their person. */
+  /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */
   private async close(organizationId: string, id: string) {
     const [row] = await this.db.query<
       Pick<Tables['invites'], 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }

@@ -12,13 +12,13 @@ export function newCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join('');
 }
 
-/** A token as it is; a code regardless of case, whitespace and dashes. */
+/** Normalizes a code's case, whitespace and dashes. Returns a token unchanged. */
 export function readSecret(text: string): string {
   const code = text.replaceAll(/[\s\p{Dash_Punctuation}\p{Format}]/gu, '').toUpperCase();
   return CODE.test(code) ? code : text.trim();
 }
 
-/** Whether this can be a code, which is short enough to be guessed, as {@link readSecret} returns it. */
+/** Whether this, as returned by {@link readSecret}, can be a code, which is short enough to be guessed. */
 export function isCode(secret: string): boolean {
   return CODE.test(secret);
 }

@@ -68,7 +68,7 @@ export class Invites {
     }));
   }
 
-  /** Inside the ambient transaction. */
+  /** Stores prepared invites inside the ambient transaction. */
   async store(organizationId: string, minted: MintedInvite[]): Promise<void> {
     if (minted.length === 0) return;
     const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
@@ -90,14 +90,14 @@ export class Invites {
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
-  /** Runs {@link addStandingCodes} in its own transaction. Returns whether a code was created. */
+  /** Runs {@link addStandingCodes} in its own transaction. @returns whether a code was created */
   ensureStandingCodes(organizationId: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
   }
 
   /**
-   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY
-   * nothing is created: the worker, which has the key, does it later.
+   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY,
+   * does nothing: the worker, which has the key, creates them later.
    *
    * @returns whether one was created
    */

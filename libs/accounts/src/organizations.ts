@@ -20,7 +20,7 @@ export interface Organization extends Required<NewOrganization> {
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/** A request that violates the rules of accounts. The message is for whoever made it. */
+/** A request that violates the rules for accounts. The message is for the person who made it. */
 export class AccountError extends Error {}
 
 /** Organizations and their owners, managed by the operator. */
@@ -80,7 +80,7 @@ export class Organizations {
     const normalized = normalizeEmail(address);
     if (!isEmail(address)) throw new AccountError(`"${email}" is not an address that can receive mail`);
     return this.db.transaction({ organizationId }, async () => {
-      // Without a conflict target: row-level security would require the new row to be visible.
+      // Names no conflict target: with one, row-level security would require the new row to be visible.
       await this.db.query(sql`
         INSERT INTO users (id, email, email_normalized, first_name, last_name)
         VALUES (${uuidv7()}, ${address}, ${normalized}, ${address.split('@')[0]!.slice(0, 200)}, 'Owner')
@@ -106,7 +106,7 @@ export class Organizations {
 }
 
 function isTimeZone(name: string): boolean {
-  // Offsets are no names, and PostgreSQL reads `+05:30` as west of Greenwich.
+  // Offsets are not names, and PostgreSQL reads `+05:30` as west of Greenwich.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -11,7 +11,7 @@ import { ownSender } from './own-sender.js';
 import { hashOfToken, newToken } from './tokens.js';
 
 const HOUR = 3_600_000;
-/** Lifetimes of a link that somebody requested, one that confirms an address, and one from the operator (ms). */
+/** Lifetimes of links that people requested, links that confirm an address, and links from the operator (ms). */
 const ASKED_FOR = HOUR;
 const CONFIRMATION = 24 * HOUR;
 const HANDED_OUT = 7 * 24 * HOUR;
@@ -24,7 +24,7 @@ export interface LinkedLogin {
   passkeys: boolean;
 }
 
-/** What comes with a link: the current or a new password, or a passkey of the login that was just used. */
+/** What comes with a link: the current or a new password, or one of the login's passkeys that was just used. */
 export type LinkCredential = { password: string; replaces?: boolean } | UsedPasskey;
 
 /** Links for setting a password. They prove the address, because whoever has one reads its mail. */
@@ -79,8 +79,8 @@ export class PasswordLinks {
    * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
    *
    * @param hashing limits how many passwords are hashed at once
-   * @returns the login, or null when the link no longer works. `other_password`: nothing was done, because it is not the
-   *   password of a login that is in use but not proven, and nobody has agreed to replace that and the passkeys.
+   * @returns the login, or null if the link no longer works. `other_password`: nothing was done, because the login is
+   *   in use with another password but not proven, and nobody has agreed to replace that password and the passkeys.
    */
   async use(
     secret: string,

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Env } from './env.js';
 import { Vault } from './vault.js';
 
-/** Makes the one {@link Env} of the process, and the vault that its key opens, injectable everywhere. */
+/** Makes the process's {@link Env}, and the vault with its encryption key, injectable everywhere. */
 @Module({})
 export class ConfigModule {
   static forRoot(env: Env): DynamicModule {

@@ -14,7 +14,7 @@ import {
   url,
 } from './settings.js';
 
-/** All variables that the service reads. `.env.example` documents them; a test keeps the two equal. */
+/** All variables that the service reads. `.env.example` documents them; a test compares the two. */
 const settings = {
   NODE_ENV: oneOf('development', ['development', 'test', 'production']),
   HOST: text(null),
@@ -87,9 +87,9 @@ export class Env {
   }
 
   /**
-   * Checks at once that everything is set that a program cannot start without.
+   * Checks that all variables are set without which a program cannot start.
    *
-   * @throws EnvError with everything that is missing
+   * @throws EnvError that lists all missing variables
    */
   needFor(process: 'api' | 'worker' | 'portal'): void {
     const {
@@ -128,7 +128,7 @@ export class Env {
     return { api: null, worker, portal }[process] ?? this.need('DATABASE_URL');
   }
 
-  /** The database URLs of the processes, whose roles the owner grants their rights. */
+  /** The database URLs of the processes. The owner grants rights to the roles in them. */
   get processUrls(): { api: string; worker: string; portal: string } {
     return { api: this.urlOf('api'), worker: this.urlOf('worker'), portal: this.urlOf('portal') };
   }
@@ -166,7 +166,7 @@ export class Env {
   }
 }
 
-/** The remedy for a missing variable, where it is more than setting it. */
+/** Remedies for missing variables, if there is more to say than to set them. */
 const REMEDIES: Partial<Record<keyof Values, string>> = {
   DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which brings its own database',
   ENCRYPTION_KEY: 'make one with "openssl rand -hex 32" and give the same to every process',
@@ -185,15 +185,15 @@ export class EnvError extends Error {
 }
 
 /**
- * Adds the variables of `.env` in the working directory to the environment; every program calls it first. Existing
- * variables win, under either name (`NAME`, `NAME_FILE`).
+ * Adds the variables of `.env` in the working directory to the environment. Every program calls this first. Existing
+ * variables take precedence, under either name (`NAME`, `NAME_FILE`).
  *
- * @throws EnvError when the file exists but cannot be read
+ * @throws EnvError if the file exists but cannot be read
  */
 export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file = '.env'): void {
   let text: string;
   try {
-    // Some editors put a byte order mark in front, which would become part of the first name.
+    // Some editors add a byte order mark, which would become part of the first name.
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -210,8 +210,8 @@ export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file =
  * Reads the environment. An empty variable counts as unset; `NAME_FILE` names a file that holds the value (a mounted
  * secret). The only reader of `process.env`.
  *
- * @param overrides win over the environment: the command line's and the tests' own settings
- * @throws EnvError with every fault
+ * @param overrides settings of the command line and of tests, which take precedence over the environment
+ * @throws EnvError that lists all faults
  */
 export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.ProcessEnv = process.env): Env {
   const faults: string[] = [];

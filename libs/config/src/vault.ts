@@ -26,12 +26,12 @@ export class Vault {
     return encrypt(this.derive(purpose), text);
   }
 
-  /** @throws Error when it was sealed with another key, for another purpose, or changed */
+  /** @throws Error if the value was encrypted with another key or for another purpose, or was changed */
   open(purpose: Purpose, sealed: Buffer): string {
     return decrypt(this.derive(purpose), sealed);
   }
 
-  /** A key of 32 bytes for this purpose alone. */
+  /** Derives a 32-byte key for this purpose only. */
   derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs'): Buffer {
     let key = this.keys.get(purpose);
     if (!key) {
@@ -42,7 +42,7 @@ export class Vault {
   }
 }
 
-/** Encrypts with a key of 32 bytes that was made for one purpose. */
+/** Encrypts with a 32-byte key that is derived for one purpose. */
 export function encrypt(key: Buffer, text: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -50,7 +50,7 @@ export function encrypt(key: Buffer, text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** @throws Error when it was encrypted with another key, or changed */
+/** @throws Error if the value was encrypted with another key, or was changed */
 export function decrypt(key: Buffer, sealed: Buffer): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });

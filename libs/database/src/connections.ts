@@ -3,7 +3,7 @@ import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
 import { Deadline, DeadlineExceeded } from './deadline.js';
 import { Lease } from './lease.js';
 
-/** Connections reserved in a pool of eight or more: one for key look-ups, one for urgent ones. */
+/** Connections reserved in a pool of eight or more: one for key look-ups, one for urgent accesses. */
 const RESERVED = 2;
 /** Accesses of one organization that hold or wait for a connection: a second or two of load during a deployment. */
 const MOST_OF_ORGANIZATION = 256;
@@ -11,13 +11,13 @@ const MOST_OF_ORGANIZATION = 256;
 const MOST_WAITING = 600;
 /** Low-priority accesses of one organization. Each takes about a tenth of a second: more would wait too long. */
 const MOST_OF_LOW_PRIORITY = 8;
-/** After one of low priority its organization pauses for as long as it took, up to this (ms): it has half of a core at most. */
+/** After a low-priority access its organization pauses for as long as it took, up to this (ms): half a core at most. */
 const LONGEST_PAUSE = 1_000;
 /** How long an access waits for a connection (ms). */
 const LONGEST_WAIT = 4_000;
 /** How long a statement waits for a lock while others wait for the connection (ms). */
 const CONTENDED_LOCK_TIMEOUT = 1_000;
-/** The part of a statement's time that it may wait for locks. */
+/** The share of a statement's time that it may wait for locks. */
 const LOCK_SHARE = 0.8;
 /** Time reserved for the response (ms). */
 const MARGIN = 250;
@@ -66,7 +66,7 @@ export class Connections {
   constructor({ permits, patience }: Sharing) {
     this.patience = patience;
     this.half = Math.floor((permits ?? 0) / 2);
-    // A small pool has none to spare.
+    // A small pool has no connections to spare.
     this.reserved = Math.min(RESERVED, Math.floor((permits ?? 0) / 4));
     this.semaphore = permits === null ? null : new FairSemaphore({
       permits,
@@ -107,7 +107,7 @@ export class Connections {
     const { left } = until;
     if (left <= 0) throw new DeadlineExceeded();
     const turn = semaphore?.acquire(left < LONGEST_WAIT ? { ...claim, wait: left } : claim);
-    // Most don't have to wait, which saves a turn of the event loop.
+    // Skipping the await saves an iteration of the event loop. Most accesses need not wait.
     if (turn) await turn;
     const began = performance.now();
     const lease = new Lease(until, () => {

@@ -13,7 +13,7 @@ export function wrongCopies(owner: DataSource, most: number): Promise<WrongCopy[
   return owner.query('SELECT * FROM wrong_copies($1)', [most]);
 }
 
-/** Copies again what differs. @returns the number of corrections */
+/** Corrects copies that differ. @returns the number of corrections */
 export function correctCopies(ownerUrl: string): Promise<number> {
   return asOwner(ownerUrl, async (owner) => {
     const [row] = await owner.query<{ corrected: number }[]>('SELECT correct_copies()::int AS corrected');

@@ -67,7 +67,7 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
         // process.
         client.on('error', () => undefined);
         if (!timeouts) return;
-        // Without it, a server that hangs would block this for ever.
+        // Without query_timeout, a server that hangs would block this forever.
         const settings = { text: SET_TIMEOUTS, values: [JSON.stringify(TIMEOUTS)], query_timeout: CONNECT_TIMEOUT };
         await client.query(settings);
       },

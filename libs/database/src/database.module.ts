@@ -12,7 +12,7 @@ import { StartCheck } from './start-check.js';
 /** How long the worker waits for a database that may be down (ms): longer than any of its transactions may take. */
 const WORKER_PATIENCE = 30_000;
 
-/** API and portal serve many organizations at once; the worker processes one thing after another. */
+/** API and portal serve many organizations concurrently. The worker does one thing after another. */
 function sharingOf(role: ProcessRole, env: Env): Sharing {
   return role === 'worker'
     ? { permits: null, patience: WORKER_PATIENCE }
@@ -39,7 +39,7 @@ export class DatabaseModule {
             // Waits for a database that is starting; the module tree is initialized once it responds.
             retryAttempts: env.production ? 20 : 3,
             retryDelay: 500,
-            // A permanent failure, such as a wrong password, is reported at once.
+            // Reports a permanent failure, such as a wrong password, at once.
             toRetry: (error: unknown) => !(error instanceof DatabaseFault) || error.passing,
             manualInitialization: !connected,
           }),

@@ -17,7 +17,7 @@ export interface Tenant {
   platformBlog?: boolean;
   /** The request's deadline; without one, that of `Deadline.within`, or else the default timeout. */
   deadline?: Deadline;
-  /** Unless it is the default. */
+  /** The default if omitted. */
   priority?: Priority;
 }
 
@@ -37,13 +37,13 @@ const READ_AS_TENANT = {
   text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
 };
 
-/** The same with timeouts up to the deadline, where they are shorter than the connection's. */
+/** The same with timeouts up to the deadline, if they are shorter than the connection's. */
 const READ_IN_TIME = {
   name: 'read_in_time',
   text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
 };
 
-/** The transaction had no effect and can run again. */
+/** SQLSTATEs of transactions that had no effect and can run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
 /** Each concurrent writer of the same rows can cause one retry; the batches of ten organizations may overlap. */
 const ATTEMPTS = 10;

@@ -17,12 +17,12 @@ export class Deadline {
     this.end = performance.now() + milliseconds;
   }
 
-  /** Of the work that runs, if it has one. */
+  /** The deadline of the current work, if it has one. */
   static get current(): Deadline | undefined {
     return Deadline.ambient.getStore();
   }
 
-  /** Does the work with this as the deadline of each access to the database that names no other. */
+  /** Runs the work. This becomes the deadline of database accesses that name no other. */
   within<T>(work: () => T): T {
     return Deadline.ambient.run(this, work);
   }

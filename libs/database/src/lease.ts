@@ -25,20 +25,20 @@ export class Lease {
     this.giveUp = giveUp;
   }
 
-  /** @returns false when the connection comes too late */
+  /** @returns false if the connection comes too late */
   take(client: ClientBase): boolean {
     if (!this.isOver) this.client = client as Connected;
     return !this.isOver;
   }
 
-  /** Cuts the connection, because nothing else would end the wait for a server that hangs. */
+  /** Cuts the connection: nothing else ends the wait for a server that hangs. */
   expire(): void {
     this.isOver = true;
     this.giveUp?.(new DeadlineExceeded());
     this.client?.connection.stream.destroy();
   }
 
-  /** Does the work and ends the lease. @throws DeadlineExceeded at the deadline */
+  /** Runs the work and ends the lease. @throws DeadlineExceeded at the deadline */
   run<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.onExpiry(reject);

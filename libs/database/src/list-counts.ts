@@ -20,7 +20,7 @@ export function wrongListCounts(owner: DataSource, most: number): Promise<WrongC
   return owner.query('SELECT * FROM wrong_list_counts($1)', [most]);
 }
 
-/** Corrects wrong counters. @returns the organizations concerned */
+/** Corrects wrong counters. @returns the affected organizations */
 export function recountLists(ownerUrl: string): Promise<string[]> {
   return asOwner(ownerUrl, async (owner) => {
     const rows = await owner.query<{ id: string }[]>(`SELECT w.id, recount_lists(w.id)

@@ -4,7 +4,7 @@ import { DatabaseFault } from './database-fault.js';
 import { migrations } from './migrations/index.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
 
-/** Any number will do, as long as every process uses the same. */
+/** An arbitrary number that all processes share. */
 const MIGRATION_LOCK = 7_260_511;
 
 /**

@@ -14,7 +14,7 @@ const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
  * Grants the processes' roles the rights of grants.ts and revokes all others. In one transaction, so that running
  * processes never lack a right. Run by the owner after the migrations.
  *
- * @throws Error when a role does not exist, or two processes have the same one
+ * @throws Error if a role does not exist, or two processes have the same role
  */
 export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<void> {
   const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
@@ -59,7 +59,7 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
   });
 }
 
-/** In the syntax of GRANT. An earlier schema, after a reverted migration, lacks some of the columns. */
+/** Formats a right for GRANT. After a reverted migration, the schema lacks some of the columns. */
 function spell({ privilege, columns }: Right, known: string[]): string[] {
   if (!columns) return [privilege];
   const there = columns.filter((column) => known.includes(column));
@@ -156,7 +156,7 @@ function powersOf(role: ReachedRole, setting: string, database: string): string[
 interface ActualRight {
   object: string;
   privilege: string;
-  /** The columns of a table that it covers; null for a function. */
+  /** The table columns that it covers; null for a function. */
   columns: string[] | null;
 }
 

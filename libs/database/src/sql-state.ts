@@ -9,12 +9,12 @@ export const SQLSTATE = {
   queryCanceled: '57014',
 } as const;
 
-/** The driver's error inside an error of TypeORM; any other error as it is. */
+/** The driver's error inside a TypeORM error; any other error unchanged. */
 export function driverErrorOf(error: unknown): unknown {
   return error instanceof QueryFailedError ? error.driverError : error;
 }
 
-/** The SQLSTATE of an error of PostgreSQL, with TypeORM's wrapping or without; undefined for any other error. */
+/** The SQLSTATE of a PostgreSQL error, wrapped by TypeORM or not; undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code } = (driverErrorOf(error) ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;

@@ -1,4 +1,4 @@
-/** C0 control characters but tab, line feed and carriage return. */
+/** C0 control characters except tab, line feed and carriage return. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
 /**
@@ -26,8 +26,8 @@ const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * An ISO 8601 date or date-time of the years 1 to 9999; one without an offset is UTC. Null for what the calendar or the
- * clock does not have: February 30th, 24:00, a leap second.
+ * Parses an ISO 8601 date or date-time of the years 1 to 9999. Without an offset it is UTC. Returns null for a day or
+ * time that does not exist: February 30th, 24:00, a leap second.
  */
 export function parseDate(text: string): DateBound | null {
   const match = DATE_TIME.exec(text);
@@ -54,7 +54,7 @@ function offsetMinutes(offset: string | undefined): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The form in which addresses are compared and kept unique: an accent may be typed as a character of its own. */
+/** The form in which addresses are compared and kept unique. Unicode has two ways to write a letter with an accent. */
 export function normalizeEmail(text: string): string {
   return text.trim().toLowerCase().normalize('NFC');
 }

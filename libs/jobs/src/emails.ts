@@ -63,9 +63,9 @@ export interface EmailPayload {
   proof: string | null;
   /** ISO 8601. */
   expiresAt: string | null;
-  /** The organization's, for times in the text. */
+  /** The organization's time zone, for times in the text. */
   timeZone: string;
-  /** In mails about an API key. */
+  /** Set in mails about an API key. */
   key?: KeyInMail;
 }
 
@@ -83,13 +83,13 @@ export interface EmailLink {
 /** A mail to one person. */
 export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key'> {
   kind: EmailKind;
-  /** As given; compared in lower case. */
+  /** As given. Comparisons use lower case. */
   to: string;
   /** null in a notice without one. */
   link: EmailLink | null;
 }
 
-/** The sender that a mail names. */
+/** The sender that a mail shows. */
 export interface EmailSender {
   name: string;
   timeZone: string;
@@ -111,7 +111,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }
 
-/** @throws Error when it was sealed with another key, or changed */
+/** @throws Error if the payload was encrypted with another key, or was changed */
 export function openEmail(vault: Vault, sealed: Buffer): EmailPayload {
   return JSON.parse(vault.open('outbox payloads', sealed)) as EmailPayload;
 }

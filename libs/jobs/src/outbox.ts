@@ -14,22 +14,22 @@ interface Organization {
   organization: EmailSender;
 }
 
-/** The site to rebuild: an organization's, or a brand's of the platform. */
+/** The site to rebuild: an organization's, or that of a platform brand. */
 export type RebuildTarget = `organization:${string}` | `brand:${string}`;
 
 /** Changes within this time share a rebuild (ms): the first one is due after it, and later ones join it. */
 const REBUILD_PAUSE_MS = 3_000;
 
 /**
- * The minimum interval between an organization's mails to an address. Meanwhile the link in the response can be shared
- * instead.
+ * The minimum interval between an organization's mails to an address. Until then, the link in the response can be
+ * shared instead.
  */
 const PAUSE = '10 minutes';
 
 /** Filters the mails that may be queued. */
 export type Admission = <Mail extends { to: string }>(mails: Mail[]) => Mail[];
 
-/** Queues work inside the ambient transaction: it is done if and only if the transaction commits. */
+/** Queues work inside the ambient transaction. The work is done if and only if the transaction commits. */
 @Injectable()
 export class Outbox {
   constructor(
@@ -49,7 +49,7 @@ export class Outbox {
    * the day's allowance. Until the end of the transaction nobody else queues mail for the organization, so that the
    * counts stay correct.
    *
-   * @param notices whether they carry no link. An invite just sent does not hold back a notice, nor a notice an invite.
+   * @param notices whether the mails have no link. A recent invite does not hold back a notice, and vice versa.
    */
   async admission(organizationId: string, addresses: string[], notices = false): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];

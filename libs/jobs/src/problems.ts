@@ -28,10 +28,10 @@ export const PROBLEMS = {
   unknown: 'Anything else, or stored by an earlier version.',
 } as const;
 
-/** A stored code: with a number in place of `<reply>` or `<status>`. */
+/** A stored code, with a number in place of `<reply>` or `<status>`. */
 export type Problem = Exclude<keyof typeof PROBLEMS, `${string}<${string}`> | `smtp_${number}` | `http_${number}`;
 
-/** A code in words. */
+/** The description of a code. */
 export function inWords(code: string): string {
   const name = code.replace(/^smtp_\d+$/, 'smtp_<reply>').replace(/^http_\d+$/, 'http_<status>');
   return name in PROBLEMS ? PROBLEMS[name as keyof typeof PROBLEMS] : PROBLEMS.unknown;
@@ -60,7 +60,7 @@ interface Carried {
   responseCode?: unknown;
 }
 
-/** The code for an error; none of its text. */
+/** The code for an error. It contains none of the error's text. */
 export function problemOf(thrown: unknown): Problem {
   // fetch has the reason in `cause`.
   const error = (thrown instanceof Error ? (thrown.cause ?? thrown) : {}) as Carried;

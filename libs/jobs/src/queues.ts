@@ -5,12 +5,12 @@ export interface Recurring {
 }
 
 /**
- * Every queue, by name, with its recurring job. The worker refuses to start when one of them has no processor, or two.
+ * Every queue, by name, with its recurring job. The worker refuses to start unless each has exactly one processor.
  */
 export const QUEUES = {
   /** The worker is notified of new mails; this finds those that become due otherwise, such as a crashed worker's. */
   email: { job: 'drain', everyMs: 5_000 },
-  /** The worker is notified of requests for a link; this finds those that it was not notified of. */
+  /** The worker is notified of link requests; this finds requests whose notification was lost. */
   passwordLinks: { job: 'resolve', everyMs: 5_000 },
   /** Short, because a rebuild waits a few seconds for others to join it, without a notification when it is due. */
   rebuilds: { job: 'drain', everyMs: 2_000 },

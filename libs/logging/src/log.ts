@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import type { Env } from '@app/config';
 
 /**
- * Keys that must never be logged, at any depth. A second safeguard: only allowed fields are logged to begin with.
+ * Keys that must never be logged, at any depth. A second safeguard, because only allowed fields are logged anyway.
  */
 const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email', 'phone', 'first_name', 'last_name'];
 
@@ -51,7 +51,7 @@ export class Log implements LoggerService {
     this.accesses.info(line, 'request');
   }
 
-  /** A failure on our side. Query values are omitted: they are personal data. */
+  /** Logs a failure on our side. Omits query values, which are personal data. */
   failure(error: unknown, requestId: string | null, code: string): void {
     this.pino.error({ request_id: requestId, code, err: describe(error) }, 'failure');
   }

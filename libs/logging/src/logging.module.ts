@@ -3,10 +3,10 @@ import type { DestinationStream } from 'pino';
 import { Env } from '@app/config';
 import { Log } from './log.js';
 
-/** The one {@link Log} of the process, injectable everywhere. */
+/** Makes the process's {@link Log} injectable everywhere. */
 @Module({})
 export class LoggingModule {
-  /** @param destination instead of standard output: for tests that read what was logged */
+  /** @param destination replaces standard output, for tests that read the log */
   static forRoot(destination?: DestinationStream): DynamicModule {
     return {
       module: LoggingModule,

@@ -13,13 +13,13 @@ const OVERLAP = '24 hours';
 /** The stored secret is encrypted with a fresh nonce, so its hash differs for each secret. */
 const VERSION = raw(`left(encode(sha256(secret), 'hex'), 16)`);
 
-/** The minimum interval between tests, because the address need not be the organization's own. */
+/** The minimum interval between tests, because the URL may belong to somebody else. */
 const TEST_PAUSE = '10 seconds';
 
-/** The site that a hook belongs to. */
+/** A hook's site. */
 export interface HookSite {
   target: RebuildTarget;
-  /** null for a brand of the platform. */
+  /** null for a platform brand. */
   organizationId: string | null;
   tenant: Tenant;
 }
@@ -36,7 +36,7 @@ export const siteOfBrand = (brand: string): HookSite => ({
   tenant: Publishing.tenantOf(null),
 });
 
-/** A hook as people may see it: neither its secret nor its path. */
+/** The parts of a hook that people may see. Excludes its secret and its path. */
 export interface BuildHook {
   url: string;
   createdAt: Date;
@@ -57,7 +57,7 @@ export interface Delivery {
   finishedAt: Date | null;
 }
 
-/** @throws RangeError with a message for whoever entered it, without the address, which may contain a password */
+/** @throws RangeError with a message for users; it omits the URL, which may contain a password */
 export function hookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Give an http(s) address.');
@@ -69,7 +69,7 @@ export function hookUrl(text: string): string {
   return url.href;
 }
 
-/** Hides the path, which is the secret at hosting services: whoever knows it can start builds. */
+/** Hides the path, which hosting services treat as a secret: whoever knows it can start builds. */
 export function withoutPath(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
@@ -122,9 +122,9 @@ export class BuildHooks {
   }
 
   /**
-   * Gives the hook a new secret. The previous one is used too for a day; an older one ends at once.
+   * Gives the hook a new secret. The previous one also signs for a day; an older one ends at once.
    *
-   * @param version the one that the caller saw, so that a form that is sent twice changes nothing the second time
+   * @param version the version that the caller saw, so that sending a form twice changes nothing the second time
    * @returns the new secret, which is shown once; null without such a hook
    */
   async rotate({ target }: HookSite, version: string | null = null): Promise<string | null> {
@@ -144,7 +144,7 @@ export class BuildHooks {
     return length > 0;
   }
 
-  /** Queues a call that starts no build. @returns false when the last test was moments ago, or there is no hook */
+  /** Queues a call that starts no build. @returns false if there is no hook or the last test was moments ago */
   async test({ target, organizationId }: HookSite): Promise<boolean> {
     await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`test of ${target}`}, 0))`);
     const { length } = await this.db.query(sql`

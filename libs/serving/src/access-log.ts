@@ -18,7 +18,7 @@ export interface Outcome {
   seconds: number;
 }
 
-/** Probes and scrapes come every few seconds and are of no interest. */
+/** Probes and scrapes arrive every few seconds and are of no interest. */
 const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
 
 export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds * 1e5) / 100;
@@ -27,9 +27,9 @@ export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds
 export const isQuiet = ({ route }: Outcome): boolean => route !== null && QUIET.has(route);
 
 /**
- * One line for each request: the route's template, never the URL, which may hold personal data.
+ * Writes one line per request. It has the route's template, never the URL, which may contain personal data.
  *
- * @param finish is told how each request ended, and returns whose it was
+ * @param finish receives how each request ended and returns whose it was
  * @param match finds the template of a request that ended before Express had found its route
  */
 export function accessLog(

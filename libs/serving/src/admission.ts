@@ -21,9 +21,9 @@ export interface AdmissionRules {
   most: number;
   /** Concurrent requests of one owner. */
   share: number;
-  /** The owner that a request counts for. It is not authenticated yet. */
+  /** The owner that a request counts towards. It is not authenticated yet. */
   ownerOf: (request: IncomingMessage) => string;
-  /** Cheap requests by which others judge whether the service works: admitted when nothing else is. */
+  /** Cheap requests that others use to check whether the service works: admitted even when nothing else is. */
   isUrgent: (request: IncomingMessage) => boolean;
 }
 
@@ -129,18 +129,18 @@ export class Admission implements OnApplicationShutdown {
   }
 }
 
-/** Releases the place when the response begins: it is ready, or waits for its client between its parts. */
+/** Releases the place when the response begins: it is complete, or waits for the client between its parts. */
 export function releasePlace({ slot }: Admitted): void {
   slot?.release();
 }
 
-/** Runs work that waits for the client to send, without holding a place meanwhile. */
+/** Runs work that waits for the client to send, without holding a place. */
 export async function withoutPlace<T>(request: Admitted, work: () => Promise<T>): Promise<T> {
   releasePlace(request);
   try {
     return await work();
   } finally {
-    // The place of a request that is over would never be given back.
+    // A request that has ended would never release its place.
     if (!request.socket.destroyed) request.slot?.retake();
   }
 }

@@ -2,9 +2,9 @@ import type { Response } from 'express';
 import { onceClosed } from './once-closed.js';
 
 export interface BodyBudgetRules {
-  /** Bytes of bodies that the process holds at a time. */
+  /** Bytes of request bodies that the process may hold at a time. */
   most: number;
-  /** Bytes of one owner, so that a client that sends half of its bodies leaves room for others. */
+  /** Bytes per owner, so that a client that sends only half of its bodies leaves room for others. */
   share: number;
   /** The error thrown when a limit is exceeded. */
   refusal: () => Error;
@@ -18,9 +18,9 @@ export class BodyBudget {
   constructor(private readonly rules: BodyBudgetRules) {}
 
   /**
-   * Takes bytes until the response is sent or the connection closed.
+   * Takes bytes until the response is sent or the connection closes.
    *
-   * @throws the refusal when too many bytes are in flight, before any of the body is read
+   * @throws the refusal if too many bytes are in flight, before reading any of the body
    */
   take(response: Response, owner: string, bytes: number): void {
     const own = this.byOwner.get(owner) ?? 0;

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server } from 'node:http';
 
 /**
  * Joins small chunks of bodies, because each costs Node and the reader some microseconds and 300 bytes, however short.
- * The chunks of one read of a connection (64 KiB) are passed on as one piece, and other connections are served before
- * the next read. Node alone would read 2 MiB of a connection at once, 350,000 chunks of a byte.
+ * The chunks from one read of a connection (64 KiB) are passed on as one piece, and other connections are served before
+ * the next read. By itself, Node would read 2 MiB of a connection at once: 350,000 one-byte chunks.
  */
 export function joinChunks(server: Server): void {
   server.prependListener('request', (request: IncomingMessage) => {
@@ -25,7 +25,7 @@ export function joinChunks(server: Server): void {
       if (pieces.push(piece) === 1) {
         socket.pause();
         setImmediate(() => {
-          // A slow reader resumes the socket itself. After a complete body the next request may come.
+          // A slow reader resumes the socket itself. After a complete body, the next request may come.
           if (handOn() || request.complete) socket.resume();
         });
       }

@@ -20,7 +20,7 @@ const LINGER = 1_000;
 /** Gives the responses of Node itself the body, request id and log line that all others have. */
 export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => Refusal): void {
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
-    // Within a response, a second one would be read as part of it.
+    // After a response has begun, clients would read another one as part of it.
     if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy();
       return;

@@ -6,7 +6,7 @@ import type { Refusal } from './refusal.js';
 /** Finds a request's route, if there is one. Most checks don't need it. */
 export type RouteOf<Route> = () => Route | undefined;
 
-/** Returns why a request is refused, or null. A check may set headers of the refusal. */
+/** Returns why a request is refused, or null. A check may set headers for the refusal. */
 export type Check<Fault, Route> = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -21,9 +21,9 @@ interface Line {
  * pipelined at once, possibly thousands of requests, and all others would wait behind them. Responses go out in order
  * either way.
  *
- * @param admits whether to serve a request when its turn comes; answers it otherwise
+ * @param admits returns whether to serve a request when its turn comes; otherwise answers it
  * @param refuse answers a request beyond the connection's limit and ends the connection
- * @param drop is told of a request whose connection ends before its turn
+ * @param drop called with a request whose connection ends before its turn
  */
 export function serveInTurn(
   server: Server,

@@ -14,7 +14,7 @@ const MOST_BYTES = 32 * 1_048_576;
 /** Lingering connections of this process. One more cuts the oldest, which has had the most time to read. */
 const MOST_CONNECTIONS = 1_000;
 
-/** In total this process discards 12.5 MiB/s. Each read allocates a buffer, which V8 has to collect. */
+/** The process discards 12.5 MiB/s in total. Each read allocates a buffer, which V8 has to collect. */
 const TICK_MS = 20;
 const BYTES_PER_TICK = 262_144;
 /** Node reads this much of a connection at once. */

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { HttpFault } from './refusal.js';
 
 /**
- * Admits requests that Node or Express would answer by themselves, with an empty body or a page and without a log line.
- * {@link httpFaultOf} then refuses them like all others.
+ * Admits requests that Node or Express would answer by themselves, with an empty body or an HTML page and without a log
+ * line. {@link httpFaultOf} then refuses them like all others.
  */
 export function admitMalformed(server: Server): void {
   // Node reads this property at each request.
@@ -11,7 +11,7 @@ export function admitMalformed(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
-  // A request as to a proxy, with a full URL. Express cannot read all of those that Node lets through.
+  // A request with a full URL, as sent to proxies. Express cannot parse all of those that Node lets through.
   server.prependListener('request', (request: IncomingMessage) => {
     const target = request.url ?? '/';
     if (!target.startsWith('/') && target !== '*') request.url = withoutOrigin(target);
@@ -38,12 +38,12 @@ function faultOf(request: IncomingMessage): HttpFault | null {
   return null;
 }
 
-/** Headers that decide who asks for what. Of two values, Node takes the first; a proxy in front may take the last. */
+/** Headers that decide who asks for what. Of two values, Node takes the first, but a proxy may take the last. */
 const SINGLE = new Set(['host', 'authorization', 'content-type']);
 
 /** A header that was sent more than once although only one value makes sense; undefined if there is none. */
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
-  // Nearly always: as many names as lines.
+  // As many names as lines, which is nearly always the case.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   return names.find((name, index) => SINGLE.has(name) && names.indexOf(name) < index);

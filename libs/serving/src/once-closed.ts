@@ -9,9 +9,9 @@ type Answer = ServerResponse & { [CALLBACKS]?: (() => void)[] };
 const pending = new WeakMap<Socket, Set<Answer>>();
 
 /**
- * Calls back once, when the response is sent or can no longer be sent. A response that waits behind another one on its
- * connection is not told that the connection ended, so this also listens to the socket: once for each connection,
- * however many requests it carries.
+ * Calls back once, when the response is sent or can no longer be sent. A response that waits behind another one does
+ * not learn that its connection ended, so this also listens to the socket: once per connection, however many requests
+ * it carries.
  */
 export function onceClosed(response: Answer, done: () => void): void {
   const { socket } = response.req;

@@ -11,9 +11,9 @@ export interface SlowClientLimits {
   upload: number;
   /** How long a client may take less than {@link ENOUGH} bytes of a waiting response. */
   stall: number;
-  /** For a whole response: 240 MB, the largest possible one, at 0.8 MB/s; a usual large page (4 MB) at 14 kB/s. */
+  /** For a whole response: the largest possible one (240 MB) at 0.8 MB/s, or a usual large page (4 MB) at 14 kB/s. */
   answer: number;
-  /** How often all this is checked. */
+  /** How often the limits are checked. */
   check: number;
 }
 
@@ -26,7 +26,7 @@ export const SLOW_CLIENT_LIMITS: SlowClientLimits = {
   check: 2_000,
 };
 
-/** As a client reads, the kernel takes more in steps of a third of its buffer: at least 30 kB or so. */
+/** While a client reads, the kernel takes more in steps of a third of its buffer: about 30 kB or more. */
 const ENOUGH = 16_384;
 
 /** How much of its response a connection has taken. */
@@ -40,12 +40,12 @@ interface Progress {
 
 const uploads = new WeakSet<IncomingMessage>();
 
-/** Allows this request's body the time of an upload. */
+/** Allows this request's body as much time as an upload. */
 export function expectUpload(request: IncomingMessage): void {
   uploads.add(request);
 }
 
-/** Cuts clients that hold a connection for longer than an honest one would: they cost memory and places in queues. */
+/** Cuts off clients that hold a connection longer than an honest one would: they cost memory and places in queues. */
 export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
   // Node itself enforces the limit for headers. For whole requests it has only one limit for all.
   server.headersTimeout = limits.headers;
@@ -69,7 +69,7 @@ export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
       if (!over && now - began < (uploads.has(request) ? limits.upload : limits.body)) continue;
       bodies.delete(socket);
       if (over) continue;
-      // As Node does at its own limit: the response is 408 where that is possible.
+      // Does the same as Node at its own limit: the response is 408 if possible.
       server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     }
     for (const socket of connections) {

@@ -57,7 +57,7 @@ export class DiskStorage extends Storage {
   }
 }
 
-/** Only the API reads this folder; others get images from the API. */
+/** Only the API reads this folder. Others get images from the API. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }

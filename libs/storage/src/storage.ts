@@ -9,10 +9,10 @@ export interface StoredObject {
 
 /** The public storage of uploaded files: this machine's disk, or an S3 bucket. */
 export abstract class Storage {
-  /** Stores the object durably; an existing one at the same path is replaced. */
+  /** Stores the object durably. Replaces an existing one at the same path. */
   abstract put(path: string, object: StoredObject): Promise<void>;
 
-  /** A missing object is fine. */
+  /** Removes the object if it exists. */
   abstract remove(path: string): Promise<void>;
 
   /** The public URL of the object. */

@@ -6,7 +6,7 @@ export const MOST_COMPARISONS = 3;
 
 /** What somebody accepts an invite with, prepared before anything is locked. */
 export interface Given {
-  /** New, unless the login has it already. null for somebody who is signed in or has used a passkey. */
+  /** A new credential, or the login's current one. null for somebody who is signed in or has used a passkey. */
   credential: Credential | null;
   /** The login's password hash that the given password was compared with. */
   stored: string | null;
@@ -14,7 +14,7 @@ export interface Given {
   known: boolean;
 }
 
-/** The login has another password than the given one was compared with. Rolls the transaction back. */
+/** The login's password has changed since the given one was compared with it. Rolls the transaction back. */
 export class OtherPassword extends Error {
   constructor(readonly stored: string | null) {
     super('The given password was not compared with this login’s');

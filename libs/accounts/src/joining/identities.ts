@@ -14,9 +14,9 @@ export interface Identity {
   /** Whether the person has proven the address. */
   verified: boolean;
   passwordHash: string | null;
-  /** Whether a password or a passkey opens it. */
+  /** Whether it has a password or a passkey. */
   used: boolean;
-  /** Whether other organizations than the transaction's have a membership of it, whatever its status. */
+  /** Whether it has memberships, of any status, in organizations other than the transaction's. */
   elsewhere: boolean;
 }
 

@@ -40,7 +40,7 @@ export class JoinEffects {
   }
 
   /**
-   * Adds the member, for a tutor with a profile as in provisioning.
+   * Adds the member. A tutor gets a profile, as in provisioning.
    *
    * @param newcomer whether the organization does not know the person yet
    * @returns whether a tutor who came by a code needs approval, and whether it has been requested before
@@ -73,7 +73,7 @@ export class JoinEffects {
     return false;
   }
 
-  /** Adds what else the invite grants: a place, a tutor or a child. */
+  /** Adds what the invite grants besides the membership: a place, a tutor or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: OpenedInvite, userId: string): Promise<void> {
     if (scope === 'classroom') await this.places.inClassroom(organizationId, targetId, userId, 'student');
     if (scope === 'group') await this.places.inGroup(organizationId, targetId, userId, 'student');

@@ -23,7 +23,7 @@ import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-inv
 import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
 import { type Hashing, refusedPassword, unlimited } from './passwords.js';
 
-/** Somebody who accepts with a password, or with a passkey made for this; their login may not exist yet. */
+/** Somebody who accepts with a password, or with a passkey created for this. Their login may not exist yet. */
 export type Newcomer = {
   /** Used when the invite names none. */
   email?: string | null;

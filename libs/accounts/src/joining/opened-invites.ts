@@ -98,7 +98,7 @@ export class OpenedInvites {
     });
   }
 
-  /** The organization of the invite with this secret, before anything else is known, and whether it is closed. */
+  /** Looks up the organization of the invite with this secret, and whether the invite is closed. */
   async find(text: string): Promise<{ id: string; organizationId: string; closed: boolean } | null> {
     const hash = this.invites.hashOf(readSecret(text));
     const [row] = await this.db.lookUp<{ id: string; organization_id: string; closed: boolean }>(

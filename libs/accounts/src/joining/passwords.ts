@@ -14,7 +14,7 @@ export function refusedPassword(password: string): string | null {
   return length > LONGEST ? `Take at most ${LONGEST} characters.` : null;
 }
 
-/** Runs the hashing of passwords when there is room for it. Nothing else should be done meanwhile. */
+/** Runs the hashing of a password when there is capacity for it. `work` should do nothing else. */
 export type Hashing = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** For programs that hash few passwords. */

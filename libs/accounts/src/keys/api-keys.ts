@@ -23,7 +23,7 @@ import {
 } from './new-key.js';
 import type { Scope } from './scopes.js';
 
-/** What the guard needs to know of a key, to admit or refuse a request and on whose behalf. */
+/** What the guard needs to know about a key to admit or refuse a request. */
 export interface KeyLookup {
   id: string;
   organizationId: string;
@@ -97,7 +97,7 @@ export class ApiKeys {
     return rows.map((row) => this.listed(row));
   }
 
-  /** One of them; null when this organization has no such key. */
+  /** One of the organization's keys; null if it has no such key. */
   async get(organizationId: string, id: string): Promise<ListedKey | null> {
     const [[row]] = await this.db.read<[KeyRow]>(
       { organizationId },
@@ -109,7 +109,7 @@ export class ApiKeys {
   /**
    * Creates a key.
    *
-   * @throws KeyRefused for invalid values; KeyMadeBefore when this form was sent before
+   * @throws KeyRefused for invalid values; KeyMadeBefore if this form was sent before
    */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {

@@ -61,7 +61,7 @@ export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFo
 
 const LONGEST_NAME = 100;
 
-/** @throws KeyRefused for a name that is blank, or that the database would refuse */
+/** @throws KeyRefused for a name that is blank or that the database would reject */
 export function keyName(text: string): string {
   const name = text.trim();
   const fits = name !== '' && Array.from(name).length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);

@@ -15,7 +15,7 @@ interface Recipient {
   first_name: string | null;
 }
 
-/** Roles that are given by an invite. */
+/** Roles that an invite can grant. */
 type InvitedRole = Exclude<Tables['members']['role'], 'owner'>;
 
 const NO_ADDRESS = 'This account has no email address yet: give it one first.';

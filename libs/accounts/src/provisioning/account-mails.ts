@@ -24,7 +24,7 @@ export class AccountMails {
     private readonly env: Env,
   ) {}
 
-  /** Which mails to these addresses may go out, see {@link Outbox.admission}. */
+  /** Which mails to these addresses may go out: see {@link Outbox.admission}. */
   admission(by: Provisioner, addresses: string[]): Promise<Admission> {
     return this.outbox.admission(by.organizationId, addresses);
   }

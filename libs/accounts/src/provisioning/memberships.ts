@@ -14,7 +14,7 @@ export class Memberships {
    * order of the people, so that concurrent writers of the same rows cannot deadlock.
    *
    * @param mailed ids of the people to whom a mail was queued
-   * @returns false when another writer changed the same people meanwhile
+   * @returns false if another writer has changed the same people in the meantime
    */
   async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
     const members = plan.members.map(({ role, ...tie }) => ({

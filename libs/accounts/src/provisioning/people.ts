@@ -18,7 +18,7 @@ export interface Person {
 export interface NewStudent extends Person {
   type: 'student';
   sendInvite: boolean;
-  /** Provisioned together with the student and linked; if one is refused, so is the other. */
+  /** Provisioned together with the student and linked to them. If one is refused, so is the other. */
   parent: Person | null;
 }
 

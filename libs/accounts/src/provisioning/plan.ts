@@ -36,7 +36,7 @@ export class Plan {
   readonly returning: PlannedMembership[] = [];
   /** Pending members who are mailed again. */
   readonly reminded: string[] = [];
-  /** For all tutors; an existing profile stays unchanged. */
+  /** For all tutors. Existing profiles stay unchanged. */
   readonly profiles: { id: string; tutor: NewTutor }[] = [];
   readonly parents = new Map<string, PlannedMembership>();
   readonly links: { parentId: string; studentId: string }[] = [];

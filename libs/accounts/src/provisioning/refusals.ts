@@ -23,7 +23,7 @@ export function refusedByItself(person: NewPerson | RefusedPerson): Refusal | nu
 export class TakenAddresses {
   private readonly taken = new Map<string, { place: number; as: 'own' | 'parent' }>();
 
-  /** Why one of this person's addresses cannot be taken again; null when all can. */
+  /** Why one of this person's addresses is not available; null if all are. */
   refusalOf(person: NewPerson): Refusal | null {
     const { own, parent } = addressesOf(person);
     const first = own === null ? undefined : this.taken.get(own);

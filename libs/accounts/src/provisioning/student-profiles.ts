@@ -30,7 +30,7 @@ const SHARED = 'This login is not this organization’s alone: only the person c
 const INVITED = 'This person is invited at their address and has not answered yet: it cannot be changed meanwhile.';
 const TAKEN = 'A student who is here already cannot get this address.';
 
-/** Changes what an organization may change of its students: what it supplied, or a login without other memberships. */
+/** Changes what an organization may change about its students: its own data, or a login without other memberships. */
 @Injectable()
 export class StudentProfiles {
   constructor(
@@ -85,9 +85,9 @@ export class StudentProfiles {
   }
 
   /**
-   * A trigger ends everything that the former address could open.
+   * Changes the login. A trigger removes everything that the former address gave access to.
    *
-   * @returns why the database refuses it
+   * @returns why the database rejects it, or null
    */
   private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
     const address = to.email ?? placeholderOf(id);
