@@ -26,7 +26,7 @@ import { TutorsModule } from './resources/tutors/tutors.module.js';
 import { UsersModule } from './resources/users/users.module.js';
 
 export interface ApiOptions {
-  /** Instead of standard output. */
+  /** Replaces standard output. */
   logDestination?: DestinationStream;
   /** false to build the application without its database, as for its OpenAPI document. */
   connected?: boolean;

@@ -59,7 +59,7 @@ class JsonTextAdapter extends ExpressAdapter {
   }
 }
 
-/** Express with one spelling for each path, and our own query parser. */
+/** Express that accepts one spelling for each path, with our own query parser. */
 export function createAdapter(): ExpressAdapter {
   const server = createExpress();
   server.enable('case sensitive routing');
@@ -68,7 +68,7 @@ export function createAdapter(): ExpressAdapter {
   return new JsonTextAdapter(server);
 }
 
-/** Configures what the modules do not. Called by main.ts and by the tests. */
+/** Configures everything that modules cannot. Called by main.ts and by tests. */
 export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const env = app.get(Env);
   app.useLogger(app.get(Log));
@@ -94,7 +94,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
       ...headersSetBy(SECURITY_HEADERS as never),
     },
   });
-  // The response to a cross-origin page needs CORS headers, so its requests are checked after Express's CORS.
+  // Responses to cross-origin pages need CORS headers, so these requests are checked after Express's CORS.
   const isOfPage = ({ headers }: IncomingMessage) => headers.origin !== undefined;
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (!isOfPage(request) || early.passes(request, response)) next();
@@ -116,7 +116,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
 
 const fromFault = (fault: HttpFault | null) => fault && fromHttp(fault);
 
-/** Counts each request that is refused for overload. */
+/** Returns the fault for overload, and counts each request refused with it. */
 function refusalsOfLoad({ refused }: Metrics): () => Overloaded {
   const refusal = new Overloaded(1);
   return () => {

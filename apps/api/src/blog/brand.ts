@@ -1,7 +1,7 @@
 import { bodyField, queryField } from '../http/validation/fields.js';
 import { type Kind, oneAmong } from '../http/validation/kinds.js';
 
-/** One of the two brands of the configuration. */
+/** One of the two configured brands. */
 const brand: Kind<string> = {
   schema: { type: 'string', examples: ['primary'] },
   parse: (raw, env) => oneAmong(env.get('BLOG_BRANDS'), raw),

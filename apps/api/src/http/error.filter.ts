@@ -9,7 +9,7 @@ import { ApiError, Overloaded } from './errors/api-error.js';
 import { fromDatabase } from './errors/database-errors.js';
 import { errorBody } from './errors/error-formats.js';
 
-/** Turns any exception into one of the contract's error bodies. Nothing internal is exposed but the request id. */
+/** Turns any exception into one of the contract's error bodies. Exposes nothing internal except the request id. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -27,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);
     if (response.headersSent) {
-      // Close the connection, so that no client mistakes half a response for a whole one. The status is for the log.
+      // Close the connection, so that no client mistakes half a response for a complete one. The status is for the log.
       response.statusCode = error.status;
       response.destroy();
     } else {

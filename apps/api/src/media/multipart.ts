@@ -44,17 +44,17 @@ function requireMultipart({ headers }: IncomingMessage): void {
   throw new ApiError('unsupported_media_type', 'Send the image as "Content-Type: multipart/form-data", unencoded.');
 }
 
-/** What the storage engine leaves of a part. */
+/** A part, as the storage engine leaves it. */
 interface Part {
   originalname: string;
   temporary: TemporaryFile;
   sha256: Buffer;
 }
 
-/** multer reads from this instead of the request, because it would wait for the end of a body that it has refused. */
+/** multer reads from this instead of the request, because it would wait for the end of a body that it has rejected. */
 class Body extends Transform {
   private size = 0;
-  /** What multer leaves here. */
+  /** Set by multer. */
   files?: Part[];
   /** Settles when the file has been stored. */
   kept?: Promise<unknown>;

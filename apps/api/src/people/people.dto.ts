@@ -20,7 +20,7 @@ const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 const ADDRESS = text({ max: 254, trim: true });
 export const MALFORMED_ADDRESS = 'This is not an address that can receive mail.';
 
-/** The address of a person. */
+/** A person's address. */
 export const Email = (presence: Presence) =>
   bodyField(
     {
@@ -47,7 +47,7 @@ class PersonFields {
   phone?: string | null;
 }
 
-/** A student's parent: provisioned and linked with them, or reused if the organization has them already. */
+/** A student's parent: provisioned and linked with the student, or reused if the organization already has them. */
 export class ParentOfStudent extends PersonFields {}
 
 export class StudentFields extends PersonFields {

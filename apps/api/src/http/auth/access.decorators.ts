@@ -23,7 +23,7 @@ export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: Scop
 
 const PLATFORM_BLOG = 'platform blog';
 
-/** An unvalidated request: 403 is decided before 422. */
+/** An unvalidated request, because 403 is decided before 422. */
 export interface RawContent {
   query: Request['query'];
   body: unknown;
@@ -42,7 +42,7 @@ export function platformBlogOf(handler: object): AboutPlatform | undefined {
 /** The route needs no key. */
 export const Public = () => SetMetadata(ACCESS, { public: true });
 
-/** The access that a handler declares; undefined when it declares none. */
+/** The access that a handler declares; undefined if it declares none. */
 export function accessOf(handler: object): Access | undefined {
   return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
 }

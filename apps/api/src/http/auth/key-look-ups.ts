@@ -22,18 +22,18 @@ const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
  */
 const PER_KEY = { perSecond: 10, burst: 10 };
 /**
- * The same for an address with too many failures: no more than its own limit (60 a minute), so that persisting gains
- * nothing, with a burst large enough for a school's new keys.
+ * The same for an address with too many failures: not above its own limit (60 a minute), so that persistence gains
+ * nothing. The burst is large enough for a school's new keys.
  */
 const PER_ADDRESS = { perSecond: 1, burst: 10 };
 
-/** Keys remembered: about 3 MB. A forgotten key merely counts as unproven again. */
+/** Keys to remember, which take about 3 MB. A forgotten key merely counts as unproven again. */
 const MOST_KEYS = 10_000;
 
 /** Stored on the request, so that it takes at most one token. */
 const LOOK_UP = Symbol('look-up');
 
-/** What is known of a request's key without asking the database. */
+/** What is known about a request's key without querying the database. */
 interface LookUp {
   /** null when the text cannot be a key. */
   hash: Buffer | null;

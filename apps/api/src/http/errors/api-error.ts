@@ -33,7 +33,7 @@ export class ApiError extends Error {
     readonly details: Record<string, unknown> = {},
     readonly headers: Record<string, string> = {},
   ) {
-    // It is an answer, not a failure of ours: nobody reads where it came from, and each frame costs time and memory.
+    // A response is not a failure on our side: nobody reads its stack, and each frame costs time and memory.
     const frames = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message);
@@ -69,21 +69,21 @@ export class Overloaded extends ApiError {
   }
 }
 
-/** One fault of a request: its location, type (pydantic's) and what to change. */
+/** One fault in a request: its location, its type (as in pydantic) and what to change. */
 export interface FaultDetail {
   loc: (string | number)[];
   msg: string;
   type: string;
 }
 
-/** The number of faults that a response lists; the last one says how many more there are. */
+/** The maximum number of faults in a response. The last one says how many more there are. */
 export const MOST_FAULTS = 100;
 
 /** All faults of a request together: 422. */
 export class ValidationFailed extends ApiError {
   readonly faults: FaultDetail[];
 
-  /** @param count of all faults, where `faults` holds only the first ones */
+  /** @param count the number of all faults, if `faults` has only the first ones */
   constructor(faults: FaultDetail[], count = faults.length) {
     super('validation_failed', 'The request is not valid.');
     const more = count - MOST_FAULTS;

@@ -15,7 +15,7 @@ export interface Position {
   id: string;
 }
 
-/** What a cursor was issued for; it is refused for anything else. */
+/** What a cursor was issued for. It is rejected for anything else. */
 export interface CursorUse {
   organizationId: string;
   list: string;
@@ -24,7 +24,7 @@ export interface CursorUse {
 
 /**
  * Opaque cursors: 8 bytes of milliseconds, 16 of the id, and a 16-byte HMAC over both, the organization, the list and
- * its filters. A forged cursor, or one of another list, filter or organization, is refused without any stored state.
+ * its filters. Forged cursors, and those of another list, filter or organization, are rejected without stored state.
  */
 @Injectable()
 export class Cursors {

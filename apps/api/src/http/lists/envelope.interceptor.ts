@@ -31,13 +31,13 @@ function toJson(answer: unknown): string | JsonStream | null {
   return `${opening(meta)}${records.data ?? ''}${closing(meta)}`;
 }
 
-/** The same, part by part. `count` is what was sent: a record may be deleted meanwhile. */
+/** The same, part by part. `count` is the number of records sent, because some may be deleted in the meantime. */
 async function* pieces(records: AsyncIterable<Part>, meta: Page['meta']): AsyncGenerator<string> {
   let before = opening(meta);
   let sent = 0;
   for await (const { count, data } of records) {
     if (data === null) continue;
-    // Not joined: joining would copy the part once more.
+    // Yields separately, because joining would copy the part once more.
     yield before;
     yield data;
     before = ',';

@@ -3,7 +3,7 @@ import type { DateBound } from '@app/database';
 
 const DAY_MS = 86_400_000;
 
-/** The last millisecond of an upper bound: a day counts whole. */
+/** The last millisecond of an upper bound. A day counts in full. */
 export function endOf({ at, wholeDay }: DateBound): Date {
   return wholeDay ? new Date(at.getTime() + DAY_MS - 1) : at;
 }

@@ -15,12 +15,12 @@ const MOST_OF_ORGANIZATION = 24;
 const READS = 2;
 const READS_OF_ORGANIZATION = 1;
 
-/** After each part an organization pauses for as long as the part took to read, up to this (ms), … */
+/** After each part, an organization pauses for as long as reading the part took, up to this (ms), … */
 const LONGEST_PAUSE = 250;
 /**
- * … and for long enough that all its large answers together do not exceed this (characters per ms, about 20 MB/s). A
- * megabyte costs some 25 ms of CPU, most of it to collect its buffers and strings. At this rate 24 answers of the largest
- * size (240 MB) are out within the 5 minutes that a client has for an answer.
+ * … and for long enough that all its large responses together do not exceed this (characters per ms, about 20 MB/s). A
+ * megabyte costs about 25 ms of CPU, mostly for collecting its buffers and strings. At this rate, 24 responses of the
+ * maximum size (240 MB) are sent within the 5 minutes that a client has for a response.
  */
 const CHARACTERS_PER_MS = 20_000;
 
@@ -32,7 +32,7 @@ interface Share {
   pause: Promise<void>;
 }
 
-/** Reads pages that are too large for memory in parts: the next one when the client has taken the previous one. */
+/** Reads pages that are too large for memory in parts, each once the client has taken the previous one. */
 @Injectable()
 export class LargeAnswers {
   private answers = 0;
@@ -42,7 +42,7 @@ export class LargeAnswers {
   /**
    * Called before a list is read, because only reading shows that a page is large.
    *
-   * @throws Overloaded when the organization has the maximum of large answers in progress, one of them from this list
+   * @throws Overloaded if the organization has the maximum of large responses in progress, one of them from this list
    */
   check(organizationId: string, list: string): void {
     const share = this.shares.get(organizationId);
@@ -50,10 +50,10 @@ export class LargeAnswers {
   }
 
   /**
-   * No connection is held between two parts. Organizations take turns: each has at most one read in the queue, and
-   * pauses after it.
+   * Holds no connection between two parts. Organizations take turns: each has at most one read in the queue, and pauses
+   * after it.
    *
-   * @throws Overloaded before the first part when too many large answers are under way
+   * @throws Overloaded before the first part if too many large responses are in progress
    */
   async *inParts<T>(
     organizationId: string,

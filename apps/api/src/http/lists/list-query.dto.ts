@@ -5,7 +5,7 @@ import { isBefore } from './filters.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 
-/** The largest offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
+/** The maximum offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
 export const MOST_OFFSET = 2_147_483_647;
 
 /** Paging by offset, for every list. */

@@ -19,7 +19,7 @@ export interface List<Query extends OffsetQuery = ListQuery> {
   id: string;
   /** As Express writes it. Its parameters are ids. */
   path: string;
-  /** The class of the query parameters, unless they are those of every list. */
+  /** The class of the query parameters, if the list has its own. */
   query?: Type<Query>;
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
@@ -33,18 +33,18 @@ export interface List<Query extends OffsetQuery = ListQuery> {
   total?: Counter[];
   /** Whether pages are arrays without an envelope. */
   bare?: boolean;
-  /** What depends on the request. */
+  /** The parts that depend on the request. */
   select?(query: Query, caller: Caller, path: PathValues): Selection;
 }
 
-/** The part of a list that a request asks for. */
+/** The part of a list that a request selects. */
 export interface Selection {
   /** Conditions on the driving table; null for a filter that was not given. */
   filters?: (Filter | Sql | null)[];
   /** A view of the same name and schema. */
   view?: View;
   total?: Counter[];
-  /** Counters that are subtracted from it. */
+  /** Counters to subtract from the total. */
   totalWithout?: Counter[];
   /** A row of the organization that must exist; otherwise the list itself returns 404. */
   within?: { source: Source; where: Sql };

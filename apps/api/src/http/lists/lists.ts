@@ -19,7 +19,7 @@ import {
   recordsById,
 } from './statements.js';
 
-/** Pages beyond this offset take a core for tens of milliseconds: they are read one at a time. */
+/** Pages beyond this offset take a core for tens of milliseconds, so they are read one at a time. */
 const DEEP = 10_000;
 
 /** Reads pages for every resource. */
@@ -90,7 +90,7 @@ export class Lists {
     }
   }
 
-  /** The rendered records, or the parts in which a page of large records is read while it is sent. */
+  /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
     return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
@@ -106,7 +106,7 @@ function filtersOf(query: OffsetQuery): Record<string, unknown> {
   return rest;
 }
 
-/** Groups of records that make up a part each, at least one record per part. */
+/** Groups the records into parts, with at least one record each. */
 function partsOf(ids: string[], sizes: number[]): string[][] {
   const parts: string[][] = [];
   let left = 0;

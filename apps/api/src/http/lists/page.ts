@@ -4,12 +4,12 @@ export interface Part {
   data: string | null;
 }
 
-/** One page of a list, its records as JSON text that PostgreSQL wrote. */
+/** One page of a list, with its records as JSON text from PostgreSQL. */
 export class Page {
   constructor(
-    /** All of them, or parts that are read while the page is sent. */
+    /** All records, or parts that are read while the page is sent. */
     readonly records: Part | AsyncIterable<Part>,
-    /** null: a bare array, without an envelope. */
+    /** null for a bare array without an envelope. */
     readonly meta: OffsetMeta | CursorMeta | null,
   ) {}
 }

@@ -6,7 +6,7 @@ interface SourceOptions {
   id?: string;
   /** Other tables that the view needs. Joins never drop or repeat a row of the driving table. */
   joins?: Sql;
-  /** The column that holds the organization, where that is not `organization_id`. */
+  /** The column that holds the organization, if it is not `organization_id`. */
   tenant?: string;
   /** Rows without an organization are the platform's: callers with the platform-blog capability see them too. */
   platform?: boolean;

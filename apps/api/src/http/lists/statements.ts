@@ -20,12 +20,12 @@ const DEEP = 100;
  */
 export const PART_BYTES = 262_144;
 
-/** What a statement of {@link offsetPage} or {@link cursorPage} yields. */
+/** The row that a statement of {@link offsetPage} or {@link cursorPage} yields. */
 export interface PageRow {
   count: number;
-  /** The records, separated by commas; null when there are none, or when they are too large to be rendered at once. */
+  /** The records, separated by commas; null if there are none or they are too large to be rendered at once. */
   data: string | null;
-  /** Then these are the page's ids and the sizes of its records, in order; else null. */
+  /** If too large: the page's ids and the sizes of its records, in order; else null. */
   ids?: string[] | null;
   sizes?: number[] | null;
 }
@@ -60,7 +60,7 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
     LEFT JOIN (SELECT id, ends_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
 
-/** Records by their ids, in this order; deleted ones are left out. */
+/** Records by id, in this order. Leaves out deleted ones. */
 export function recordsById(caller: Caller, list: Selected, ids: string[]): Sql {
   const { view, source } = list;
   return sql`SELECT count(*)::int AS count, string_agg(row_to_json(v)::text, ',') AS data

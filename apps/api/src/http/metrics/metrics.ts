@@ -66,7 +66,7 @@ export class Metrics {
     this.addBacklog(db);
   }
 
-  /** The outbox is shared: every API process reports it. */
+  /** Every API process reports the outbox, which all share. */
   private addBacklog(db: Database): void {
     let asked: Promise<Backlog[]> | undefined;
     // One query serves all gauges of a scrape. Nothing is reported while the database is unavailable.

@@ -24,16 +24,16 @@ const PAGE_POLICY = helmet.contentSecurityPolicy({
   },
 });
 
-/** One hour: upgrades show soon, and the reference's code is not downloaded twice. */
+/** One hour: upgrades appear soon, and visitors rarely download the reference's code twice. */
 const CACHED = 'public, max-age=3600';
 
-/** The files of the pages, by their names under /docs. The reference itself is RapiDoc's one file. */
+/** The pages' files, by name under /docs. The reference itself is RapiDoc's single file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
 /** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
 export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   let document: OpenAPIObject | undefined;
-  // Built on the first request, which keeps start-up and tests fast.
+  // Built on the first request, to keep start-up and tests fast.
   SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app, tags)), {
     ui: false,
     jsonDocumentUrl: 'openapi.json',

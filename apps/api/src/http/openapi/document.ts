@@ -19,7 +19,7 @@ import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js
 import { type Parameter, parametersOf, shareParameters } from './parameters.js';
 import { type Answer, type Operation, operationOf } from './operation.decorator.js';
 
-/** The version of the API, not of the service: additions raise the minor number; nothing is removed under /v1. */
+/** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
 export const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The public API of a tutoring organization. Every request needs an API key and sees only the data of that
@@ -28,7 +28,7 @@ key's organization. Other organizations' records return 404, like records that d
 Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with \`cursor\`, or jump to a page with \`offset\`.
 Unknown parameters are refused. Every response has an \`X-Request-Id\`.`;
 
-/** What each scope of a key opens. */
+/** What each scope of a key grants. */
 const SCOPE_TABLE = [
   '| scope | opens |',
   '|---|---|',
@@ -125,7 +125,7 @@ function success(
   return { [status]: { description, headers, ...(content && { content }) } };
 }
 
-/** Some lists have more in their `meta`. */
+/** The example of a response. Some lists have more fields in `meta`. */
 function exampleOfAnswer({ schema, meta }: Answer, schemas: Record<string, Schema>): unknown {
   const example = exampleOf(schema, schemas);
   return meta ? { ...(example as object), meta: { ...(example as { meta: object }).meta, ...meta } } : example;

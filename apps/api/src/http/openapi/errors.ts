@@ -3,7 +3,7 @@ import { errorBody } from '../errors/error-formats.js';
 import type { Schema } from '../views/schemas.js';
 import { ANSWER_HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 
-/** Codes of the standard body; the two other shapes have their own. */
+/** Codes of the standard body. The other two shapes have their own. */
 const CODES = (Object.keys(STATUS) as ErrorCode[]).filter(
   (code) => code !== 'expired_api_key' && code !== 'validation_failed',
 );
@@ -60,12 +60,12 @@ export const errorSchemas: Record<string, Schema> = {
 
 const STANDARD = { $ref: '#/components/schemas/ErrorResponse' };
 
-/** A failure, under its name in `components.responses`. */
+/** A failure in `components.responses`. */
 interface Failure {
   status: number;
   description: string;
   schema?: Schema;
-  /** One example of each kind of answer. */
+  /** One example of each kind of response. */
   examples: ApiError[];
   headers?: string[];
 }

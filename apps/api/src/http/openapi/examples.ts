@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Schema } from '../views/schemas.js';
 
-/** An example of a schema, from the examples of its parts. Deterministic: the committed document must not drift. */
+/** An example of a schema, from the examples of its parts. Deterministic, to keep the committed document stable. */
 export function exampleOf(schema: Schema, components: Record<string, Schema>): unknown {
   if (typeof schema.$ref === 'string') return exampleOf(components[schema.$ref.split('/').at(-1)!]!, components);
   if (Array.isArray(schema.examples)) return schema.examples[0];
@@ -21,7 +21,7 @@ export function exampleOf(schema: Schema, components: Record<string, Schema>): u
   return type === 'string' ? 'text' : undefined;
 }
 
-/** Ids of different fields differ. */
+/** The example of a field. Ids in different fields differ. */
 function fieldOf(name: string, schema: Schema, components: Record<string, Schema>): unknown {
   const example = exampleOf(schema, components);
   if (schema.format !== 'uuid' || typeof example !== 'string' || name === 'id') return example;

@@ -1,4 +1,4 @@
-/** Headers of answers, each described once. */
+/** Response headers, each described once. */
 export const HEADERS: Record<string, { description: string; schema: Record<string, unknown> }> = {
   'X-Request-Id': {
     description: 'Identifies the request in the service’s log. It is the client’s own id if that is valid.',
@@ -42,10 +42,10 @@ export const HEADERS: Record<string, { description: string; schema: Record<strin
   },
 };
 
-/** On every answer. */
+/** Headers of every response. */
 export const ANSWER_HEADERS = ['X-Request-Id'];
 
-/** On every answer to a valid key. */
+/** Headers of every response to a valid key. */
 export const RATE_LIMIT_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -7,7 +7,7 @@ import { Lists } from '../lists/lists.js';
 import { PathId } from '../validation/path-id.js';
 import { Documented, pageOf } from './operation.decorator.js';
 
-/** The controller of a list: a GET that every key with `read` may send, documented as the list is declared. */
+/** The controller of a list: a GET for keys with `read`, documented from the list's declaration. */
 export function listController(list: List): Type {
   const { id, path, query: queryClass = ListQuery, summary, description } = list;
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
@@ -24,7 +24,7 @@ export function listController(list: List): Type {
     }
   }
 
-  // What TypeScript would emit if the class of the query and the parameters of the path were written out.
+  // The metadata that TypeScript would emit if the query class and the path parameters were written out.
   const types = [Object, queryClass, ...parameters.map(() => String)];
   Reflect.defineMetadata('design:paramtypes', types, ListController.prototype, 'list');
   for (const [at, name] of parameters.entries()) PathId(name)(ListController.prototype, 'list', at + 2);

@@ -5,9 +5,9 @@ import type { Schema, Shape } from '../views/schemas.js';
 
 const OPERATION = 'operation';
 
-/** What an operation answers with. */
+/** The response of an operation. */
 export interface Answer {
-  /** Every schema that the answer needs by name. */
+  /** The named schemas that the response refers to. */
   shapes: Shape[];
   schema: Schema;
   /** Additional `meta` of a page's example. */
@@ -26,18 +26,18 @@ export interface Operation {
   answer: Answer | null;
   /** An example of the request's body. */
   example?: object;
-  /** The record has an `ETag`: its GET honours `If-None-Match`, its changes `If-Match`. */
+  /** The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`. */
   versioned?: boolean;
 }
 
-/** Documents a route. The scope it needs is added from its access. */
+/** Documents a route. Adds the required scope from the route's access. */
 export const Documented = (operation: Operation) =>
   applyDecorators(
     SetMetadata(OPERATION, operation),
     ApiOperation({ operationId: operation.id, summary: operation.summary }),
   );
 
-/** What a handler documents; undefined when it documents nothing. */
+/** The operation that a handler documents; undefined if it documents none. */
 export function operationOf(handler: object): Operation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as Operation | undefined;
 }
@@ -78,7 +78,7 @@ const pageMeta: Shape = {
   },
 };
 
-/** A page in its envelope, which has a name of its own for generated clients; with a total if the list has one. */
+/** A page in its envelope, which has its own name for generated clients. Has a total if the list has one. */
 function page(view: Shape, total: boolean): Answer {
   const envelope: Shape = {
     name: `${view.name}Page`,

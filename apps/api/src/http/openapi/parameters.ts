@@ -46,8 +46,8 @@ export function parametersOf(
 }
 
 /**
- * Ids in paths are plain strings: one that is not a UUID names a record that does not exist (404, not 422). Examples
- * belong to the schema, because each example of a parameter itself would need a name.
+ * Ids in paths are plain strings: an id that is not a UUID matches no record (404, not 422). Examples belong to the
+ * schema, because each example of a parameter itself would need a name.
  */
 function describeParameter({ examples, ...parameter }: Parameter): Parameter {
   if (parameter.in === 'path') {
@@ -64,7 +64,7 @@ interface Operation {
 /**
  * Replaces parameters that several operations have in common with references to one description.
  *
- * @returns the shared parameters by name; if two differ under one name, only the first is shared
+ * @returns the shared parameters by name; if two with the same name differ, only the first is shared
  */
 export function shareParameters(paths: Record<string, Record<string, Operation>>): Record<string, Parameter> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));

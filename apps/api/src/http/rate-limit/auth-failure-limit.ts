@@ -9,8 +9,8 @@ import { type RateLimitRecord, RateLimitStorage } from './rate-limit.storage.js'
 import { MINUTE_MS } from './sliding-window.js';
 
 /**
- * Failed authentications a minute of one address. Only failures are refused: a valid key behind the same address (a
- * school's gateway with one misconfigured script) goes on working.
+ * Limits failed authentications per minute and address. Refuses only failures: a valid key behind the same address (a
+ * school's gateway with one misconfigured script) keeps working.
  */
 @Injectable()
 export class AuthFailureLimit {
@@ -25,19 +25,19 @@ export class AuthFailureLimit {
     this.behindProxy = env.get('TRUST_PROXY');
   }
 
-  /** @throws ApiError 429 when the address of this request has failed too often */
+  /** @throws ApiError 429 if the request's address has failed too often */
   async count(request: IncomingMessage): Promise<void> {
     const record = await this.storage.increment(`address:${this.addressOf(request)}`, MINUTE_MS, this.limit);
     if (record.isBlocked) throw this.refusalBy(record);
   }
 
-  /** The same refusal where this process knows, without asking, that the address has failed too often; else null. */
+  /** The same refusal if this process knows, without asking Redis, that the address has failed too often; else null. */
   refusal(address: string): ApiError | null {
     const record = this.storage.refusal(`address:${address}`, this.limit);
     return record && this.refusalBy(record);
   }
 
-  /** Where a request comes from, as far as limits are concerned: the /64 of an IPv6 subscriber is one address. */
+  /** The address that a request counts towards. An IPv6 subscriber's /64 is one address. */
   addressOf(request: IncomingMessage): string {
     return normalizeIp(clientAddress(request, this.behindProxy));
   }

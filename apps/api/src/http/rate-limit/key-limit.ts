@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.js';
 import { type RateLimitRecord, RateLimitStorage } from './rate-limit.storage.js';
 import { MINUTE_MS } from './sliding-window.js';
 
-/** Requests a minute of one API key, stated in the headers of every answer. */
+/** Limits requests per minute and API key. The headers of every response show the limit. */
 @Injectable()
 export class KeyLimit {
   private readonly limit: number;
@@ -17,14 +17,14 @@ export class KeyLimit {
     this.limit = env.get('RATE_LIMIT_PER_MINUTE');
   }
 
-  /** @throws ApiError 429 when the key has sent too many requests */
+  /** @throws ApiError 429 if the key has sent too many requests */
   async count(keyId: string, response: ServerResponse): Promise<void> {
     const record = await this.storage.increment(`key:${keyId}`, MINUTE_MS, this.limit);
     for (const [name, value] of Object.entries(this.headersOf(record))) response.setHeader(name, value);
     if (record.isBlocked) throw this.refusalBy(record);
   }
 
-  /** The same refusal where this process knows, without asking, that the key is over its limit; else null. */
+  /** The same refusal if this process knows, without asking Redis, that the key is over its limit; else null. */
   refusal(keyId: string): ApiError | null {
     const record = this.storage.refusal(`key:${keyId}`, this.limit);
     return record && this.refusalBy(record);
@@ -35,7 +35,7 @@ export class KeyLimit {
     return tooMany(rule, this.limit, record.timeToBlockExpire, this.headersOf(record));
   }
 
-  /** X-RateLimit-* for the clients there are, RateLimit for those to come: draft-ietf-httpapi-ratelimit-headers-10. */
+  /** X-RateLimit-* for existing clients, RateLimit for future ones: draft-ietf-httpapi-ratelimit-headers-10. */
   private headersOf({ totalHits, timeToExpire }: RateLimitRecord): Record<string, string> {
     const { limit } = this;
     const remaining = limit - totalHits;
@@ -49,7 +49,7 @@ export class KeyLimit {
   }
 }
 
-/** @param retryAfter seconds; waiting that long is enough */
+/** @param retryAfter seconds after which a request will succeed */
 export function tooMany(rule: string, limit: number, retryAfter: number, headers: Record<string, string> = {}) {
   return new ApiError(
     'rate_limit_exceeded',

@@ -4,7 +4,7 @@ import { AuthFailureLimit } from './auth-failure-limit.js';
 import { KeyLimit } from './key-limit.js';
 import { RateLimitStorage } from './rate-limit.storage.js';
 
-/** Both limits, of keys and of addresses that fail to authenticate, on one storage. */
+/** The limits for keys and for addresses that fail to authenticate, which share one storage. */
 @Module({
   imports: [MetricsModule],
   providers: [AuthFailureLimit, KeyLimit, RateLimitStorage],

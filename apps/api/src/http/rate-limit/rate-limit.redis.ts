@@ -6,27 +6,27 @@ import type { Log } from '@app/logging';
 import { HIT, REGISTER } from './rate-limit.scripts.js';
 import type { Second } from './sliding-window.js';
 
-/** A request never waits longer than this for Redis (ms). A Redis in the same network answers within one. */
+/** The longest that a request waits for Redis (ms). A Redis in the same network answers within 1 ms. */
 const REDIS_PATIENCE = 50;
-/** A process that starts waits for Redis no longer than this (ms). */
+/** The longest that a starting process waits for Redis (ms). */
 const REDIS_START = 2_000;
-/** How often a process registers (ms). Redis is away when one registration is unanswered at the time of the next. */
+/** How often a process registers (ms). Redis counts as away if a registration is unanswered when the next is due. */
 const HEARTBEAT = 1_000;
-/** A process that has been silent for this long no longer shares the limits (s): ten heartbeats. */
+/** After this silence, a process no longer shares the limits (s): ten heartbeats. */
 const PROCESS_KEPT = 10;
-/** Redis may come back without its data. After this long on a new connection, all processes have registered again (ms). */
+/** Redis may return without its data. All processes have registered again after this long on a new connection (ms). */
 const PROCESSES_RETURN = 3_000;
-/** A connection without an answer for this long is replaced (ms): nobody closed it, but it is dead. */
+/** A connection is replaced after this long without an answer (ms): it is dead, although nobody closed it. */
 const SILENCE = 5_000;
 /**
- * The pause between two attempts to connect (ms). Short, so that all processes are back at nearly the same time: what one
- * has allowed is unknown to the others until it has reported.
+ * The pause between two attempts to connect (ms). Short, so that all processes reconnect at nearly the same time: until
+ * a process has reported what it allowed, the others do not know about it.
  */
 const RETRY = 100;
 
 const PROCESSES = 'rate-limit:processes';
 
-/** Whether the hit was allowed, Redis' clock in milliseconds, and the window as the text of a JSON array. */
+/** Whether the hit was allowed, Redis's clock (ms), and the window as the text of a JSON array. */
 type HitAnswer = [allowed: number, now: number, counts: string];
 
 interface Commands extends Redis {
@@ -35,34 +35,34 @@ interface Commands extends Redis {
 }
 
 /**
- * The Redis that rate limits share: whether it answers in time, what its clock says, and how many processes share it.
- * The connection is for rate limits alone, so that nothing slow stands in front of a hit.
+ * The Redis that shares rate limits between processes. Tracks whether it answers in time, its clock, and how many
+ * processes share it. The connection is only for rate limits, so that a hit never waits behind something slow.
  */
 export class RateLimitRedis {
-  /** Redis does not answer in time: each process decides by itself. */
+  /** Redis does not answer in time, so each process decides by itself. */
   late = true;
-  /** It has been so for about a second, and the log says so. */
+  /** Redis has been late for about a second. This is logged. */
   away = false;
-  /** Counts connections. Over a new one Redis may turn out to have lost what it held. */
+  /** Counts connections. On a new one, Redis may have lost its data. */
   connection = 0;
   private readonly redis: Commands;
   private readonly id = randomUUID();
   private inFlight = 0;
   /** Called when Redis is late. */
   private readonly waiting = new Set<() => void>();
-  /** The heartbeat that is under way. */
+  /** The heartbeat in progress. */
   private beating: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
   /**
-   * Redis' clock less this process' own (s). Nobody sets the latter: a minute stays a minute. Until Redis has answered,
-   * its clock is taken to be the system's.
+   * Redis's clock minus this process's monotonic clock (s), which nobody can set: a minute stays a minute. Until Redis
+   * has answered, the system's clock stands in for Redis's.
    */
   private clockOffset = performance.timeOrigin / 1000;
   private clockKnown = false;
   private processes = 1;
   private connectedAt = 0;
 
-  /** @param onBack called when Redis answers again, once every hit that was under way is settled */
+  /** @param onBack called when Redis answers again and every hit in progress is settled */
   constructor(
     url: string,
     private readonly log: Log,
@@ -78,7 +78,7 @@ export class RateLimitRedis {
     }) as Commands;
     this.redis.defineCommand('hit', { numberOfKeys: 1, lua: HIT });
     this.redis.defineCommand('register', { numberOfKeys: 1, lua: REGISTER });
-    // Each command reports its own failure; without a listener the process would end here.
+    // Each command reports its own failure. Without a listener, the error would end the process.
     this.redis.on('error', () => undefined);
     this.redis.on('close', () => this.setLate());
     this.redis.on('ready', () => {
@@ -89,7 +89,7 @@ export class RateLimitRedis {
     });
   }
 
-  /** The first requests count in Redis too, if it answers soon; if not, the process starts without it. */
+  /** Connects, so that even the first requests count in Redis. If Redis does not answer soon, starts without it. */
   async start(): Promise<void> {
     const signal = AbortSignal.timeout(REDIS_START);
     this.redis.connect().catch(() => undefined);
@@ -103,12 +103,12 @@ export class RateLimitRedis {
     this.timer = setInterval(() => {
       const unanswered = this.beating;
       if (!unanswered) void this.beat();
-      // If it was this process that was held up, the answer is there and is read first.
+      // If this process itself was held up, the answer has arrived and is read first.
       else setImmediate(() => this.beating === unanswered && this.setAway());
     }, HEARTBEAT).unref();
   }
 
-  /** Leaves at once, so that the others need not wait until this process has been silent for long. */
+  /** Unregisters at once, so that the others need not wait for this process to be silent for long enough. */
   stop(): void {
     clearInterval(this.timer);
     if (this.connected) this.redis.zrem(PROCESSES, this.id).catch(() => undefined);
@@ -119,20 +119,20 @@ export class RateLimitRedis {
     return this.redis.status === 'ready';
   }
 
-  /** Redis' clock as this process knows it (s). */
+  /** Redis's clock, as this process knows it (s). */
   now(): number {
     return performance.now() / 1000 + this.clockOffset;
   }
 
-  /** How many processes share what Redis has not counted. */
+  /** How many processes share the hits that Redis has not counted. */
   get sharers(): number {
     return this.late ? this.processes : 1;
   }
 
   /**
-   * Brings a window up to date, and counts a hit in it if one is asked for.
+   * Updates a window, and counts a hit in it if requested.
    *
-   * @param reported what Redis has to be told of the window first
+   * @param reported seconds of the window to report to Redis first
    * @returns whether the hit was allowed; pairs of second and count
    */
   async hit(key: string, kept: number, limit: number, asked: 0 | 1, reported: Second[]) {
@@ -149,8 +149,8 @@ export class RateLimitRedis {
   }
 
   /**
-   * Rejects when the answer fails or is late. Then nobody waits any longer: answers come in order. If it was this process
-   * that was held up, the answer may be there unread, so sockets are read once more before Redis is blamed.
+   * Rejects if the answer fails or is late. All other waits then reject too, because answers come in order. If this
+   * process itself was held up, the answer may have arrived unread, so sockets are read once more before blaming Redis.
    */
   inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -171,7 +171,7 @@ export class RateLimitRedis {
     });
   }
 
-  /** Registers this process, learns how many share the limits, and notices that Redis answers again. */
+  /** Registers this process, learns how many share the limits, and detects that Redis answers again. */
   private beat(): Promise<void> {
     this.beating ??= this.register()
       .catch(() => this.setAway())
@@ -181,20 +181,20 @@ export class RateLimitRedis {
 
   private async register(): Promise<void> {
     const count = await this.redis.register(PROCESSES, this.id, PROCESS_KEPT);
-    // Until all may have registered again, the number only grows.
+    // Until all have had time to register again, the number only grows.
     const complete = performance.now() > this.connectedAt + PROCESSES_RETURN;
     this.processes = complete ? count : Math.max(count, this.processes);
     void this.back();
   }
 
-  /** An answer that was read late makes Redis' clock look slow: the fastest one counts, unless the clock was set. */
+  /** An answer that is read late makes Redis's clock look slow, so the fastest counts, unless the clock was set. */
   private setClock(offset: number): void {
     if (this.clockKnown && offset < this.clockOffset && offset > this.clockOffset - 1) return;
     this.clockOffset = offset;
     this.clockKnown = true;
   }
 
-  /** Redis answers again. Late answers are waited for: what they counted must not be reported as well. */
+  /** Redis answers again. Waits for late answers first, because hits that they counted must not be reported as well. */
   private async back(): Promise<void> {
     await nextTurn();
     if (!this.late || !this.connected || this.inFlight > 0) return;

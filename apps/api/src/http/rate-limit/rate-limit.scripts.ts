@@ -1,10 +1,11 @@
 /**
- * Brings a window up to date, and counts a hit if there is room. One call, on Redis' own clock. The window is a hash of
+ * Updates a window and counts a hit if there is room, in one call and on Redis's own clock. The window is a hash of
  * seconds and their hits.
  *
- * Arguments: seconds kept, limit, hits asked for (0 or 1), then for each second that the caller reports its time, what
- * Redis had counted when it last answered (it may have lost it), and what the caller allowed by itself. If several callers
- * restore the same second, hits that only one of them knows of can be hidden by those that another allowed on its own.
+ * Arguments: seconds kept, limit, requested hits (0 or 1). Then for each second that the caller reports: its time, the
+ * hits that Redis had counted when it last answered (it may have lost them), and the hits that the caller allowed by
+ * itself. If several callers restore the same second, hits that another allowed can hide hits that only one knows
+ * about.
  */
 export const HIT = `
 local time = redis.call('TIME')
@@ -39,7 +40,7 @@ end
 return { allowed, now * 1000 + math.floor(tonumber(time[2]) / 1000), '[' .. table.concat(window, ',') .. ']' }
 `;
 
-/** Notes that a process shares the limits. Answers with how many do: those that were heard of in the last seconds. */
+/** Registers a process that shares the limits. Returns how many do, counting those that registered recently. */
 export const REGISTER = `
 local now = tonumber(redis.call('TIME')[1])
 redis.call('ZADD', KEYS[1], now, ARGV[1])

@@ -7,26 +7,26 @@ import { Metrics } from '../metrics/metrics.js';
 import { RateLimitRedis } from './rate-limit.redis.js';
 import { type Room, SlidingWindow } from './sliding-window.js';
 
-/** Beyond these the longest unused is forgotten: an attacker with many addresses must not fill the memory. */
+/** Beyond this number, the least recently used is dropped: an attacker with many addresses must not fill the memory. */
 const MOST_WINDOWS = 100_000;
-/** Windows reported at once when Redis is back: few enough that hits behind them are not late (a few milliseconds). */
+/** Windows reported at once when Redis is back. They take a few milliseconds, so hits behind them are not late. */
 const REPORTED_AT_ONCE = 50;
 
-/** What a hit met, in the throttler's words. Times are seconds, rounded up. */
+/** The result of a hit, in the throttler's terms. Times are seconds, rounded up. */
 export type RateLimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** A hit on its way to Redis. */
 interface Hit {
-  /** Redis was late and this process decided: it counted the hit at this time, or refused it (null). */
+  /** Set if Redis was late and this process decided: when it counted the hit, or null if it refused it. */
   countedHere?: number | null;
 }
 
 /**
- * Counts hits, in Redis where there is one (shared by all processes), else in this process.
+ * Counts hits: in Redis if configured (shared by all processes), else in this process.
  *
- * Redis answers each hit with the whole window, and this process keeps it. While Redis is late or away, windows go on
- * from there, and what was left of the limit is divided by the number of processes; what is allowed meanwhile is
- * reported when Redis is back. A window that is known to be full refuses without asking.
+ * Redis answers each hit with the whole window, which this process keeps. While Redis is late or away, counting
+ * continues from there: the rest of the limit is divided by the number of processes, and hits allowed in the meantime
+ * are reported when Redis is back. A window that is known to be full refuses without asking Redis.
  */
 @Injectable()
 export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
@@ -74,7 +74,7 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
     }
   }
 
-  /** What the next hit would meet if this process knows, without asking, that it would be refused; else null. */
+  /** The next hit's result if this process knows, without asking Redis, that it would be refused; else null. */
   refusal(key: string, limit: number): RateLimitRecord | null {
     const window = this.windows.get(key);
     const room = window && this.room(window, limit);
@@ -109,7 +109,7 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
       const { allowed, counts } = await redis.hit(window.key, window.kept, limit, asked, reported);
       window.connection = connection;
       window.settle(counts, reported);
-      // Counted twice, or refused here and counted there: Redis' count stands.
+      // The hit was counted twice, or refused here and counted there. Redis's count stands.
       if (allowed && hit.countedHere !== undefined) window.count(hit.countedHere ?? this.now(), -1);
       return toRecord(limit, this.room(window, limit), allowed);
     } finally {
@@ -117,7 +117,7 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
     }
   }
 
-  /** Tells Redis what was allowed without it. A window that is hit before its turn carries its own report. */
+  /** Reports hits that were allowed without Redis. A hit on a window before its turn includes the window's report. */
   private async report(): Promise<void> {
     const windows = [...this.windows.values()].filter((window) => window.unreported);
     for (let start = 0; start < windows.length; start += REPORTED_AT_ONCE) {

@@ -1,7 +1,7 @@
 /** All limits are per minute. */
 export const MINUTE_MS = 60_000;
 
-/** The estimate of Redis' clock may go back by this much between two answers (s); by more, and the clock was set. */
+/** How far the estimate of Redis's clock may go back between two answers (s). If further, the clock was set. */
 const CLOCK_SLACK = 2;
 
 /** The hits of one second. */
@@ -9,34 +9,34 @@ export interface Second {
   at: number;
   /** Counted in Redis, by all processes. */
   shared: number;
-  /** Counted by this process alone and not yet reported to Redis. */
+  /** Counted only by this process and not yet reported to Redis. */
   own: number;
-  /** Counted by this process alone and part of `shared` by its last report. */
+  /** Counted only by this process, and included in `shared` since its last report. */
   reported?: number;
 }
 
-/** What is left of a limit. */
+/** The rest of a limit. */
 export interface Room {
-  /** Hits that this process may still allow. */
+  /** The number of hits that this process may still allow. */
   left: number;
   /** Seconds, rounded up, until more hits are left than now. */
   resetIn: number;
 }
 
 /**
- * One sliding window, as one process knows it: what Redis had counted when it last answered, and what this process has
- * allowed by itself since. Without Redis everything is its own.
+ * A sliding window as one process knows it: the hits that Redis had counted when it last answered, and those that this
+ * process has allowed by itself since. Without Redis, all are its own.
  *
- * Hits are counted by the second, and a second counts until all of its hits are a whole window old. So no minute,
- * wherever it begins, ever holds more than the limit, and waiting until the oldest second leaves is always enough.
- * All times are seconds of the same clock: Redis' own where there is one.
+ * Hits are counted per second, and a second counts until all of its hits are a whole window old. So no minute, wherever
+ * it begins, ever contains more hits than the limit, and waiting until the oldest second leaves is always enough. All
+ * times are seconds of the same clock: Redis's, if there is one.
  */
 export class SlidingWindow {
   /** How long a second counts. */
   readonly kept: number;
-  /** A report is on its way to Redis: what it holds is not sent again before the answer. */
+  /** A report is on its way to Redis. Its contents are not sent again before the answer. */
   reporting = false;
-  /** The connection over which Redis last answered for it. */
+  /** The connection on which Redis last answered for this window. */
   connection = 0;
   /** Oldest first. */
   private seconds: Second[] = [];
@@ -49,10 +49,10 @@ export class SlidingWindow {
   }
 
   /**
-   * What this process has just reported still comes off its own share: when Redis comes back for a moment only, the
+   * Hits that this process has just reported still count towards its own share: if Redis is back only for a moment, the
    * others may not have reported theirs yet.
    *
-   * @param sharers processes that divide among themselves what Redis has not counted yet
+   * @param sharers the number of processes that share the rest of the limit
    */
   room(limit: number, sharers: number, now: number): Room {
     this.expire(now);
@@ -83,20 +83,20 @@ export class SlidingWindow {
     return { allowed, ...this.room(limit, sharers, now) };
   }
 
-  /** Counts hits of this process; a negative number takes back what Redis turns out to have counted as well. */
+  /** Counts hits of this process. A negative number removes hits that Redis turns out to have counted as well. */
   count(now: number, hits = 1): void {
     this.at(Math.floor(now)).own += hits;
   }
 
-  /** Whether Redis has yet to hear of hits. */
+  /** Whether hits have not been reported to Redis yet. */
   get unreported(): boolean {
     return this.seconds.some(({ own }) => own !== 0);
   }
 
   /**
-   * What Redis has to be told.
+   * The seconds to report to Redis.
    *
-   * @param everything what it had counted before, too: it may have lost it
+   * @param everything whether to include hits that Redis had counted before, because it may have lost them
    */
   report(everything: boolean): Second[] {
     if (this.reporting) return [];
@@ -104,10 +104,10 @@ export class SlidingWindow {
   }
 
   /**
-   * Takes over what Redis has counted.
+   * Takes over the counts from Redis.
    *
    * @param counts pairs of second and count, oldest first
-   * @param reported what the counts now include
+   * @param reported the report that the counts now include
    */
   settle(counts: number[], reported: Second[]): void {
     const told = reported.length > 0;
@@ -125,7 +125,7 @@ export class SlidingWindow {
       const second = this.at(at);
       second.own += own;
       const counted = Math.min(reported, second.shared);
-      // An answer that no report came with tells what the others have reported.
+      // An answer to a call without a report shows what the others have reported.
       if (counted > 0 && told) second.reported = counted;
     }
   }
@@ -133,7 +133,7 @@ export class SlidingWindow {
   private expire(now: number): void {
     const newest = this.seconds.at(-1);
     if (!newest) return;
-    // After the clock was set back, the window would lock out until the clock had caught up.
+    // If the clock was set back, the window would refuse hits until the clock had caught up.
     if (newest.at > now + CLOCK_SLACK) this.seconds = [];
     const oldest = Math.floor(now) - this.kept;
     while (this.seconds[0] && this.seconds[0].at <= oldest) this.seconds.shift();
@@ -149,7 +149,7 @@ export class SlidingWindow {
   }
 }
 
-/** Rounded up: a limit smaller than the number of processes must still let something through. */
+/** Rounds up: a limit smaller than the number of processes must still let something through. */
 function share(hits: number, sharers: number): number {
   return Math.max(0, Math.ceil(hits / sharers));
 }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** Buckets beyond this are forgotten, the longest unused first, and are full again. */
+/** Beyond this number, the least recently used buckets are forgotten, which makes them full again. */
 const MOST_BUCKETS = 10_000;
 
-/** Token buckets by name: a burst, then evenly so many a second. */
+/** Token buckets by name: a burst, then a steady rate per second. */
 export class TokenBuckets {
-  /** When the next token of a bucket is due, which is all that has to be kept of it (GCRA). Whole ms, so that sums are exact. */
+  /** When each bucket's next token is due, which is its whole state (GCRA). In whole ms, so that sums are exact. */
   private readonly dueAt = new LRUCache<string, number>({ max: MOST_BUCKETS });
   private readonly interval: number;
 
@@ -16,7 +16,7 @@ export class TokenBuckets {
     this.burst = burst;
   }
 
-  /** Takes a token; false when there is none. */
+  /** Takes a token. @returns false if there is none */
   take(name: string): boolean {
     const now = Math.floor(performance.now());
     const dueAt = Math.max(this.dueAt.get(name) ?? -Infinity, now - (this.burst - 1) * this.interval);

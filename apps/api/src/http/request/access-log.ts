@@ -7,7 +7,7 @@ import { templateOf } from '../request-log/route-template.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Whose key it has, as far as a look-up found it valid, now or lately. */
+    /** The request's key, if a look-up found it valid, now or recently. */
     knownKey?: KeyIds;
   }
 }
@@ -18,7 +18,7 @@ export interface KeyIds {
   organizationId: string;
 }
 
-/** One line and one measurement for each request, and a row in the request log of its key. */
+/** Writes a log line, a measurement, and a row in the organization's request log for each request. */
 export function recordRequests(
   log: Log,
   metrics: Metrics,
@@ -28,7 +28,7 @@ export function recordRequests(
     const { id, method, caller, knownKey } = request;
     const { route, status, seconds } = outcome;
     metrics.requests.observe({ method, route: route ?? 'none', status }, seconds);
-    // With 401 the key is no longer anybody's.
+    // After a 401, the key no longer belongs to anybody.
     const { keyId, organizationId } = caller ?? (status === 401 ? undefined : knownKey) ?? {};
     if (keyId && !isQuiet(outcome)) {
       requestLog.note({

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** See {@link contentHashOf}; set once the content is valid. */
+    /** Set once the content is valid. See {@link contentHashOf}. */
     contentHash?: Buffer;
   }
 }
@@ -16,14 +16,14 @@ export interface Attempt {
   requestId: string;
 }
 
-/** Null before the caller is known, and for an unknown path. */
+/** @returns null before the caller is known, and for an unknown path */
 export function attemptOf(request: Request): Attempt | null {
   const { caller } = request;
   const route = (request.route as { path?: string } | undefined)?.path;
   return caller && route ? { caller, operation: `${request.method} ${route}`, requestId: request.id } : null;
 }
 
-/** Reads change nothing and leave no row. */
+/** Whether requests with this method are audited: reads are not, because they change nothing. */
 export function isWrite(method: string): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method);
 }

@@ -5,15 +5,15 @@ import { Overloaded } from '../errors/api-error.js';
 import { isUrgent } from './urgent.js';
 
 /**
- * Bytes of bodies that this process holds at a time: twenty of the longest posts, or thousands of usual requests. What is
- * parsed of a body takes about as much again, and both fit beside the 256 MB of the heap.
+ * Bytes of request bodies that this process holds at a time: twenty of the longest posts, or thousands of usual
+ * requests. Parsed bodies take about as much again, and both fit beside the heap of 256 MB.
  */
 const MOST_BYTES = 64 * 1_048_576;
 
-/** What an upload holds: a few buffers of its streams. The file itself goes to the disk. */
+/** Bytes that an upload holds: a few stream buffers. The file itself goes to disk. */
 export const UPLOAD_BYTES = 262_144;
 
-/** How much this process takes on at a time. Half is left to others, by key before anything is looked up, then by organization. */
+/** Limits on concurrent work. An owner gets at most half: a key before it is looked up, an organization afterwards. */
 export const capacity: Provider[] = [
   {
     provide: Admission,

@@ -8,7 +8,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Runs what waits for the client to send. Its time is not ours: neither a place nor the deadline is used up meanwhile. */
+/** Runs work that waits for the client to send. The client's time uses up neither a place nor the deadline. */
 export async function whileClientSends<T>(request: Request, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   try {

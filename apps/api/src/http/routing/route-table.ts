@@ -5,11 +5,11 @@ import { type Access, accessOf } from '../auth/access.decorators.js';
 
 /** A route, and who may use it. */
 export interface Route extends DeclaredRoute {
-  /** Undefined when the route declares no access; it is denied then. */
+  /** undefined if the route declares no access, which denies it. */
   access: Access | undefined;
 }
 
-/** What a request is matched with: a route, or a page that Express serves itself. */
+/** What a request can match: a route, or a page that Express serves itself. */
 interface Target {
   method: string;
   path: string;

@@ -6,7 +6,8 @@ import { KeyLimit } from '../rate-limit/key-limit.js';
 import { RouteTable } from './route-table.js';
 
 /**
- * The response to requests without a route: 405 or 404. No key is required; requests with one count against its limit.
+ * The response to requests without a route: 405 or 404. No key is required, but requests with one count towards its
+ * limit.
  */
 @Injectable()
 export class UnknownRoutes {
@@ -17,7 +18,7 @@ export class UnknownRoutes {
   ) {}
 
   /**
-   * The refusal; a 429 instead when the request's key is over its limit.
+   * Returns the refusal, which is 429 if the request's key is over its limit.
    *
    * @param readable whether the path could be decoded; if not, the response is 404
    */

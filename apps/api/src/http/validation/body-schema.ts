@@ -39,7 +39,7 @@ export const VariantsBy =
 /** The class of a schema: in the OpenAPI document it has that class's name. */
 const names = new WeakMap<Schema, string>();
 
-/** The JSON Schema of a request class, from its fields: unknown ones are refused. */
+/** The JSON Schema of a request class, from its fields. Unknown fields are rejected. */
 export function schemaOf(shape: new () => object): Schema {
   const fields = (Reflect.getMetadata(FIELDS, shape.prototype as object) ?? []) as Documented[];
   const required = fields.filter((field) => field.required).map(({ name }) => name);

@@ -88,7 +88,7 @@ export function isFault(value: unknown): value is Fault | Faults {
   return value instanceof Fault || value instanceof Faults;
 }
 
-/** Reads a raw value: returns the value, or its faults. Some values depend on the configuration. */
+/** Reads a raw value: returns the parsed value, or its faults. Some parsers depend on the configuration. */
 export type Parser<T> = (raw: unknown, env: Env) => T | Fault | Faults;
 
 function shortened(name: string): string {

@@ -29,7 +29,7 @@ function readBy<T>(parse: Parser<T>): PropertyDecorator {
 
 const GIVEN_TWICE = new Fault('value_error', 'Give this parameter once.');
 
-/** The property's initialiser is the default; it is named for the documentation. */
+/** The property's initializer is the default. It is repeated here for the documentation. */
 interface Parameter {
   description: string;
   default?: unknown;
@@ -40,7 +40,7 @@ export function queryField({ parse, schema }: Kind, { description, default: fall
   return applyDecorators(
     readBy((raw, env) => (typeof raw === 'string' ? parse(raw, env) : GIVEN_TWICE)),
     IsOptional(),
-    // The property's own type is what the handler gets; the schema is what goes over the wire.
+    // The property's own type is for the handler. The schema describes what goes over the wire.
     ApiProperty({ required: false, description, ...schema, ...defaulting(fallback) }),
   );
 }
@@ -57,8 +57,8 @@ export const QueryToken = (pattern: RegExp, message: string, parameter: Paramete
   queryField(token(pattern, message), parameter);
 
 /**
- * How a field of a JSON body may be left out: `required` may not, `nullable` may be null; null for one with a `default`
- * means the default. The initialiser is its value when it is left out.
+ * Whether a field of a JSON body may be missing or null. If there is a `default`, null means the default. The
+ * property's initializer is the value of a missing field.
  */
 export interface Presence {
   description?: string;
@@ -97,7 +97,7 @@ export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =
 /** An object of another request class. */
 export const Nested = (shape: new () => object, presence: Presence = {}) => bodyField(object(shape), presence);
 
-/** A list of objects of several classes, told apart by a field. Faults of an item may be its own, see {@link Tolerate}. */
+/** A list of objects of several classes, distinguished by a field. Items may keep their faults: see {@link Tolerate}. */
 export const ListOf = (
   tag: string,
   shapes: Record<string, new () => object>,

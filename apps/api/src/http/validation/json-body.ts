@@ -7,8 +7,8 @@ import { parseJson } from './parse-json.js';
 export const JSON_LIMIT = 1_048_576;
 
 /**
- * Reads a request's JSON body; undefined when there is none. Only UTF-8 without content encoding is accepted: every
- * alternative encoding is a way to get something past a filter.
+ * Reads a request's JSON body; undefined if there is none. Accepts only UTF-8 without content encoding: every
+ * alternative is a way to get something past a filter.
  *
  * @param declared names of the request class
  * @param admit called with the body's possible length before any of it is read; may throw
@@ -57,7 +57,7 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
       if (size <= limit) {
         chunks.push(chunk);
       } else {
-        // The connection may stay for a while, and the request with it.
+        // The connection, and the request with it, may stay in memory for a while.
         chunks.length = 0;
         reject(tooLarge(limit));
       }

@@ -92,7 +92,7 @@ export const instant = fromString(
     new Fault('datetime_parsing', 'Give an ISO 8601 date-time, for example 2026-05-01T09:30:00Z.'),
 );
 
-/** A day, `YYYY-MM-DD`; for a date-time, the day as written, whatever the offset. */
+/** A day, `YYYY-MM-DD`. Of a date-time, the day as written, whatever its offset. */
 export const day = fromString('an ISO 8601 date as text', { format: 'date' }, (text) =>
   parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Give an ISO 8601 date, for example 2026-05-01.'),
 );
@@ -104,7 +104,7 @@ export const dateBound = fromString<DateBound>(
   (text) => parseDate(text) ?? new Fault('date_parsing', 'Give an ISO 8601 date or date-time, for example 2026-05-01.'),
 );
 
-/** An opaque token of this service: its form is checked here, its meaning where it is used. */
+/** An opaque token of this service. Checks only its form; its user checks the meaning. */
 export const token = (pattern: RegExp, message: string): Kind<string> =>
   fromString('a text', { pattern: pattern.source }, (text) =>
     pattern.test(text) ? text : new Fault('value_error', message),
@@ -132,7 +132,7 @@ export const integerText = (min: number, max: number): Kind<number> => ({
   parse: (raw) => {
     const text = String(raw);
     if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Give a whole number in decimal digits.');
-    // Compared before it is converted: a double would round a large one. 40 digits are enough; leading zeros don't count.
+    // Compares before converting, because a double would round large numbers. 40 digits without leading zeros suffice.
     const exact = BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40));
     if (exact < BigInt(min)) return new Fault('greater_than_equal', `Give a number of at least ${min}.`);
     if (exact > BigInt(max)) return new Fault('less_than_equal', `Give a number of at most ${max}.`);

@@ -8,7 +8,7 @@ export interface ListSize {
   max: number;
 }
 
-/** A list, each item read by itself; all faults are reported, each at its position. */
+/** A list. Reads each item separately and reports all faults at their positions. */
 export function listOf<T>({ parse, schema }: Kind<T>, { min, max }: ListSize): Kind<T[]> {
   return {
     schema: { type: 'array', items: schema, ...(min !== undefined && { minItems: min }), maxItems: max },
@@ -36,7 +36,7 @@ function fromObject<T>(
       : parse(raw as RawObject, env);
 }
 
-/** An object of a request class; names that the class does not declare are refused. */
+/** An object of a request class. Rejects names that the class does not declare. */
 export function object<T extends object>(shape: new () => T): Kind<T> {
   return {
     schema: schemaOf(shape),
@@ -50,7 +50,7 @@ export function object<T extends object>(shape: new () => T): Kind<T> {
 /** Replaces an invalid object, so that its faults do not fail the request; null keeps them. */
 export type Tolerate<T> = (faults: Faults, raw: RawObject) => T | null;
 
-/** One of several classes, told apart by a field whose values are their names. */
+/** One of several classes, distinguished by a field whose values are their names. */
 export function union<T extends object>(
   tag: string,
   shapes: Record<string, new () => T>,

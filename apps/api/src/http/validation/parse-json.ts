@@ -17,7 +17,7 @@ const STRETCH = 65_536;
 /**
  * Parses a JSON body. A large one is examined in chunks, so that other requests are served in between.
  *
- * @param declared names of the request class; for a body with too many members the other names are reported
+ * @param declared names of the request class; if a body has too many members, other names are reported
  * @throws ValidationFailed for invalid UTF-8 or JSON, or more nesting or members than any valid request has
  */
 export async function parseJson(bytes: Buffer, declared: ReadonlySet<string>): Promise<unknown> {
@@ -42,7 +42,7 @@ export async function parseJson(bytes: Buffer, declared: ReadonlySet<string>): P
 interface Survey {
   depth: number;
   members: number;
-  /** The outermost name, as written, whose value contains the first excess member; empty in a list. */
+  /** The top-level name, as written, whose value contains the first excess member; empty in a list. */
   fullest: string;
 }
 

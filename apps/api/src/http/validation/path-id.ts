@@ -1,10 +1,10 @@
 import { Param, type PipeTransform } from '@nestjs/common';
 import { canonicalUuid } from '@app/database';
 
-/** Belongs to no record. */
+/** The id of no record. */
 const NO_RECORD = '00000000-0000-0000-0000-000000000000';
 
-/** A malformed id is treated as the id of no record: the same path to the same 404. */
+/** Treats a malformed id as the id of no record, which takes the same path to the same 404. */
 const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUuid(text) ?? NO_RECORD };
 
 /** The id in a path, as a canonical UUID. */

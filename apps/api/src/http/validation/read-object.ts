@@ -44,7 +44,7 @@ export function readObject(shape: new () => object, raw: object, env: Env): { va
 interface Fields {
   names: ReadonlySet<string>;
   required: string[];
-  /** It has checks other than ours. */
+  /** Whether there are checks other than ours. */
   foreign: boolean;
 }
 
@@ -73,7 +73,7 @@ export function namesOf(shape: new () => object): ReadonlySet<string> {
   return fieldsOf(shape).names;
 }
 
-/** IsOptional or ValidateIf: with our decorators both mean that the field is optional. */
+/** IsOptional or ValidateIf. With our decorators, both mean that the field is optional. */
 function isCondition({ type }: { type: string }): boolean {
   return type === ValidationTypes.CONDITIONAL_VALIDATION;
 }

@@ -45,11 +45,11 @@ export const flag = (sql: string) => of(sql, BOOLEAN);
 export const texts = (sql: string, items: Schema = { type: 'string' }) =>
   of(`coalesce(${sql}, '{}')`, { type: 'array', items }, bytesAsText);
 
-/** A column that is JSON already, with its schema. */
+/** A column that is already JSON, with its schema. */
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
 
 /** The same column with an example that fits the others. */
 export const like = ({ sql, schema, size }: Column, example: unknown) => of(sql, withExample(schema, example), size);
 
-/** The field is always present, and null where there is no value. */
+/** A field that is always present, and null without a value. */
 export const nullable = ({ sql, schema, size }: Column) => of(sql, orNull(schema), size);

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 import { onceClosed } from '@app/serving';
 
-/** JSON written piece by piece: the next one when the client has taken the previous one. */
+/** JSON that is written piece by piece, each once the client has taken the previous one. */
 export class JsonStream {
   constructor(private readonly pieces: AsyncIterable<string>) {}
 
-  /** @throws whatever a piece fails with; the first one fails before anything is sent */
+  /** @throws the error of a piece; if the first one fails, nothing has been sent */
   async sendTo(response: Response): Promise<void> {
     if (response.req.method === 'HEAD') {
       response.end();

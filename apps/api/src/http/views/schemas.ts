@@ -1,7 +1,7 @@
-/** A JSON Schema, as OpenAPI 3.1 has it. */
+/** A JSON Schema, as in OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;
 
-/** A schema with its name in the OpenAPI document: of what a service builds itself, or of a View. */
+/** A named schema in the OpenAPI document: of an object that a service builds, or of a View. */
 export interface Shape {
   name: string;
   schema: Schema;

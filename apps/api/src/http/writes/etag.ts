@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 
-/** The entity tags that a caller accepts; `*` is any; null when the request has no If-Match. */
+/** The entity tags that a caller accepts: `*` is any; null without an If-Match header. */
 export type Expected = string[] | '*' | null;
 
 /** `"…"`, or `W/"…"`, separated by commas; elements of the list may be empty (RFC 9110, sections 5.6.1 and 8.8.3). */

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.js';
 
 const IDEMPOTENT = 'idempotent';
 
-/** The route creates something: it honours `Idempotency-Key`. */
+/** The route creates something, so it supports `Idempotency-Key`. */
 export const Idempotent = () => SetMetadata(IDEMPOTENT, true);
 
 export function isIdempotent(handler: object): boolean {
@@ -13,7 +13,7 @@ export function isIdempotent(handler: object): boolean {
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
-/** The request's key; null when it has none. @throws ApiError 400 for an invalid one */
+/** The request's idempotency key; null if it has none. @throws ApiError 400 for an invalid key */
 export function idempotencyKeyOf({ headers, headersDistinct }: IncomingMessage): string | null {
   const given = headers['idempotency-key'];
   if (given === undefined) return null;

@@ -8,7 +8,7 @@ import { ApiError } from '../errors/api-error.js';
 export interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Byte for byte; empty without a body. */
+  /** The exact bytes; empty without a body. */
   body: string;
 }
 
@@ -85,7 +85,7 @@ export class IdempotencyStore {
     try {
       text = this.vault.open('idempotent answers', sealed);
     } catch {
-      // ENCRYPTION_KEY was changed. The request must not be carried out again.
+      // ENCRYPTION_KEY has changed. The request must not run again.
       throw new ApiError(
         'invalid_state',
         'The first request with this Idempotency-Key was carried out, but its answer can no longer be read.',

@@ -1,6 +1,6 @@
 /**
- * The program that decodes and encodes images, one at a time, in a process of its own (see ImageProcess). A message says
- * how long the file on standard input is; a message answers it, with the new file on standard output.
+ * The program that decodes and encodes images, one at a time, in its own process (see ImageProcess). A message gives
+ * the length of the file on standard input. A message answers it, with the new file on standard output.
  */
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { constants, setPriority } from 'node:os';
 import type { Job, Reply } from './image-process.js';
 import { reencode } from './reencode.js';
 
-/** Beside busy processes, about a tenth of a core: requests hardly notice, and an upload still ends before its deadline. */
+/** About a tenth of a core beside busy processes: requests hardly notice, and uploads still meet their deadline. */
 const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
 try {
   setPriority(PRIORITY);
-  // On Linux a priority belongs to a thread. Those that decode are there already, or inherit that of one that is.
+  // On Linux, priorities belong to threads. Decoding threads already exist, or inherit the priority of one that does.
   for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), PRIORITY);
   // When memory runs out, Linux kills this process rather than the API.
   writeFileSync('/proc/self/oom_score_adj', '1000');
@@ -21,7 +21,7 @@ try {
   // Not Linux, or the API itself runs at a lower priority.
 }
 
-// Ctrl-C reaches every process of a terminal; this one lives as long as the API does.
+// Ctrl-C reaches all of a terminal's processes, but this one must live as long as the API.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 // process.exit would wait for the current image.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));

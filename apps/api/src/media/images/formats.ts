@@ -1,4 +1,4 @@
-/** The bounds of one kind of image. */
+/** The limits for one format. */
 interface Format {
   name: string;
   extension: string;
@@ -10,7 +10,7 @@ interface Format {
 }
 
 /**
- * What is accepted and stored. Every image within these bounds is encoded in 512 MB and 20 seconds; reencode.ts has the
+ * The accepted formats. Every image within these limits can be encoded in 512 MB and 20 seconds: reencode.ts has the
  * measurements.
  */
 export const FORMATS: Record<ImageFormat, Format> = {
@@ -57,7 +57,7 @@ export const MAX_FRAMES = 200;
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
 
-/** The content types of what is stored, by extension. */
+/** The content types of stored files, by extension. */
 export const CONTENT_TYPES = new Map<string, string>(
   Object.values(FORMATS).map(({ extension, contentType }) => [extension, contentType]),
 );

@@ -7,8 +7,8 @@ import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
 
 /**
- * Six per organization: the connections that a browser opens to one host. Nothing waits longer than the longest image
- * takes.
+ * Six per organization, as many as the connections that a browser opens to one host. Nothing waits longer than the
+ * slowest image takes.
  */
 const QUEUE = { permits: 1, share: 1, perOwner: 6, waiting: 30, wait: 20_000 };
 
@@ -18,7 +18,7 @@ const IDLE = 60_000;
 /** It starts at about 72 MB. Above this, the memory kept from earlier images would bring it to its limit too early. */
 const MAX_RESTING_BYTES = 96 * 1_048_576;
 
-/** Seconds, when the failure is not the client's. */
+/** Retry-After for failures that are not the client's (s). */
 const RETRY_AFTER = 5;
 
 export interface EncodedImage {

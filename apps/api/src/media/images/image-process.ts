@@ -34,10 +34,10 @@ export class ImageProcessEnded extends Error {
 /** How often its memory is checked (ms): a decoder allocates about 100 MB in between. */
 const SAMPLE_EVERY = 50;
 
-/** How much of its stderr is logged. */
+/** How much of the child's stderr is logged (characters). */
 const MAX_STDERR = 1_000;
 
-/** For V8, in MB. The pictures are not on its heap. */
+/** V8's limits (MB). Pictures are not on its heap. */
 const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 
 /**

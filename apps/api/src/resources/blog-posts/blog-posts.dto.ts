@@ -95,7 +95,7 @@ export class UpdatePost extends WritablePost implements Interdependent {
   }
 }
 
-/** All but title and slug can be left out. */
+/** All fields except title and slug are optional. */
 export class CreatePost extends WritablePost implements Interdependent {
   @Text({ min: 1, max: 300 }, { required: true })
   title: string;

@@ -7,7 +7,7 @@ export const pingView = new View('Ping', {
   org_name: nullable(text('o.name', 'Demo Tutoring')),
 });
 
-/** Needs the caller's scopes as the parameter list `granted`. */
+/** Requires the caller's scopes as `granted`. */
 export const meView = new View('Me', {
   org_id: uuid('o.id'),
   org_name: nullable(text('o.name', 'Demo Tutoring')),

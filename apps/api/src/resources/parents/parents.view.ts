@@ -20,7 +20,7 @@ export const parentView = new View('Parent', {
   created_at: nullable(instant('p.created_at')),
 });
 
-/** Needs the sums as `i`. */
+/** Requires the sums as `i`. */
 export const balanceView = new View('ParentBalance', {
   parent_id: uuid('p.user_id'),
   total_invoiced_cents: like(cents('i.invoiced'), 34000),
@@ -29,7 +29,7 @@ export const balanceView = new View('ParentBalance', {
   open_invoices_count: like(integer('i.open', { minimum: 0 }), 1),
 });
 
-/** Needs the link as `l`. */
+/** Requires the link as `l`. */
 export const parentStudentLinkView = new View('ParentStudentLink', {
   parent_id: uuid('l.parent_id'),
   student_id: uuid('l.student_id'),

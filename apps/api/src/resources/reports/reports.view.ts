@@ -10,7 +10,7 @@ const count = (example: number) => ({ minimum: 0, examples: [example] });
 const logged = (table: string) =>
   `(SELECT count(*) FROM ${table} x WHERE x.organization_id = o.id AND x.status = 'logged')`;
 
-/** Each figure is limited to `o`, the caller's organization. */
+/** Each figure covers only `o`, the caller's organization. */
 export const summaryView = new View('Summary', {
   active_tutors: integer(
     `(SELECT count(*) FROM tutor_profiles t

@@ -33,7 +33,7 @@ const SUBMITTED = new Source('session_feedback', 'f', {
 
 const TUTORS = new Source('tutor_profiles', 't');
 
-/** Lesson feedback. Rows belong to the organization of their submission; legacy rows have none and are never shown. */
+/** Lesson feedback. It belongs to the organization where it was submitted. Legacy rows have none and stay hidden. */
 export const FEEDBACK: List<ListFeedback> = {
   id: 'list_session_feedback',
   path: 'v1/session-feedback',

@@ -9,7 +9,7 @@ const INITIALS = `${FIRST} || ' ' || left(${LAST}, 1) || '.'`;
 
 const rating = like(integer('f.rating', { minimum: 1, maximum: 5 }), 5);
 
-/** Reviewers have their full name, or "First L.". */
+/** Shows reviewers with their full name, or as "First L.". */
 function feedback(name: string) {
   return new View('SessionFeedback', {
     id: uuid('f.id'),

@@ -20,7 +20,7 @@ export class ParentRow extends ParentFields {
   type: 'parent';
 }
 
-/** A row with a text that is too long or a malformed address becomes an `error`; the other rows are provisioned. */
+/** A row whose text is too long or whose address is malformed becomes an `error`. The other rows are provisioned. */
 export class RefusedRow {
   constructor(
     readonly type: 'student' | 'tutor' | 'parent',

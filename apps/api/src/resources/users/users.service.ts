@@ -24,7 +24,7 @@ export class UsersService {
   }
 }
 
-/** Every kind of row in the request requires its scope. */
+/** The scopes that the request requires: one for each kind of row. */
 export function scopesOfRows({ users }: BulkInvite): Scope[] {
   const needed = users.map(({ type }) => (type === 'tutor' ? 'tutors:write' : 'students:write'));
   return [...new Set(needed)].sort();
