@@ -37,7 +37,7 @@ function sendWith(form, name, credential) {
   field.value = JSON.stringify(credential);
   form.append(field);
   form.submit();
-  // Somebody who comes back to the form may choose a password instead.
+  // Somebody who returns to the form may choose a password instead.
   field.remove();
   return {};
 }
@@ -76,7 +76,7 @@ for (const button of document.querySelectorAll('[data-passkey]')) {
       else button.disabled = false;
     } catch (error) {
       const known = error.name === 'InvalidStateError' ? 'This device has a passkey for you already.' : error.message;
-      // Somebody who closed the browser's dialog knows that they did.
+      // Somebody who closed the browser's dialog needs no explanation.
       const text = error.name === 'NotAllowedError' ? 'No passkey was used. Try again when you are ready.' : known;
       problem.textContent = text || 'This passkey was not accepted.';
       problem.hidden = false;

@@ -1,4 +1,4 @@
-// Pages work without this file; it only saves a few steps.
+// Pages work without this file. It only saves a few steps.
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('button[data-copy]');
   if (!button) return;
@@ -20,5 +20,5 @@ document.addEventListener('click', async (event) => {
 for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;
 // Select the text to copy in advance.
 document.querySelector('[data-select]')?.select();
-// The Back button must not bring back a page from memory: it may contain a key, or belong to somebody who signed out.
+// The Back button must not restore a page from memory: it may contain a key or belong to somebody who signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());

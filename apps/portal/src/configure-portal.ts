@@ -37,7 +37,7 @@ export function createAdapter(): ExpressAdapter {
   return new PageAdapter(server);
 }
 
-/** Configures what the modules do not. Called by main.ts and by the tests. */
+/** Configures everything that modules cannot. Called by main.ts and by tests. */
 export function configurePortal(app: NestExpressApplication, slowClients = SLOW_CLIENT_LIMITS): void {
   const [env, log] = [app.get(Env), app.get(Log)];
   app.useLogger(log);

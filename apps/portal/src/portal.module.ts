@@ -20,7 +20,7 @@ import { WebModule } from './web/web.module.js';
 /** Pages for owners and admins, and for people who open join links. */
 @Module({})
 export class PortalModule {
-  /** @param logDestination instead of standard output */
+  /** @param logDestination replaces standard output */
   static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
     // Required to encrypt cookies: fail at start rather than at the first sign-in.
     env.need('ENCRYPTION_KEY');

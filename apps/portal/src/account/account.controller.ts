@@ -8,7 +8,7 @@ import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions } from '../web/sessions.js';
 
-/** More would make the page heavy; they can be ended together. */
+/** More would make the page slow. The others can be ended together. */
 const MOST_SESSIONS = 25;
 
 /** The account of the person who is signed in, independent of organizations. */

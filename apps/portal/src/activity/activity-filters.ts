@@ -2,7 +2,7 @@ import type { Place } from '@app/jobs';
 import { isStorable } from '@app/database';
 import { placeText, readPlace } from '../web/place.js';
 
-/** The statuses offered in the form; the URL accepts any status. */
+/** The statuses in the form. The URL accepts any status. */
 export const STATUSES: [value: string, label: string][] = [
   ['2xx', '2xx – done'],
   ['4xx', '4xx – refused'],
@@ -53,7 +53,7 @@ export class ActivityFilters {
   }
 }
 
-/** Invalid values are ignored; the form shows the filters that apply. */
+/** Reads the filters, ignoring invalid values. The form shows which filters apply. */
 export function readFilters({ key, route, status, before }: Record<string, unknown>): ActivityFilters {
   const matching = (value: unknown, pattern: RegExp) => {
     const text = typeof value === 'string' ? value.trim().toLowerCase() : '';

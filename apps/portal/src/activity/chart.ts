@@ -8,7 +8,7 @@ export interface Hour {
 const HOUR_MS = 3_600_000;
 const HOURS = 7 * 24 + 1;
 
-/** Of the plot, without the scale to its right and the days below it. */
+/** The plot's height in pixels, without the scale to its right and the days below it. */
 const HEIGHT = 120;
 const WIDTH_PERCENT = 100 / HOURS;
 

@@ -62,7 +62,7 @@ export class HomeController {
   }
 }
 
-/** The others follow once these are answered. */
+/** The maximum number of offers to show. Others appear once these are answered. */
 const MOST_OFFERS = 20;
 
 function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[]): Page {

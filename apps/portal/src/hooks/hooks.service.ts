@@ -48,7 +48,7 @@ export class HooksService {
     return this.change(organizationId, by, 'test_build_hook', () => this.hooks.test(siteOf(organizationId)));
   }
 
-  /** @returns false when there was none */
+  /** @returns false if there was none */
   remove(organizationId: string, by: Actor): Promise<boolean> {
     return this.change(organizationId, by, 'remove_build_hook', () => this.hooks.remove(siteOf(organizationId)));
   }

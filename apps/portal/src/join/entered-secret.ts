@@ -1,6 +1,6 @@
 import { isCode, isToken, readSecret } from '@app/accounts';
 
-/** A code or token, and the second secret of a mail's link where there is one. */
+/** A code or token, and the second secret if it came with a mail's link. */
 export interface EnteredSecret {
   secret: string;
   proof: string | null;
@@ -8,7 +8,7 @@ export interface EnteredSecret {
 
 const LINK = /\/join\/([^/?#\s]+)(?:\?([^#\s]*))?/;
 
-/** Reads what somebody has typed or pasted: a code, a token, or a whole link. null when it cannot be any of them. */
+/** Reads what somebody typed or pasted: a code, a token, or a whole link. @returns null if it cannot be any of these */
 export function readEntered(text: string): EnteredSecret | null {
   const [, path, query] = LINK.exec(text) ?? [];
   const secret = readSecret(path ?? text);
@@ -16,7 +16,7 @@ export function readEntered(text: string): EnteredSecret | null {
   return { secret, proof: readProof(new URLSearchParams(query).get('proof')) };
 }
 
-/** The `proof` of an address; null when it cannot be one. */
+/** The `proof` of an address; null if the value cannot be one. */
 export function readProof(value: unknown): string | null {
   return typeof value === 'string' && isToken(value) ? value : null;
 }

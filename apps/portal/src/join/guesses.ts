@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isCode } from '@app/accounts';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 
-/** A class in one room shares a network, and makes typing errors. */
+/** Per network. A class in one room shares a network and makes typing errors. */
 const FROM_NETWORK: AttemptLimit = { purpose: 'join code from', most: 20, minutes: 10 };
 /** From all networks: at this rate, finding one of a million valid codes among 8 * 10^14 takes about 30 years. */
 const IN_ALL: AttemptLimit = { purpose: 'join codes', most: 3_000, minutes: 60 };

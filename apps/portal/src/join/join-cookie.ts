@@ -7,7 +7,7 @@ import { Cookies } from '../web/cookies.js';
 export type JoinState =
   /** The mail's link was opened. Its second secret leaves the address bar, and survives signing in. */
   | { step: 'opened'; secret: string; proof: string }
-  /** The invite was accepted: what the last page says to this person. */
+  /** The invite was accepted. Holds what the last page tells this person. */
   | {
       step: 'joined';
       userId: string;
@@ -20,10 +20,10 @@ export type JoinState =
       mails: boolean;
     };
 
-/** Long enough to find a password. */
+/** Long enough for somebody to look up a password (ms). */
 const LIFETIME = 2 * 3_600_000;
 
-/** The state of joining, in an encrypted cookie: it works before sign-in, and nothing is stored or purged. */
+/** The state of joining, in an encrypted cookie. It works before sign-in, and nothing has to be stored or purged. */
 @Injectable()
 export class JoinCookie {
   constructor(

@@ -9,7 +9,7 @@ import { readEntered, readProof } from './entered-secret.js';
 import { JoinCookie } from './join-cookie.js';
 import { JoinService } from './join.service.js';
 
-/** The pages on which people accept invites, with the link of a mail or with a link or code that they were given. */
+/** The pages on which people accept invites, from a mail's link or with a link or code that somebody gave them. */
 @Controller()
 export class JoinController {
   constructor(
@@ -45,7 +45,7 @@ export class JoinController {
     // Somebody else may have signed in with this browser since.
     if (!joined || joined.userId !== session?.userId) return seeOther('/');
     const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
-    // Removed since.
+    // Removed from the organization in the meantime.
     if (!membership && !joined.waits) return seeOther('/');
     const { organization: name, ...rest } = joined;
     const slug = membership && manages(membership) ? membership.slug : null;

@@ -30,7 +30,7 @@ import { JoinCookie } from './join-cookie.js';
 
 /** Enough for a school's network with many new students on one morning, but not for creating accounts in bulk. */
 const FROM_NETWORK: AttemptLimit = { purpose: 'join from', most: 200, minutes: 60 };
-/** Passwords can be tried here as at the sign-in, so both are counted together. */
+/** Passwords can be guessed here as well as at sign-in, so both are counted together. */
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
@@ -192,7 +192,7 @@ export class JoinService {
   }
 }
 
-/** The form as it was typed. */
+/** The form, as it was typed. */
 type Values = Omit<InviteForm, 'errors'> & {
   password: string;
   /** The passkey that was created instead of a password, as JSON. */

@@ -13,10 +13,10 @@ import { canonicalUuid } from '@app/database';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 
-/** The lifetimes of a new key, besides a last day. */
+/** The lifetimes to choose from for a new key, besides a last day. */
 export const LIFETIMES = { never: null, '30d': 30, '90d': 90, '1y': 365 } as const;
 
-/** The form for a new key as it was typed, to show it again. */
+/** The form for a new key, as it was typed, to show it again. */
 export interface KeyForm {
   /** Sending the form twice creates one key. */
   formToken: string;
@@ -88,7 +88,7 @@ function expiryOf(expires: KeyForm['expires'], date: string): KeyExpiry {
   return days === null ? null : { inDays: days };
 }
 
-/** The field at which the form shows a problem. */
+/** The field at which to show a problem. */
 export function errorsOf(problem: KeyProblem, message: string): KeyFormErrors {
   return { [FIELDS[problem] ?? 'form']: message };
 }

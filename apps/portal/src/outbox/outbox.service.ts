@@ -8,7 +8,7 @@ import { MAIL_KINDS } from './mail-kinds.js';
 const PAGE = 25;
 const MOST_SUPPRESSIONS = 25;
 
-/** A mail as the page shows it. */
+/** A mail, as the page shows it. */
 interface ShownMail extends OutboxMail {
   label: string;
   /** Why it was not sent. */

@@ -8,7 +8,7 @@ export function siteOf(env: Env, request: Request): URL {
   return new URL(env.get('APP_URL') ?? `${scheme}://${request.get('Host') || 'localhost'}`);
 }
 
-/** The library throws for invalid responses of the browser, which are not our errors to log. */
+/** The library throws for the browser's invalid responses, which are not failures on our side. */
 export async function verified<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch(() => {
     throw PageError.badForm();

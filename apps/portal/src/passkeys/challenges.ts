@@ -36,7 +36,7 @@ export class Challenges {
     this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', text).toString('base64url'));
   }
 
-  /** The challenge that this browser was given for the purpose. @throws PageError when it has none or has used it */
+  /** Takes this browser's challenge for the purpose. @throws PageError if it has none or has used it */
   async take(request: Request, response: Response, purpose: Purpose): Promise<Note> {
     const note = this.read(request);
     this.cookies.clear(response, 'passkey');

@@ -12,7 +12,7 @@ import { PageError } from '../web/page-error.js';
 import { credentialOf, siteOf, verified } from './ceremony.js';
 import { Challenges, type RegistrationPurpose } from './challenges.js';
 
-/** The person that a device creates a passkey for. */
+/** The person for whom a device creates a passkey. */
 export interface Registrant {
   loginId: string;
   email: string;
@@ -27,7 +27,7 @@ export class PasskeyRegistration {
     private readonly challenges: Challenges,
   ) {}
 
-  /** @param known the person's credentials; a device that has one of them creates no other */
+  /** @param known the person's credentials; a device that has one of them does not create another */
   async options(
     { loginId, email, name }: Registrant,
     known: string[],
@@ -42,7 +42,7 @@ export class PasskeyRegistration {
       userName: email,
       userDisplayName: name.trim(),
       excludeCredentials: known.map((id) => ({ id })),
-      // The device finds the passkey and verifies its user, so neither an address nor a password is typed.
+      // The device finds the passkey and verifies its user, so people type neither an address nor a password.
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
     this.challenges.keep(response, { purpose, challenge: options.challenge, loginId });

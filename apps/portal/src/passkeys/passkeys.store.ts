@@ -8,7 +8,7 @@ import { Database } from '@app/database';
 import type { CredentialEmailKind } from '@app/jobs';
 import { Sessions } from '../web/sessions.js';
 
-/** A passkey as its owner sees it. */
+/** A passkey, as its owner sees it. */
 export interface ListedPasskey {
   id: string;
   /** base64url */
@@ -47,7 +47,7 @@ export class PasskeyStore {
     });
   }
 
-  /** False when somebody already has it, or the person has too many. */
+  /** @returns false if somebody already has it, or the person has too many */
   add(request: Request, { credentialId, publicKey, counter, transports, name }: NewPasskey): Promise<boolean> {
     const add = sql`add_passkey(${this.sessions.secretOf(request)}, ${uuidv7()}, ${credentialId}, ${publicKey}, ${counter},
       ${transports}::text[], ${name})`;
@@ -78,7 +78,7 @@ export class PasskeyStore {
     return { id, userId, credential: credential };
   }
 
-  /** Records a use. False when this counter was used before, because the passkey was copied. */
+  /** Records a use. @returns false if this counter was used before, because the passkey was copied */
   use(id: string, counter: number): Promise<boolean> {
     return this.ask(sql`SELECT use_passkey(${id}, ${counter}) AS done`);
   }

@@ -48,7 +48,7 @@ export class PasswordsService {
     return page('passwords/forgotten', { email, problem, sendsMail: this.outbox.sendsMail }, problem ? 422 : 200);
   }
 
-  /** Answers the same for every address; those with a login get a mail. */
+  /** Answers the same for every address. Only addresses with a login get a mail. */
   async mailLink(form: Form, request: Request): Promise<Page> {
     const email = form.text('email');
     if (!isEmail(email)) return this.forgotten(email.slice(0, 254), 'Enter your email address.');
@@ -58,7 +58,7 @@ export class PasswordsService {
     return page('passwords/mailed', { email, sendsMail: this.outbox.sendsMail });
   }
 
-  /** Answers the same when no mail is sent, because the address is confirmed or was mailed a moment ago. */
+  /** Answers the same if no mail is sent, because the address is confirmed or was mailed moments ago. */
   async mailConfirmation(form: Form, { userId, email }: SignedIn): Promise<SeeOther> {
     const wait = await this.limits.count(CONFIRMATIONS, userId);
     if (wait === 0 && this.outbox.sendsMail) await this.links.request('address_confirmation', email);

@@ -92,7 +92,7 @@ export function peoplePage(organizationId: string, filter: PeopleFilter, after: 
     LEFT JOIN users u ON u.id = t.user_id ORDER BY t.created_at DESC, t.user_id DESC`;
 }
 
-/** Each of the two has a partial index in this order. */
+/** Reads students and other members separately, because each has a partial index in this order. */
 function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilter['role']): Sql[] {
   return [
     ...(role === null || role === 'student' ? [members(sql`AND role = 'student'`)] : []),

@@ -17,7 +17,7 @@ import type { Membership } from '../web/sessions.js';
 import { matches, type PeopleFilter } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
 
-/** Rows of a page, which stays below 60 kB with their forms. */
+/** Rows per page. With their forms, a page stays below 60 kB. */
 const ROWS = 30;
 /**
  * How many people a search examines before it continues on the next page. Row-level security rules out an index for

@@ -11,9 +11,9 @@ import { PasswordWork } from '../web/password-work.js';
 import { Sessions } from '../web/sessions.js';
 
 const FROM_NETWORK: AttemptLimit = { purpose: 'sign-in from', most: 60, minutes: 15 };
-/** At one login from one network, so that guesses from elsewhere don't lock its owner out. */
+/** Per login and network, so that guesses from elsewhere don't lock out the login's owner. */
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
-/** At one login from everywhere, which limits guessing from many networks at once. */
+/** Per login, from all networks, which limits distributed guessing. */
 const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
 
 @Injectable()

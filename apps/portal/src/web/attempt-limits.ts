@@ -5,7 +5,7 @@ import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import { PageError } from './page-error.js';
 
-/** How often something may be tried. */
+/** How many attempts are allowed. */
 export interface AttemptLimit {
   /** The action that is counted: `sign-in from`, `join code from`. */
   purpose: string;
@@ -13,7 +13,7 @@ export interface AttemptLimit {
   minutes: number;
 }
 
-/** Sliding windows in PostgreSQL: shared by all processes, kept over restarts, without Redis. Subjects are hashed. */
+/** Sliding windows in PostgreSQL, which all processes share and which survive restarts. Subjects are hashed. */
 @Injectable()
 export class AttemptLimits {
   constructor(
@@ -25,14 +25,14 @@ export class AttemptLimits {
    * Counts an attempt.
    *
    * @param whose the subject that it is counted for: a network or an address
-   * @throws PageError 429 when there were too many
+   * @throws PageError 429 after too many attempts
    */
   async take(limit: AttemptLimit, whose: string): Promise<void> {
     const wait = await this.count(limit, whose);
     if (wait > 0) throw PageError.tooMany(wait);
   }
 
-  /** The same, but returns the seconds to wait; 0 when the attempt is allowed. */
+  /** The same, but returns the seconds to wait; 0 if the attempt is allowed. */
   async count(limit: AttemptLimit, whose: string): Promise<number> {
     const span = `${limit.minutes} minutes`;
     const [row] = await this.db.lookUp<{ wait: number }>(

@@ -4,12 +4,12 @@ import { Admission, BodyBudget, clientAddress, pathOf } from '@app/serving';
 import { networkOf } from './network.js';
 import { Busy } from './page-error.js';
 
-/** Bytes of forms that this process holds at a time: 500 of the longest. */
+/** Bytes of forms that this process holds at a time: 500 forms of the maximum length. */
 const MOST_BYTES = 16 * 1_048_576;
 
 const PROBES = new Set(['/health/live', '/health/ready']);
 
-/** How much this process takes on at a time. No network has more than a quarter of the places; a school shares one. */
+/** Limits on concurrent work. A network, which may be a whole school's, gets at most a quarter of the places. */
 export const capacity: Provider[] = [
   {
     provide: Admission,

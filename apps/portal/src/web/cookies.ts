@@ -5,7 +5,7 @@ import { Env } from '@app/config';
 /** The cookies of the portal. Only the server can read them, and other sites cannot use them. */
 export type CookieName = 'session' | 'flash' | 'passkey' | 'join';
 
-/** Over https their names begin with `__Host-`, which binds them to this host: no subdomain can set one. */
+/** Sets cookies. Over https, their names begin with `__Host-`, so that no subdomain can set one. */
 @Injectable()
 export class Cookies {
   private readonly secure: boolean;

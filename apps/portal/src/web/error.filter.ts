@@ -9,7 +9,7 @@ import { Busy, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
 
-/** Turns any exception into a page that says what to do next. Nothing internal is exposed but the request id. */
+/** Turns any exception into a page that says what to do next. Exposes nothing internal except the request id. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {

@@ -9,7 +9,7 @@ export interface Flash {
   text: string;
 }
 
-/** Messages for the page after a redirect, in an encrypted cookie: nobody can forge one, and nothing is stored. */
+/** Messages for the page after a redirect, in an encrypted cookie, so that nobody can forge them. */
 @Injectable()
 export class Flashes {
   constructor(

@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type RequestHandler, type Res
 import { BodyBudget, sendContinue, withoutPlace } from '@app/serving';
 import { networkOf } from './network.js';
 
-/** Forms are short; the longest field is a password of a thousand characters. */
+/** The maximum length of a form (bytes). The longest field is a password of a thousand characters. */
 const LARGEST = 32_768;
 const MOST_FIELDS = 200;
 
@@ -20,7 +20,7 @@ export class FormBodies {
   readonly read = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (encoding !== undefined || length !== '0') {
-      // A longer one is refused unread.
+      // A longer form is refused unread.
       const bytes = encoding === undefined ? Math.min(Number(length), LARGEST) : LARGEST;
       this.budget.take(response, networkOf(request.ip), bytes);
       sendContinue(request);
@@ -32,7 +32,7 @@ export class FormBodies {
   };
 }
 
-/** @throws whatever the middleware passes on */
+/** @throws the error that the middleware passes on */
 function run(middleware: RequestHandler, request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     const next = (error?: Error | 'route' | 'router') => {

@@ -7,12 +7,12 @@ import { PageError } from './page-error.js';
 export class Form {
   constructor(private readonly body: unknown) {}
 
-  /** A field without surrounding whitespace. @throws PageError when it was sent twice or cannot be stored */
+  /** A field without surrounding whitespace. @throws PageError if it was sent twice or cannot be stored */
   text(name: string): string {
     return this.exact(name).trim();
   }
 
-  /** A field as it was typed: a password. */
+  /** A field exactly as it was typed, for passwords. */
   exact(name: string): string {
     const value = this.valueOf(name) ?? '';
     // Browsers end lines with CR LF.
@@ -30,7 +30,7 @@ export class Form {
     });
   }
 
-  /** JSON that a script put into a field. @throws PageError when it is invalid */
+  /** JSON that a script put into a field. @throws PageError if it is invalid */
   json(name: string): unknown {
     try {
       return JSON.parse(this.exact(name));

@@ -21,13 +21,13 @@ export function formats(timeZone: string) {
     date: (time: Date): string => date.format(time),
     /** `6 Dec 2026, 7:07 am AEDT` */
     dateTime: (time: Date): string => dateTime.format(time),
-    /** `6 Dec`, of a time that is not long ago */
+    /** `6 Dec`, for recent times */
     day: (time: Date): string => shortDay.format(time),
     /** `7:07 am` */
     hour: (time: Date): string => hour.format(time),
     /** `7:07:31 am` */
     clock: (time: Date): string => clock.format(time),
-    /** `3 hours ago`, `in 2 days`; a date when that is far away */
+    /** `3 hours ago`, `in 2 days`; a date if it is far away */
     relative: (time: Date, now = Date.now()): string => {
       const ms = time.getTime() - now;
       const size = Math.abs(ms);

@@ -1,4 +1,4 @@
-/** Where to go after signing in: always a path of the portal, whatever was requested. */
+/** Where to go after signing in: always a path in the portal, whatever was requested. */
 export function nextPath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(wanted)) return '/';
   const base = 'http://portal.invalid';

@@ -5,7 +5,7 @@ import { type Access, accessOf, type NavigationEntry, navigationOf } from './acc
 
 /** A route, who may open it, and its entry in the navigation. */
 export interface Route extends DeclaredRoute {
-  /** Undefined when the route declares no access; it is denied then. */
+  /** undefined if the route declares no access, which denies it. */
   access: Access | undefined;
   navigation: NavigationEntry | undefined;
 }

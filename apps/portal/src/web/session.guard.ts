@@ -31,7 +31,7 @@ export class SessionGuard implements CanActivate {
     return true;
   }
 
-  /** The page that a request is for; of a form, the nearest page above its address. */
+  /** The page that a request is for; for a form, the nearest page above its path. */
   private pageOf({ method, path, originalUrl }: Request): string | null {
     if (method === 'GET' || method === 'HEAD') return originalUrl;
     for (let page = path; page !== ''; page = page.slice(0, page.lastIndexOf('/'))) {
@@ -41,7 +41,7 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** Whether a form names the person it was shown to (see web/person.eta), and it is not the one who is signed in. */
+/** Whether a form was shown to another person than the one who is signed in: see web/person.eta. */
 function wasShownToAnother({ body }: Request, { userId }: SignedIn): boolean {
   const person = (body as { person?: unknown } | undefined)?.person;
   return person !== undefined && person !== userId;

@@ -32,7 +32,7 @@ export interface SignedIn {
   memberships: Membership[];
 }
 
-/** A session as its owner sees it. */
+/** A session, as its owner sees it. */
 export interface ListedSession {
   id: string;
   createdAt: Date;
@@ -130,7 +130,7 @@ export class Sessions {
     });
   }
 
-  /** Ends another session of the same person. False when there is none with this id. */
+  /** Ends another session of the same person. @returns false if there is none with this id */
   async endOne(request: Request, id: string): Promise<boolean> {
     const [row] = await this.db.lookUp<{ ended: boolean }>(
       sql`SELECT end_portal_session(${this.secretOf(request)}, ${id}) AS ended`,
@@ -138,7 +138,7 @@ export class Sessions {
     return row!.ended;
   }
 
-  /** Ends all sessions of this person but this one. @returns how many */
+  /** Ends all other sessions of this person. @returns how many */
   async endOthers(request: Request): Promise<number> {
     const [row] = await this.db.lookUp<{ ended: number }>(
       sql`SELECT end_other_portal_sessions(${this.secretOf(request)}) AS ended`,

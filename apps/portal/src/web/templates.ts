@@ -26,7 +26,7 @@ export class Templates {
     private readonly navigation: Navigation,
   ) {}
 
-  /** The page of an error before anything is known about its request. It never differs, so it is rendered once. */
+  /** The page for an error before anything is known about its request. Never differs, so it is rendered only once. */
   refusal({ status, title, message, headers }: PageError): Refusal {
     let body = this.refusals.get(title);
     if (body === undefined) {
