@@ -13,7 +13,7 @@ import { RebuildsModule } from './rebuilds/rebuilds.module.js';
 /** The worker: Bull processors, no HTTP. */
 @Module({})
 export class WorkerModule {
-  /** @param logDestination instead of standard output */
+  /** @param logDestination replaces standard output */
   static forRoot(env: Env, logDestination?: DestinationStream): DynamicModule {
     // Required to decrypt the outbox: fail at start rather than at the first mail.
     env.need('ENCRYPTION_KEY');

@@ -5,7 +5,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 const PROCESSOR = 'bull:module_queue';
 const PROCESS = 'bull:module_queue_process';
 
-/** One method that carries out one kind of job. */
+/** A method that runs one kind of job. */
 export interface Handler {
   queue: string;
   job: string;

@@ -50,7 +50,7 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
       });
     }
     this.addRecurring();
-    // The first recurring round comes after a full interval: run one now.
+    // The first recurring round runs after a full interval, so run one now.
     for (const name of queueNames) this.nudge(name);
     this.timer = setInterval(() => this.addRecurring(), READD_INTERVAL_MS);
   }
@@ -61,7 +61,7 @@ export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdow
 
   private nudge(name: QueueName): void {
     if (this.active.has(name)) this.again.add(name);
-    // Removed however it ends; otherwise its id would block later ones.
+    // Removes the job however it ends. Otherwise its id would block later ones.
     this.add(name, { jobId: this.nudgeId, removeOnComplete: true, removeOnFail: true });
   }
 

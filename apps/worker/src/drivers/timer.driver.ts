@@ -4,7 +4,7 @@ import { Log } from '@app/logging';
 import { OutboxListener } from './outbox-listener.js';
 import { Processors } from './processors.js';
 
-/** Without Redis: runs the recurring jobs in this process, each after its interval and never twice at once. */
+/** Without Redis: runs the recurring jobs in this process, each at its interval and never twice at once. */
 @Injectable()
 export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly timers = new Map<QueueName, NodeJS.Timeout>();

@@ -5,12 +5,12 @@ import { createTransport } from 'nodemailer';
 import type { Log } from '@app/logging';
 import { type Mail, type Mailer, messageOf } from './mailer.js';
 
-/** Writes mails into a folder instead of sending them, for development: every mail program opens the files. */
+/** Writes mails to a folder instead of sending them, for development. Every mail program can open the files. */
 export class FileMailer implements Mailer {
   private readonly folder: string;
   private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 
-  /** @param url file:, of the folder */
+  /** @param url the folder's file: URL */
   constructor(
     url: string,
     private readonly log: Log,

@@ -1,7 +1,7 @@
 import type { KeyEmailKind } from '@app/jobs';
 import type { Words } from './words.js';
 
-/** An API key as its mails name it: plain names, times in words. */
+/** An API key, as mails describe it: plain names, times in words. */
 export interface KeyWords {
   name: string;
   display: string;

@@ -27,7 +27,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** The headers and parts of a mail, as nodemailer takes them. */
+/** The headers and parts of a mail, in nodemailer's form. */
 export function messageOf(mail: Mail) {
   const { id, from, to, subject, text, html, date } = mail;
   return {
@@ -47,7 +47,7 @@ export function messageOf(mail: Mail) {
   };
 }
 
-/** The sender of MAIL_FROM: `Name <box@host>`, or an address alone, which is named after its host. */
+/** Parses MAIL_FROM: `Name <box@host>`, or an address alone, which gets its host as name. */
 export function senderOf(from: string): Sender {
   const [, name = '', address = from.trim()] = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from) ?? [];
   return { name: name || hostOf(address), address };
@@ -57,7 +57,7 @@ function hostOf(address: string): string {
   return /@([^\s@]+)$/.exec(address)?.[1] ?? 'localhost';
 }
 
-/** Yields the content of `source` at once, after `ready`. Nothing is read before the consumer asks. */
+/** Yields the content of `source` as one chunk, after `ready`. Reads nothing before the consumer asks. */
 export async function* heldBack(source: Readable, ready: () => Promise<void>): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of source) chunks.push(chunk as Buffer);

@@ -1,4 +1,4 @@
-/** What mail programs accept as the dot of a host; NFKC normalizes other forms to these two. */
+/** Characters that mail programs accept as a host's dot. NFKC normalizes other forms to these two. */
 const DOT = '[.\u3002]';
 
 const HAS_SCHEME = /:[\\/]/;

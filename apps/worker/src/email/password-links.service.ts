@@ -1,7 +1,7 @@
 import { Process, Processor } from '@nestjs/bull';
 import { PasswordLinks } from '@app/accounts';
 
-/** Looks up the addresses for which the portal was asked to mail a link. */
+/** Looks up addresses for which people requested a link in the portal. */
 @Processor('passwordLinks')
 export class PasswordLinksService {
   constructor(private readonly links: PasswordLinks) {}

@@ -25,7 +25,7 @@ const MAILBOX_REPLIES = new Set([550, 551, 552, 553, 554]);
 /** Enhanced codes that concern the address or mailbox; 5.2.2 (full) and 5.2.3 (message too long) may be temporary. */
 const MAILBOX_CODES = /^5\.(1\.\d+|2\.(?![23]$)\d+)$/;
 
-/** Phrases with which servers refuse the sender, not the recipient: for the operator to fix. */
+/** Phrases in replies that reject the sender, not the recipient. The operator must fix these. */
 const ABOUT_THE_SENDER = /relay|authenticat|spam|block|policy|reputation|denied by|not permitted|tls required/i;
 
 /** Codes of nodemailer, the system and timeouts that concern the server or our settings, not one mail. */

@@ -5,7 +5,7 @@ import { heldBack, type Mail, type Mailer, messageOf } from './mailer.js';
 /** Connections to the server. Providers allow ten to a hundred per sender. */
 export const CONNECTIONS = 10;
 
-/** A connection is replaced after this many mails: servers close long-lived ones. */
+/** A connection is replaced after this many mails, because servers close long-lived ones. */
 const MAILS_PER_CONNECTION = 500;
 
 /** Timeout for connecting, and for the greeting (ms). */
@@ -32,7 +32,7 @@ export class SmtpMailer implements Mailer {
       greetingTimeout: CONNECT_TIMEOUT_MS,
       dnsTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_MS,
-      // For connections that turn out to be closed; the outbox has its own, slower retries.
+      // Covers connections that turn out to be closed. The outbox has its own, slower retries.
       maxRequeues: 1,
     });
     // The last stage, because earlier ones would read ahead, long before the server has accepted the recipient.

@@ -169,7 +169,7 @@ const renderText = text.compile(TEXT);
 
 const LONGEST_SUBJECT = 200;
 
-/** For an organization whose name was only a link. */
+/** Stands in for an organization's name that consisted only of a link. */
 const NAMELESS = 'A tutoring organization';
 
 /** A mail of this kind. */

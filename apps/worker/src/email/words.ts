@@ -1,4 +1,4 @@
-/** The texts of one kind of mail; the frame around them is the same for all. */
+/** The texts of one kind of mail. The frame around them is the same for all. */
 export interface Words {
   subject: string;
   /** Why the person gets this. */

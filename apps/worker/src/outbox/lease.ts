@@ -1,5 +1,5 @@
 /**
- * How long a claim is valid. It starts before the query to the database, so that it ends here first. The more
+ * How long a claim is valid. It starts before the database query, so that it ends here before it ends there. The more
  * pessimistic of two clocks counts: the wall clock may be set back, and the monotonic clock may stop while the machine
  * sleeps.
  */

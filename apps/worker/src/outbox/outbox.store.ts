@@ -24,13 +24,13 @@ export interface Claimed {
 /** The stored outcome of an attempt. */
 export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 
-/** A build hook. Its secrets are sealed. */
+/** A build hook. Its secrets are encrypted. */
 export interface Hook {
   url: string;
   secret: Buffer;
-  /** Also signs, while there is one. */
+  /** Also signs calls, while there is one. */
   previousSecret: Buffer | null;
-  /** Set by the operator: it may point into the operator's own network. */
+  /** Set by the operator, so it may point into the operator's own network. */
   trusted: boolean;
 }
 
@@ -87,7 +87,7 @@ export class OutboxStore {
   /**
    * @param note the last error, or other information
    * @param againInMs when the message is due again
-   * @returns false when the message has been claimed again
+   * @returns false if the message has been claimed again
    */
   async finish(
     { id, lease }: Claimed,

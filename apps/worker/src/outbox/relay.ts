@@ -87,7 +87,7 @@ export class Relay {
   }
 
   private openLane(): void {
-    // While the server is down, one attempt per drain finds out whether it is back.
+    // While the server is down, one attempt per drain is enough to detect that it is back.
     const most = this.down ? 1 : this.options.concurrency;
     if (this.stopped || this.lanes.size >= most) return;
     const lane = this.work().finally(() => this.lanes.delete(lane));
@@ -134,7 +134,7 @@ export class Relay {
     }
   }
 
-  /** A courier that throws has a bug; the message is tried again like any other. */
+  /** A courier that throws has a bug. The message is retried like any other. */
   private async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
     try {
       return await this.courier.deliver(message, signal);

@@ -5,7 +5,7 @@ import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Publishing } from '@app/publishing';
 
-/** Posts per round; the next round is in two seconds. */
+/** Posts per round. The next round starts two seconds later. */
 const MOST_POSTS = 200;
 
 interface DuePost {

@@ -7,7 +7,7 @@ import { AddressNotPublic, isPublic, lookUpPublic } from './public-address.js';
 interface Post {
   headers: Record<string, string>;
   body: string;
-  /** Whether it may only go to an address of the public internet. */
+  /** Whether only addresses of the public internet are allowed. */
   publicOnly: boolean;
   signal: AbortSignal;
 }

@@ -59,7 +59,7 @@ export class RebuildCourier implements Courier {
   }
 }
 
-/** The receiver computes the same and refuses a timestamp that is minutes old. */
+/** The receiver computes the same signature and rejects timestamps that are minutes old. */
 export function signatureOf(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
