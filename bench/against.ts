@@ -15,7 +15,7 @@ interface Checkout {
  * Compares pages of this API with those of another built checkout, such as the previous commit. Each migrates its own
  * database; rounds alternate between them.
  *
- * @param folder of the other checkout
+ * @param folder the other checkout
  */
 export async function measureAgainst(bench: Bench, folder: string): Promise<void> {
   const load = (module: string) => import(pathToFileURL(join(resolve(folder), 'dist/bench', module)).href);

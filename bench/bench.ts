@@ -12,7 +12,7 @@ export const POOL_SIZE = 10;
 export interface Server {
   child: Child;
   url: string;
-  /** With the scope `read`. */
+  /** A key with the scope `read`. */
   key: string;
 }
 

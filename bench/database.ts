@@ -23,9 +23,9 @@ export interface BenchDatabase {
   /** Connects as the superuser, who bypasses row-level security, as tutorials do. */
   adminUrl: string;
   organizationId: string;
-  /** With the scope `read`, of that organization. */
+  /** That organization's key with the scope `read`. */
   key: string;
-  /** With the scopes that the measured writes need. */
+  /** A key with the scopes that the measured writes need. */
   writingKey: string;
   /** Id of the writing key. */
   keyId: string;

@@ -1,4 +1,4 @@
-/** The load generator. It is its own process, so that it shares only the CPU with the measured one. */
+/** The load generator. It runs in its own process, so that it shares only the CPU with the measured one. */
 import autocannon from 'autocannon';
 
 /** What to send, over how many connections, and for how many seconds. */
@@ -11,7 +11,7 @@ export interface Load {
   rate?: number;
 }
 
-/** What came back. */
+/** The result of a load. */
 export interface LoadResult {
   requestsPerSecond: number;
   requests: number;

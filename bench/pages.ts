@@ -70,7 +70,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
   ];
 }
 
-/** The place of a row of homework, newest first. */
+/** The position of a homework row in the list, newest first. */
 async function rowAt(
   adminUrl: string,
   organizationId: string,

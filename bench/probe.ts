@@ -1,9 +1,9 @@
 /**
- * Loaded into every measured process (`node --import`): reports its CPU time and memory to the runner
- * over IPC. Measuring inside the process is portable and exact to the microsecond.
+ * Preloaded into every measured process (`node --import`). Reports its CPU time and memory to the runner over IPC.
+ * Measuring inside the process is portable and exact to the microsecond.
  */
 
-/** What a process has used since it started; `rss` is its peak. */
+/** What a process has used since its start; `rss` is its peak. */
 export interface Usage {
   cpuSeconds: number;
   rss: number;

@@ -9,7 +9,7 @@ import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './rep
 
 export const CONNECTIONS = 16;
 
-/** Seconds of warm-up, rounds and their seconds. */
+/** Seconds of warm-up, number of rounds, and seconds per round. */
 interface Plan {
   warmUp: number;
   rounds: number;

@@ -1,6 +1,6 @@
 import { atLeast, atMost, judged, medianOf, ratioOf, ratioRow, row, type Target, under } from './tables.js';
 
-/** One server in one round. */
+/** A server's results in one round. */
 export interface Round {
   requestsPerSecond: number;
   /** Milliseconds. */
@@ -10,7 +10,7 @@ export interface Round {
   cpu: number;
 }
 
-/** A server's rounds on one page; round n of every server belongs together. */
+/** A server's rounds on one page. The same index is the same round for all servers. */
 export type Rounds = Round[];
 
 const MOST_RSS = under(150);

@@ -1,6 +1,6 @@
 /**
- * The limit's work in one handler of Nest on Express, and nothing else: no guard, no interceptor, no validation, no log.
- * What the framework costs before the API has done anything.
+ * The work of limit/ in a single handler of Nest on Express: no guard, interceptor, validation or log. Shows what the
+ * framework costs before the API does anything.
  */
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
