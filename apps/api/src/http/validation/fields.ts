@@ -97,7 +97,7 @@ export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =
 /** An object of another request class. */
 export const Nested = (shape: new () => object, presence: Presence = {}) => bodyField(object(shape), presence);
 
-/** A list of objects of several classes, distinguished by a field. Items may keep their faults: see {@link Tolerate}. */
+/** A list of objects of several classes, distinguished by a field. An item may keep its faults: {@link Tolerate}. */
 export const ListOf = (
   tag: string,
   shapes: Record<string, new () => object>,
