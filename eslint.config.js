@@ -7,14 +7,14 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // Nest's modules are classes without members.
+      // Nest modules are classes without members.
       '@typescript-eslint/no-extraneous-class': 'off',
-      // Options objects of libraries are classes in name only.
+      // Libraries declare options objects as classes.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      // noUncheckedIndexedAccess makes `!` the honest way to say "this one is there".
+      // With noUncheckedIndexedAccess, `!` is the way to state that an element exists.
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      // What Node's own promises reject with is an Error with a code.
+      // Node's own promises reject with an Error that has a code.
       '@typescript-eslint/use-unknown-in-catch-callback-variable': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],

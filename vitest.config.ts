@@ -11,7 +11,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     globalSetup: './test/support/process/global-setup.ts',
     reporters: ['default', './test/support/process/summary.reporter.ts'],
-    // One database a spec file: files run side by side, tests within a file in order.
+    // Each spec file has its own database. Files run in parallel, tests within a file in order.
     pool: 'forks',
     // Twice the cores of a small machine, because many tests mostly wait.
     maxWorkers: 4,
