@@ -37,7 +37,7 @@ describe('a request that fails or is cut off', () => {
     let landed = 0;
     for (let round = 0; round < 20; round++) {
       const name = `kill-${round}`;
-      // Every fifth kill certainly hits the open transaction.
+      // Every fifth kill is certain to hit the open transaction.
       const pause = round % 5 === 0 ? pauseAfterEffect() : null;
       if (!pause) hooks.afterEffect = () => sleep(round % 4);
       const first = on.ask('/v1/probes', { name }, name);

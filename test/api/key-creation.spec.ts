@@ -110,7 +110,7 @@ describe('a new API key', () => {
     }
     expect([(await on.audit()).length, (await on.mails()).length]).toEqual([1, 1]);
     expect(await on.statusOf(made!.value.key)).toBe(200);
-    // The same token in another organization is another form.
+    // In another organization, the same token belongs to another form.
     const other = (await on.make.organization()).id;
     expect(await on.keys.create(other, { name: 'Other', formToken })).toMatchObject({
       id: expect.any(String) as string,

@@ -9,7 +9,7 @@ import { TestRedis } from '../support/worker/redis.js';
 import { keyedReads, type Route, send } from '../support/http/routes.js';
 import { createWorld, pathOf, type World } from '../support/data/world.js';
 
-/** What the database stores about people, and what clients send by mistake. Neither may appear anywhere else. */
+/** Marks data about people in the database, and data that clients send by mistake. Neither may appear elsewhere. */
 const STORED = 'StoredCanary';
 const SENT = 'SentCanary';
 const CANARY = /(?:stored|sent)canary/i;
@@ -265,7 +265,7 @@ describe('10,000 new keys', () => {
       expect(keyHash.equals(createHash('sha256').update(text).digest())).toBe(true);
       expect([firstFour, lastFour]).toEqual([text.slice(8, 12), text.slice(-4)]);
     }
-    // 256 random bits: each of the 64 places holds each of the 16 digits about equally often.
+    // 256 random bits: at each of the 64 positions, the 16 digits are about equally frequent.
     const counts = new Map<string, number>();
     for (const text of texts) for (const [place, digit] of Array.from(text.slice(8)).entries()) counts.set(`${place}${digit}`, (counts.get(`${place}${digit}`) ?? 0) + 1);
     expect(counts.size).toBe(64 * 16);

@@ -89,7 +89,7 @@ describe('list counts under concurrent writes', () => {
         if (keep) committed++;
       } catch (error) {
         await fixture.end(client, 'ROLLBACK');
-        // 23503: the profile of a member who has been deleted meanwhile.
+        // 23503: the profile of a member who has been deleted in the meantime.
         if (!['40P01', '23503'].includes((error as { code: string }).code)) throw error;
       }
     }

@@ -15,7 +15,7 @@ import {
 } from '../support/database/list-counts.js';
 import { ownersPool, SchemaFixture } from '../support/database/schema-fixture.js';
 
-/** Triggers of each of these keep the counts. */
+/** Tables whose triggers maintain the counters. */
 const COUNTED = ['members', 'tutor_profiles', 'parents'];
 
 describe('list counts', () => {

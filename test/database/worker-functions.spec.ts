@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hookRow, inviteRow, messageToSend, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 
-/** Functions of the worker besides those of the outbox. */
+/** The worker's functions, except those for the outbox. */
 describe('functions of the worker', () => {
   let fixture: SchemaFixture;
   let school: string;
@@ -29,7 +29,7 @@ describe('functions of the worker', () => {
         expires_at,
       });
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    // One more of each than a call deletes.
+    // One more of each than a call may delete.
     const many = 'generate_series(1, 5001) n';
     await fixture.as(
       school,

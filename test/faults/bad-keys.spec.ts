@@ -24,7 +24,7 @@ const PER_SECOND = 200;
 const VALID_PER_SECOND = 50;
 /** Seconds with bad requests, and as many without, in turns: other load on the machine affects both alike. */
 const TURN = 5;
-/** The share of the API's CPU time of a valid request that a bad one may take. */
+/** The maximum CPU time of a bad request, as a share of a valid request's. */
 const MOST_SHARE = 0.5;
 /** Look-ups per second that an address or a key over its limit may still cost, and the burst allowed. */
 const PER_ADDRESS = 1;
@@ -121,7 +121,7 @@ describe('bad keys', () => {
 
   const unknown = () => `Token token=tk_live_${randomBytes(32).toString('hex')}`;
 
-  /** The parts of an answer that must be the same for all requests of a kind. */
+  /** The parts of a response that must be the same for all requests of a kind. */
   const telling = ({ status, headers, body }: Answer) => {
     const { date: _, 'x-request-id': __, ...rest } = headers;
     return JSON.stringify([status, rest, body]);

@@ -9,8 +9,8 @@ import { createWorld, parametersOf, pathWith, type World } from '../support/data
 import { reached } from '../support/faults/promise.js';
 
 /**
- * Promise 15: foreign and missing records get the same answer in the same time. Not part of `npm test`, where other specs
- * would distort the times.
+ * Promise 15: foreign and missing records get the same response in the same time. Not part of `npm test`, where other
+ * specs would distort the times.
  */
 const PAIRS = 2_000;
 /** Medians may differ by this share or by this many milliseconds. */

@@ -11,7 +11,7 @@ import { forgetPeak, imageProcesses, memoryOf } from '../support/process/process
 import { reached } from '../support/faults/promise.js';
 import { Uploads } from '../support/http/uploads.js';
 
-/** The promised limits: growth of the API's memory, size of the image process, time to the answer. */
+/** The promised limits: growth of the API's memory, size of the image process, time until the response. */
 const MAX_API_MB = 200;
 const MAX_PROCESS_MB = 512;
 const MAX_SECONDS = 20;
@@ -50,7 +50,7 @@ async function serve(settings: Record<string, string> = {}): Promise<ApiProcess>
     ...settings,
   });
   uploads.port = api.port;
-  // Warm up: modules loaded once are not the cost of an upload.
+  // Warms up the process: loading modules is not part of an upload's cost.
   for (const { format } of FORMATS) expect((await uploads.send(await image(format))).status).toBe(201);
   return api;
 }
@@ -69,7 +69,7 @@ interface Outcome {
   seconds: number;
   apiMb: number;
   processMb: number;
-  /** Times of another organization's reads meanwhile (ms). */
+  /** Times of another organization's concurrent reads (ms). */
   reads: number[];
 }
 

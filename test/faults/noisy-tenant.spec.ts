@@ -31,7 +31,7 @@ beforeAll(async () => {
   };
   noisy = await api.key(await school());
   const other = await school();
-  // Limits are per key: one key could not send enough requests for a p99.
+  // Limits are per key. A single key could not send enough requests for a p99.
   usual = await Promise.all(Array.from({ length: 6 }, () => api.key(other)));
 }, 300_000);
 

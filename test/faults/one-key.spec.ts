@@ -14,7 +14,7 @@ import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { MULTIPART, multipart, part } from '../support/http/uploads.js';
 
-/** Promise 43: the worst that one key can do, one minute per kind, and what another organization notices. */
+/** Promise 43: the worst that one key can do, one minute per kind, and its effect on another organization. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const WARM_UP_SECONDS = 4;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   };
   const usual = await school();
   for (let n = 0; n < 50; n++) await make.homework(usual.tutor, {}, usual.id);
-  // The limit is for each key: one could not send enough requests for a p99.
+  // Limits are per key. A single key could not send enough requests for a p99.
   others = await Promise.all(Array.from({ length: 6 }, () => api.key(usual.id)));
   const { id, tutor } = await school();
   abusive = await api.key(id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
@@ -93,7 +93,7 @@ async function beside(
   seconds = SECONDS,
 ) {
   const target = await ApiProcess.start(
-    // With the limits that production has by default. Both share one address: failures count against it, but a valid key still works.
+    // Uses production's default limits. Both share an address: failures count against it, but a valid key still works.
     { DATABASE_URL: api.database.applicationUrl, DATA_DIR: dataDir, LOG_LEVEL: 'error', RATE_LIMIT_PER_MINUTE: '', AUTH_FAILURES_PER_MINUTE: '', ...more },
     FLAGS,
   ); // prettier-ignore
@@ -105,7 +105,7 @@ async function beside(
       seconds: 0,
     };
     const lane = { ...abuse, seconds: 0, abandons: true };
-    // The first requests of a process run code that was never run before, and so do the first refusals.
+    // Warms up: the first requests and the first refusals run code for the first time.
     await compare(target.port, usual, [lane], WARM_UP_SECONDS, 1);
     return await compare(target.port, usual, [lane], seconds);
   } finally {
@@ -123,7 +123,7 @@ it.each(['offsets', 'pages', 'images', 'bodies', 'keys'])('another organization 
   expect(result.beside.without(200).count).toBe(0);
   expect(abuser!.without(...abuse.statuses).statuses).toBe('');
   expect(refused.replies.filter(({ retryAfter }) => !retryAfter)).toEqual([]);
-  // The abuser's own process is too busy to tell how fast it is refused.
+  // The abuser's own process is too busy to measure how fast it is refused.
   expect(probed.percentile(0.95)).toBeLessThanOrEqual(REFUSED_MS);
   expect(result.slowdown).toBeLessThanOrEqual(MOST_SLOWDOWN);
 });

@@ -11,7 +11,7 @@ import { reached } from '../support/faults/promise.js';
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const TIMES = 3;
 const ORGANIZATIONS = 8;
-/** Enough to reach the peak, and enough to keep up the rate when answers are slow. */
+/** Enough to reach the peak, and to keep up the rate when responses are slow. */
 const USUAL_CONNECTIONS = 32;
 const MOST_CONNECTIONS = 400;
 const LEAST_GOODPUT = 0.8;
@@ -50,7 +50,7 @@ const start = (more: Record<string, string> = {}) =>
   ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...more }, FLAGS);
 const reads = () => keys.map((key) => requestOf('/v1/homework', key));
 
-/** Sends three times the capacity that it measures first. */
+/** Measures the capacity, then sends three times as much. */
 async function overload(target: ApiProcess, seconds: number) {
   const usual = { requests: reads(), connections: USUAL_CONNECTIONS };
   await load(target.port, { ...usual, seconds: 5 });

@@ -14,14 +14,14 @@ import { reached } from '../support/faults/promise.js';
 
 /** Promise 2: PostgreSQL crashes during writes. Takes about four minutes. */
 const CRASHES = Number(process.env.CRASHES ?? 50);
-/** Share of the crashes that must hit a write for the run to prove anything. */
+/** Share of crashes that must hit a write for the run to prove anything. */
 const LANDED = 0.8;
 /** Several organizations, so that commits overlap: writes of different organizations do not wait for each other. */
 const ORGANIZATIONS = 4;
 const CLIENTS_OF_EACH = 2;
 /** Minimum writes between two crashes. */
 const WRITES_BETWEEN = 10;
-/** Share of the crashes that come right after a commit, before the client hears of it. */
+/** Share of crashes that come right after a commit, before the client learns of it. */
 const UNTOLD = 0.3;
 const DURABLE = { synchronous_commit: 'on', fsync: 'on' };
 const BACK_WITHIN_MS = 2_000;

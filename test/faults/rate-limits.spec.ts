@@ -20,7 +20,7 @@ const WITHIN = 0.02;
 const STALL_MS = 120;
 const STALL_EVERY_MS = 5_000;
 const FREQUENT_STALL_MS = 400;
-/** Keys over their limit that wait as long as Retry-After says, then retry. */
+/** Keys over their limit that wait for the time in Retry-After, then retry. */
 const WAITERS = 60;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -60,7 +60,7 @@ describe('limits shared by four processes', () => {
       ...more,
     };
     processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
-    // One heartbeat, so that the processes know of each other.
+    // Waits for a heartbeat, so that the processes know about each other.
     await sleep(1_500);
   }
 

@@ -56,7 +56,7 @@ const start = async (more: Record<string, string> = {}) => {
   victim = await ApiProcess.start({ ...settings, ...more });
 };
 
-/** Runs slow clients of one organization. */
+/** Runs slow clients that belong to one organization. */
 async function attack(count: Record<SlowKind, number>, seconds: number): Promise<SlowReport> {
   const key = await api.key(world.a.id, { scopes: ['read', 'accounts:write'] });
   const authorization: [string, string] = ['Authorization', `Token token=${key}`];

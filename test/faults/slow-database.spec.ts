@@ -53,7 +53,7 @@ const start = async (more: Record<string, string> = {}) => {
   target = await ApiProcess.start({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), LOG_LEVEL: 'error', ...more }); // prettier-ignore
   await load(target.port, { requests: [0, 1, 2].flatMap(() => others()), connections: 60, seconds: 2 });
 };
-/** Requests of the other two organizations. */
+/** Requests by the other two organizations. */
 const others = () => [world.b, world.c].map(({ key }) => requestOf('/v1/tutors', key));
 const once: Omit<Lane, 'requests'> = { connections: REQUESTS, seconds: 1, rate: REQUESTS };
 
@@ -65,7 +65,7 @@ async function backends(): Promise<number> {
   );
   return rows.length;
 }
-/** Both organizations at once, which uses the whole pool, within a second. */
+/** Whether both organizations together get to use the whole pool within a second. */
 async function poolIsFull(): Promise<boolean> {
   const [outcome] = await load(target.port, { requests: others(), connections: 2 * POOL, seconds: 1 });
   return outcome!.without(200).count === 0;

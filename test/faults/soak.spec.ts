@@ -18,7 +18,7 @@ const MINUTES = Number(process.env.MINUTES ?? 30);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const SHARE = 0.5;
 const CONNECTIONS = 16;
-/** Minutes compared at either end. After the first ones the heap has reached its size. */
+/** Minutes to compare at either end. The heap has reached its size after the first ones. */
 const ENDS = Math.min(5, Math.floor(MINUTES / 2));
 const INVITES_A_MINUTE = 30;
 

@@ -17,8 +17,8 @@ const WORKERS = 4;
 /** Longer than a mail's lease. */
 const PAUSE_MS = 30_000;
 /**
- * A mail whose connection broke during the pause counts as tried: it waits for the first retry (72 s at most), then for the
- * next poll of the outbox (5 s).
+ * A mail whose connection broke during the pause counts as attempted. It waits for the first retry (at most 72 s), then
+ * for the next poll of the outbox (5 s).
  */
 const TAKEN_UP_MS = 150_000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -11,8 +11,8 @@ import { WorkerProcess } from '../support/worker/worker-process.js';
 import { reached } from '../support/faults/promise.js';
 
 /**
- * Promise 9: Redis may vanish. Sends 500 invites through the built API with two workers, while Redis is wiped ten times and
- * then down for a minute. Takes about three minutes.
+ * Promise 9: Redis may vanish. Sends 500 invites through the built API with two workers, while Redis is wiped ten times
+ * and is then down for a minute. Takes about three minutes.
  */
 const INVITES = Number(process.env.INVITES ?? 500);
 const FLUSHES = 10;

@@ -4,7 +4,7 @@ import { ROOMS } from './rooms.js';
 
 const room = ROOMS[process.env.MUTATION_ROOM!]!;
 
-/** The specs of one room, for Stryker, which runs them once for each mutant and stops at the first failure. */
+/** The specs of one room, for Stryker, which runs them for each mutant until the first failure. */
 export default defineConfig({
   ...ordinary,
   test: {
@@ -12,7 +12,7 @@ export default defineConfig({
     include: room.specs,
     reporters: [],
     sequence: {},
-    // Many mutants wait for what never comes.
+    // Many mutants wait for something that never happens.
     testTimeout: room.patience ?? 10_000,
   },
 });

@@ -2,7 +2,7 @@ import { Random } from '../support/data/random.js';
 import { type Metered, NOT_SQUARE, PROMISED, tell } from '../support/http/metered.js';
 import { meteredPortal } from '../support/portal/metered-portal.js';
 
-/** A sample of test/faults/portal-linear-work.spec.ts: nothing gates on time. */
+/** A sample of test/faults/portal-linear-work.spec.ts, without limits on time. */
 const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
 
 let portal: Metered;
