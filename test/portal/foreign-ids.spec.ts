@@ -78,16 +78,17 @@ it('every id in a path is refused as if it did not exist, if it is another organ
     expect([name, ids.length > 0]).toEqual([name, true]);
     const answer = async (at: string, id: string) => {
       const cookie = own.owner.header;
-      const { status, text } = await (method === 'GET' ? desk.portal.get(at, cookie) : desk.portal.post(at, FIELDS, cookie));
-      return { status, text: text.replace(/<code>[^<]*<\/code>/g, '').replaceAll(id, '') };
+      const { status, text, headers } = await (method === 'GET' ? desk.portal.get(at, cookie) : desk.portal.post(at, FIELDS, cookie));
+      return { status, to: headers.location, text: text.replace(/<code>[^<]*<\/code>/g, '').replaceAll(id, '') };
     }; // prettier-ignore
-    for (const id of [...ids, 'nonsense']) {
-      const absent = randomUUID();
-      const pairs = pathsOf(path, id).map((at, index) => [at, pathsOf(path, absent)[index]!] as const);
-      for (const [at, elsewhere] of pairs) {
-        const got = await answer(at, id);
-        expect([method, at, got.status]).toEqual([method, at, 404]);
-        expect(got).toEqual(await answer(elsewhere, absent));
+    for (const at of pathsOf(path, 'nonsense')) expect([at, (await answer(at, 'nonsense')).status]).toEqual([at, 404]);
+    const absent = randomUUID();
+    for (const id of ids) {
+      for (const [index, at] of pathsOf(path, id).entries()) {
+        const missing = await answer(pathsOf(path, absent)[index]!, absent);
+        // An offer that is gone leads back to those that remain.
+        expect([at, missing.status]).toEqual([at, path.startsWith('/organizations/') ? 303 : 404]);
+        expect([at, await answer(at, id)]).toEqual([at, missing]);
       }
     }
   }

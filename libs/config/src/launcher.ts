@@ -1,9 +1,16 @@
+/** Longer than an orderly end takes (ms). */
+const LONGEST_END = 15_000;
+
 /**
  * Ends this process when the one that launched it ends, because nothing else would. A process that was started without a
- * launcher goes on.
+ * launcher continues.
  */
 export function endWithLauncher(): void {
-  const end = () => process.kill(process.pid, 'SIGTERM');
+  const end = () => {
+    process.kill(process.pid, 'SIGTERM');
+    // Something may hang, for example a database that ended with the launcher.
+    setTimeout(() => process.exit(1), LONGEST_END).unref();
+  };
   process.once('disconnect', end);
   // The launcher may have ended while the modules of this process were loaded.
   if (process.send && !process.connected) end();
