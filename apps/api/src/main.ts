@@ -9,8 +9,8 @@ import { ApiModule } from './api.module.js';
 import { configureApp, createAdapter } from './configure-app.js';
 
 try {
-  endWithLauncher();
   readEnvFile();
+  endWithLauncher();
   const env = loadEnv();
   env.needFor('api');
   const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(env), createAdapter(), {

@@ -9,8 +9,8 @@ import { configurePortal, createAdapter } from './configure-portal.js';
 import { PortalModule } from './portal.module.js';
 
 try {
-  endWithLauncher();
   readEnvFile();
+  endWithLauncher();
   const env = loadEnv();
   env.needFor('portal');
   const app = await NestFactory.create<NestExpressApplication>(PortalModule.forRoot(env), createAdapter(), {

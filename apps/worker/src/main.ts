@@ -6,8 +6,8 @@ import { Log } from '@app/logging';
 import { WorkerModule } from './worker.module.js';
 
 try {
-  endWithLauncher();
   readEnvFile();
+  endWithLauncher();
   const env = loadEnv();
   env.needFor('worker');
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(env), {
