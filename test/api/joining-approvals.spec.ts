@@ -1,7 +1,7 @@
 import { Approvals } from '@app/accounts';
 import type { Factories } from '../support/data/factories.js';
 import { newAddress, type Office } from '../support/data/provisioning.js';
-import { JoinDesk } from '../support/portal/join-desk.js';
+import { JoinDesk, newcomer } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import { mailsTo } from '../support/worker/mailbox.js';
 
@@ -19,8 +19,6 @@ beforeEach(async () => {
 });
 
 afterAll(() => desk.close());
-
-const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, firstName: 'Mia', lastName: 'Nguyen' });
 
 const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
 const provisioner = ({ id }: Office) => ({ organizationId: id, organization: NAMED, keyId: null });

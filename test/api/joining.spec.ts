@@ -3,7 +3,7 @@ import { Joining, OpenedInvites } from '@app/accounts';
 import type { Factories } from '../support/data/factories.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
-import { JoinDesk } from '../support/portal/join-desk.js';
+import { JoinDesk, newcomer } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
 
@@ -21,8 +21,6 @@ beforeEach(async () => {
 });
 
 afterAll(() => desk.close());
-
-const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, firstName: 'Mia', lastName: 'Nguyen' });
 
 describe('joining', () => {
   it('an organization creates a member, and a profile for tutors', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Joiner, Joining } from '@app/accounts';
-import { Office } from '../data/provisioning.js';
+import { newAddress, Office } from '../data/provisioning.js';
 import { TestApi } from '../http/api.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
 import { PASSWORD, TestPortal } from './portal.js';
@@ -100,4 +100,12 @@ export const registration = (email?: string) => ({
   last_name: 'Nguyen',
   password: PASSWORD,
   ...(email && { email }),
+});
+
+/** A new person who accepts with a password, without the page. */
+export const newcomer = (email = newAddress()) => ({
+  email,
+  password: PASSWORD,
+  firstName: 'Mia',
+  lastName: 'Nguyen',
 });
