@@ -54,10 +54,9 @@ export class PasswordLinks {
 
   /** Queues the requested mails and deletes the requests, those for unknown addresses too. Only the worker may. */
   async resolve(): Promise<void> {
-    for (let resolved = 1; resolved > 0;) {
-      const [row] = await this.db.lookUp<{ resolved: number }>(sql`SELECT resolve_password_links() AS resolved`);
-      resolved = row!.resolved;
-    }
+    let row: { resolved: number } | undefined;
+    do [row] = await this.db.lookUp<{ resolved: number }>(sql`SELECT resolve_password_links() AS resolved`);
+    while (row!.resolved > 0);
   }
 
   /** A link for somebody whom the operator vouches for. Runs as the owner of the database. */

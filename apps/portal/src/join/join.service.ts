@@ -22,6 +22,7 @@ import { networkOf } from '../web/network.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordWork } from '../web/password-work.js';
+import { wasShownToAnother } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { Guesses } from './guesses.js';
@@ -78,7 +79,7 @@ export class JoinService {
     const values = fieldsOf(form);
     const task = taskOf(invite, session);
     const [person] = form.list('person');
-    if (person !== undefined && person !== (session?.userId ?? '')) {
+    if (wasShownToAnother(person, session)) {
       return invitePage(invite, secret, session, { ...values, errors: {} }, true);
     }
     if (task === 'sign_in' || task === 'switch') return invitePage(invite, secret, session);

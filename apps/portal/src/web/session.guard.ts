@@ -26,7 +26,8 @@ export class SessionGuard implements CanActivate {
     request.session = (await this.sessions.find(request)) ?? undefined;
     if (access === 'public') return true;
     if (!request.session) throw new SignInNeeded(this.pageOf(request));
-    if (wasShownToAnother(request, request.session)) throw PageError.anotherPerson();
+    const { person } = (request.body ?? {}) as { person?: unknown };
+    if (wasShownToAnother(person, request.session)) throw PageError.anotherPerson();
     if (access === 'managers') request.membership = managed(request.session.memberships, request.params.slug);
     return true;
   }
@@ -41,10 +42,13 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** Whether a form was shown to another person than the one who is signed in: see web/person.eta. */
-function wasShownToAnother({ body }: Request, { userId }: SignedIn): boolean {
-  const person = (body as { person?: unknown } | undefined)?.person;
-  return person !== undefined && person !== userId;
+/**
+ * Whether a form was shown to somebody else than it was sent by: see web/person.eta.
+ *
+ * @param person the id in the form; empty if nobody was signed in, undefined if it names nobody
+ */
+export function wasShownToAnother(person: unknown, session: SignedIn | null): boolean {
+  return person !== undefined && person !== (session?.userId ?? '');
 }
 
 /** @throws PageError 404, also for other organizations */
