@@ -138,7 +138,8 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
   };
   try {
     for (const [path, { get: operation }] of Object.entries(buildDocument(app, []).paths)) {
-      const names = (operation?.parameters ?? []).flatMap((it) => ('in' in it && it.in === 'query' ? it.name : []));
+      // Shared parameters are references that end with their names.
+      const names = (operation?.parameters ?? []).map((it) => ('$ref' in it ? it.$ref.split('/').at(-1)! : it.name));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
       if (parameter && operation && more.length === 0) {
         const [record] = (await asAdmin(adminUrl, (admin) => admin.query(RECORDS[parameter]!, [id]))).rows as Row[];
@@ -157,6 +158,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
   } finally {
     await app.close();
   }
+  if (!captured.some(({ counted }) => counted)) throw new Error('The OpenAPI document shows no counted list');
   return captured;
 }
 
