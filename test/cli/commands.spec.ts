@@ -117,6 +117,8 @@ describe('the command line', () => {
       }
       const help = await runHere([...path, '--help'], {});
       expect([name, help.code, help.stderr]).toEqual([name, 0, '']);
+      // Commander prints a default value as JSON unless it is described.
+      expect(help.stdout).not.toMatch(/default: [[{]/);
       expect([name, readme]).toEqual([name, expect.stringMatching(new RegExp(`\`(${name}|npm ${name})[ \`]`))]);
     }
   });

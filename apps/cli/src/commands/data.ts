@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DemoSize, sizeOf } from '../demo/demo.js';
 import { removeDemo } from '../demo/remove-demo.js';
 import { importFolder, type ImportReport } from '../import/importer.js';
@@ -42,11 +42,10 @@ export function addDataCommands(program: Command): void {
   program
     .command('demo')
     .description('load the demo organizations')
-    .option(
-      '--size <size>',
-      'small, large (100,000 students, 1,000,000 homework) or a number of students',
-      parseSize,
-      sizeOf('small'),
+    .addOption(
+      new Option('--size <size>', 'small, large (100,000 students, 1,000,000 homework) or a number of students')
+        .argParser(parseSize)
+        .default(sizeOf('small'), 'small'),
     )
     .option('--seed <number>', 'a different seed generates different data', parseSeed, 1)
     .option('--reset', 'first delete the demo organizations, with their keys and everything that was added to them')

@@ -23,7 +23,11 @@ export function addKeyCommands(program: Command): void {
     .description('create an API key, which is shown only once')
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--scopes <a,b>', 'comma-separated scopes, listed below', parseScopes, ['read'])
+    .addOption(
+      new Option('--scopes <a,b>', 'comma-separated scopes, listed below')
+        .argParser(parseScopes)
+        .default(['read'], 'read'),
+    )
     .addHelpText('after', scopesHelp)
     .option('--expires <time>', 'ISO 8601 date or date-time when it stops working', parseExpiry)
     .option('--platform-blog', "also allow the platform's own blog posts")
