@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { isEmail } from '@app/accounts';
+import { normalizeEmail } from '@app/database';
 import { readEmail } from '../../apps/cli/src/import/values.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
@@ -85,6 +86,26 @@ describe('email addresses', () => {
       status: 'exists',
       id,
     });
+  });
+
+  it.each([
+    ['in Punycode', 'b\u00fccher', 'xn--bcher-kva'],
+    ['in upper case', 'b\u00fccher', 'B\u00dcCHER'],
+    ['in Punycode of upper case', 'b\u00fccher', 'XN--BCHER-KVA'],
+    ['with a combining accent', 'b\u00fccher', 'bu\u0308cher'],
+    ['with a sharp s in Punycode', 'fa\u00df', 'xn--fa-hia'],
+    ['in a script that needs combining marks', 'हिन्दी', 'xn--j2bd4cyah0f'],
+  ])('treats a domain %s as the same', async (_, readable, other) => {
+    const address = newAddress();
+    const [first, second] = [readable, other].map((label) => address.replace('example.org', `${label}.example`));
+    const { id } = await office.inviteOne(studentRow({ email: first }));
+    expect(await office.inviteOne(studentRow({ email: second }))).toMatchObject({ status: 'exists', id });
+    expect(normalizeEmail(normalizeEmail(second!))).toBe(normalizeEmail(first!));
+  });
+
+  it('tells domains apart that only look alike', () => {
+    const domains = ['faß.example', 'fass.example', 'xn--fa-hia.example.org', 'b\u00fccher.example', 'bucher.example'];
+    expect(new Set(domains.map((domain) => normalizeEmail(`mia@${domain}`))).size).toBe(domains.length);
   });
 
   it.each(MALFORMED_ADDRESSES)('refuses %j in pages, commands and imports too', (email) => {

@@ -1,12 +1,12 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { normalizeEmail } from '@app/database';
 
-/**
- * The form of an email address: one @, a local part of 1 to 64 characters without whitespace, control characters or
- * separators of header lists, and a domain of at least two labels (RFC 5321). The last label is not a number, which
- * rules out IP addresses.
- */
-const ADDRESS =
-  /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?!\p{N}+$)[\p{L}\p{N}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+/** A local part of 1 to 64 characters, without whitespace, control characters and separators of header lists (RFC 5321). */
+const LOCAL_PART = /^(?!\.)(?!.*\.(?:\.|$))[^\s@<>()[\]\\,;:"\p{C}]{1,64}$/u;
+/** Letters of any script, and no Punycode: what of it is left in a normalized domain cannot be read. */
+const READABLE = /^(?!(?:.*\.)?xn--)[\p{L}\p{M}\p{N}.-]+$/u;
+/** A domain in ASCII of at least two labels. The last one is not a number, which rules out IP addresses. */
+const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d][a-z\d-]{0,61}[a-z\d]$/;
 /** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;
 /** The Kelvin sign. Its lower case is the letter k, so the address would become another one. */
@@ -22,8 +22,19 @@ export function isEmail(text: string): boolean {
 /** Whether the text has the form of an address. Includes the placeholders of accounts without one. */
 export function isAddress(text: string): boolean {
   const address = text.trim();
-  const fits = [address, normalizeEmail(address)].every((form) => Array.from(form).length <= LONGEST);
-  return fits && ADDRESS.test(address) && !/^\.|\.\.|\.@/.test(address) && !address.includes(KELVIN);
+  const normalized = normalizeEmail(address);
+  if ([address, normalized].some((form) => Array.from(form).length > LONGEST)) return false;
+  const [local = '', domain = '', ...rest] = normalized.split('@');
+  return rest.length === 0 && LOCAL_PART.test(local) && isDomain(domain) && !address.includes(KELVIN);
+}
+
+/**
+ * Whether mail for the normalized domain reaches this domain. IDNA maps some domains to others, such as those with
+ * full-width letters or soft hyphens; accepting them would give a mailbox several logins.
+ */
+function isDomain(domain: string): boolean {
+  const ascii = domainToASCII(domain);
+  return READABLE.test(domain) && DOMAIN.test(ascii) && domainToUnicode(ascii) === domain;
 }
 
 /** The placeholder address of an account that has no address. */

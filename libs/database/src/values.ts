@@ -1,3 +1,5 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+
 /** C0 control characters except tab, line feed and carriage return. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
@@ -54,7 +56,22 @@ function offsetMinutes(offset: string | undefined): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The form in which addresses are compared and kept unique. Unicode has two ways to write a letter with an accent. */
+/**
+ * The form in which addresses are compared and kept unique. Unicode has two ways to write a letter with an accent, and
+ * a domain has two ways to write letters beyond ASCII, of which this is the readable one.
+ */
 export function normalizeEmail(text: string): string {
-  return text.trim().toLowerCase().normalize('NFC');
+  const address = text.trim().toLowerCase().normalize('NFC');
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + readableDomain(address.slice(at));
+}
+
+/** The length of the longest domain. Decoding longer texts would take more than linear time. */
+const LONGEST_DOMAIN = 253;
+
+/** The domain without Punycode, unless that would make it another domain. */
+function readableDomain(domain: string): string {
+  if (domain.length > LONGEST_DOMAIN || !domain.includes('xn--')) return domain;
+  const readable = domainToUnicode(domain);
+  return readable && domainToASCII(readable) === domainToASCII(domain) ? readable : domain;
 }

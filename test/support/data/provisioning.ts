@@ -26,7 +26,8 @@ export const MALFORMED_ADDRESSES = [
   '', '  ', 'mia', 'mia@', '@example.org', 'mia@example', 'mia@@example.org', 'mia @example.org', 'mia@example..org', 'mia@192.168.10.10', 'mia@example.123',
   '.mia@example.org', 'mia.@example.org', 'm..a@example.org', 'mia@-example.org', 'mia@example.org, ana@example.org',
   'Mia <mia@example.org>', 'mia@example.org\nBcc: all@example.org', `${'m'.repeat(65)}@example.org`,
-  'x@placeholder.invalid', 'mia@SCHOOL.INVALID', 'm\u212aa@example.org', `${'\u0130'.repeat(63)}@${'\u0130'.repeat(60)}.example.org`.padStart(250, 'a'),
+  'mia@ex\uff41mple.org', 'mia@\ufb01sh.example', 'mia@ex\u00adample.org', 'mia@example\u3002org', 'mia@xn--a.example', 'mia@xn--zz-.example', 'mia@xn--zz.example',
+  'mia@0x7f.1', 'mia@example.0x7f', 'mia@exa%6dple.org', 'mia@\u212aelvin.example', `mia@${'\u00fc'.repeat(60)}.example`, 'x@placeholder.invalid', 'mia@SCHOOL.INVALID', 'm\u212aa@example.org', `${'\u0130'.repeat(63)}@${'\u0130'.repeat(60)}.example.org`.padStart(250, 'a'),
 ]; // prettier-ignore
 
 /** A student row, by default with an unused address. */

@@ -58,7 +58,7 @@ export class EmailCourier implements Courier {
     const { organizationName, ...content } = render(kind, payload);
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
-    const mail = { id, from, to: recipient, date: createdAt, ...content };
+    const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);
       return { status: 'sent', after: () => after() };
