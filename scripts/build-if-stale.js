@@ -81,8 +81,8 @@ async function run(command, args) {
     child.once('exit', (...ended) => resolve(ended)).once('error', reject);
   });
   process.off('SIGINT', stop).off('SIGTERM', stop);
-  if (stopped || signal) throw new Stopped('The build was stopped');
-  if (code !== 0) throw new Error('the compiler says why above');
+  if (stopped || signal) throw new Stopped('The build was interrupted');
+  if (code !== 0) throw new Error('see the compiler output above');
 }
 
 /** Also copies the reference's only file, plain and compressed, so that its package is not needed at run time. */
@@ -109,7 +109,7 @@ export async function buildIfStale() {
       writeFileSync(stamp, wanted);
     });
   } catch (error) {
-    const said = error instanceof Stopped ? error.message : `This checkout cannot be built: ${error.message}`;
+    const said = error instanceof Stopped ? error.message : `The build failed: ${error.message}`;
     process.stderr.write(`${said}\n`);
     process.exit(1);
   }

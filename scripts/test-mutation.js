@@ -5,7 +5,7 @@ import { ROOMS } from '../test/mutation/rooms.ts';
 const asked = process.argv.slice(2);
 const unknown = asked.filter((room) => !(room in ROOMS));
 if (unknown.length > 0) {
-  console.error(`No such room: ${unknown.join(', ')}. There are ${Object.keys(ROOMS).join(', ')}.`);
+  console.error(`No such room: ${unknown.join(', ')}. Choose from: ${Object.keys(ROOMS).join(', ')}.`);
   process.exit(1);
 }
 for (const room of asked.length > 0 ? asked : Object.keys(ROOMS)) {

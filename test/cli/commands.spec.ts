@@ -44,7 +44,7 @@ describe('the command line', () => {
 
   it.each([
     [['org', 'create', '--name', 'Again', '--slug', 'first'], 'The organization "first" already exists'],
-    [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a slug'],
+    [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a valid slug'],
     [
       ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'],
       '"Mars/Base" is not an IANA time zone',
@@ -55,13 +55,13 @@ describe('the command line', () => {
       '"dollars" is not an ISO 4217 currency code',
     ],
     [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
-    [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not an address that can receive mail'],
+    [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not a valid email address'],
     [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'first', '--name', ''], "A key's name must have 1 to 100 characters"],
     [['key', 'create', '--org', 'first', '--name', 'x', '--scopes', 'read,admin'], 'There is no scope "admin"'],
     [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'That time has already passed'],
-    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Give an ISO 8601 date'],
+    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Must be an ISO 8601 date'],
     [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],
     [['key', 'replace', 'nonsense'], 'There is no key nonsense'],
@@ -69,7 +69,7 @@ describe('the command line', () => {
     [['key', 'revoke', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'], 'There is no key 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'],
     [['import', '/nowhere', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['demo', '--size', 'huge'], "option '--size <size>' argument 'huge' is invalid"],
-    [['demo', '--seed', 'x'], 'Give a whole number'],
+    [['demo', '--seed', 'x'], 'Must be a whole number'],
     [['dance'], "unknown command 'dance'"],
     [['demos'], "unknown command 'demos' (Did you mean demo?). Add --help for usage."],
     [['key', 'list', '--org', 'first', '--all'], "unknown option '--all'. Add --help for usage."],
@@ -162,7 +162,7 @@ describe('the command line', () => {
     const printed = await create('printed@example.org');
     expect(printed.stdout).toMatch(/link to set a password.*:\nhttps:\/\/portal\.example\.org\/password\/[\w-]{43}\n$/);
     const mailed = await create('mailed@example.org', { SMTP_URL: 'smtp://127.0.0.1:1' });
-    expect(mailed.stdout).toContain('A link to set a password was mailed to them.');
+    expect(mailed.stdout).toContain('They have been emailed a link to set a password.');
     expect(mailed.stdout).not.toContain('/password/');
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();

@@ -53,25 +53,25 @@ describe('a database that cannot be used', () => {
 
   /** How each fault is caused, and what the operator reads. */
   const faults: [string, (url: string) => string, RegExp][] = [
-    [
-      'a wrong password',
-      (url) => with_(url, { password: SECRET }),
-      /does not accept the password of "\w+": correct the/,
-    ],
+    ['a wrong password', (url) => with_(url, { password: SECRET }), /rejected the password of "\w+": correct the/],
     ['an unknown user', (url) => with_(url, { username: 'nobody' }), /the password of "nobody"/],
     ['no password', (url) => with_(url, { password: '' }), /the password of/],
-    ['an unknown host', (url) => with_(url, { hostname: 'nowhere.invalid' }), /no host is called "nowhere.invalid"/],
+    [
+      'an unknown host',
+      (url) => with_(url, { hostname: 'nowhere.invalid' }),
+      /the host name "nowhere.invalid" cannot be resolved/,
+    ],
     [
       'a port where nothing listens',
       (url) => with_(url, { port: '1' }),
-      /:1 cannot be reached \(nothing listens there\)/,
+      /:1 cannot be reached \(nothing is listening there\)/,
     ],
     [
       'a database that does not exist',
       (url) => with_(url, { pathname: '/absent' }),
       /"absent" does not exist .* create it/,
     ],
-    ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /disagree about TLS .*sslmode/],
+    ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /with these TLS settings .*sslmode/],
   ];
 
   it.each(faults)('%s is reported in one line, with the variable and the remedy', async (fault, change, message) => {
@@ -142,14 +142,16 @@ describe('a database that cannot be used', () => {
       NODE_ENV: 'production',
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing listens there\)[^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing is listening there\)[^\n]*\n$/,
+    );
   });
 
   it('is reported with MIGRATION_DATABASE_URL as the remedy if the role lacks the rights of the owner', async () => {
     const settings = { DATABASE_URL: database.applicationUrl, DATA_DIR: folder };
     const { code, stderr } = await runHere(['org', 'create', '--name', 'x', '--slug', 'x'], settings);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DATABASE_URL: .* refuses "tutoring_app" a right .*MIGRATION_DATABASE_URL\n$/);
+    expect(stderr).toMatch(/^DATABASE_URL: .* denied "tutoring_app" a privilege .*MIGRATION_DATABASE_URL\n$/);
   });
 
   it('is refused if its version is too old', async () => {
@@ -189,9 +191,7 @@ describe('a database that cannot be used', () => {
     ];
     for (const ended of await Promise.allSettled(starts)) {
       const said = String((ended as PromiseRejectedResult).reason);
-      expect(said).toMatch(
-        /\nDATABASE_URL: the database at \S+ does not accept the password of "tutoring_app": [^\n]+\n$/,
-      );
+      expect(said).toMatch(/\nDATABASE_URL: the database at \S+ rejected the password of "tutoring_app": [^\n]+\n$/);
       expect(said).not.toContain(SECRET);
     }
   });

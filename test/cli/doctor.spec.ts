@@ -70,9 +70,12 @@ describe('doctor and recount', () => {
     expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
       check: 'totals',
       status: 'fail',
-      message: 'members:student of first counts 3 but has 0 rows: run "npm run cli -- recount"',
+      message: 'the total of members:student for first is 3, but there are 0 rows: run "npm run cli -- recount"',
     });
-    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Recounted first\nAll copies are correct\n' });
+    expect(await cli('recount')).toMatchObject({
+      code: 0,
+      stdout: 'Corrected the totals of first\nAll copies are correct\n',
+    });
     expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
     expect((await cli('doctor')).code).toBe(0);
   });
@@ -95,7 +98,7 @@ describe('doctor and recount', () => {
     });
     expect(await cli('recount')).toMatchObject({
       code: 0,
-      stdout: 'All totals are correct\nRows copied again: 1\n',
+      stdout: 'All totals are correct\nCorrected 1 copy\n',
     });
     expect((await cli('doctor')).code).toBe(0);
   });

@@ -176,7 +176,7 @@ describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), `${majorVersion - 1}\n`);
     const escaped = version.replaceAll('.', '\\.');
     await expect(start({ dataDir })).rejects.toThrow(
-      new RegExp(`made by PostgreSQL ${majorVersion - 1}, but .* is PostgreSQL ${escaped}`),
+      new RegExp(`created by PostgreSQL ${majorVersion - 1}, but .* is PostgreSQL ${escaped}`),
     );
     await rm(join(dataDir, 'postgres', 'PG_VERSION'));
     await writeFile(join(dataDir, 'postgres', 'holiday.jpg'), '');

@@ -47,7 +47,7 @@ describe('an import with invalid rows', () => {
     await fixture.load(fixture.school.with({ ...swapped, messages: [messages![0]!, answer] }));
 
     const other = await fixture.database.organization();
-    const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
+    const message = 'has no participant from this organization (see conversation_participants.ndjson)';
     const theirs = new School();
     const stranger = theirs.conversation();
     expect(await fixture.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
@@ -213,10 +213,10 @@ describe('an import with invalid rows', () => {
 
   it('refuses unknown files and empty folders', async () => {
     expect(await fixture.faultsOf({ homeworks: '', api_keys: '' })).toEqual([
-      expect.stringMatching(/^api_keys\.ndjson: there is no such file in an import \(users, members, /),
-      expect.stringMatching(/^homeworks\.ndjson: there is no such file/),
+      expect.stringMatching(/^api_keys\.ndjson: is not a table that can be imported \(users, members, /),
+      expect.stringMatching(/^homeworks\.ndjson: is not a table that can be imported/),
     ]);
-    expect(await fixture.faultsOf({})).toEqual([expect.stringMatching(/: has no \.ndjson file$/)]);
+    expect(await fixture.faultsOf({})).toEqual([expect.stringMatching(/: contains no \.ndjson files$/)]);
   });
 
   it('requires an existing organization', async () => {

@@ -57,7 +57,7 @@ describe('the outbox and hook commands', () => {
     expect((await cli('outbox', 'show', id, '--reveal')).stdout).toMatch(
       /recipient +ada@example\.org[^]*join_url +https:\/\/app\.example\/join\/the-token/,
     );
-    expect((await cli('outbox', 'list', '--status', 'sent')).stdout).toBe('No message is sent.\n');
+    expect((await cli('outbox', 'list', '--status', 'sent')).stdout).toBe('There are no sent messages.\n');
     expect(await cli('outbox', 'list', '--status', 'lost')).toMatchObject({ code: 1 });
   });
 
@@ -74,7 +74,7 @@ describe('the outbox and hook commands', () => {
     for (const stranger of ['no-id', '0199a6ba-3f00-7000-8000-000000000000']) {
       expect(await cli('outbox', 'retry', stranger)).toMatchObject({
         code: 1,
-        stderr: `There is no message ${stranger}\n`,
+        stderr: `There is no message ${stranger}: see "outbox list"\n`,
       });
     }
   });
@@ -118,7 +118,7 @@ describe('the outbox and hook commands', () => {
       { target, organization: slug, url: 'https://site.example/…' },
     ]);
     const shown = (await cli('hook', 'list')).stdout;
-    expect(shown).toMatch(/^SITE +ADDRESS +CREATED \(UTC\)\n/);
+    expect(shown).toMatch(/^SITE +URL +CREATED \(UTC\)\n/);
     expect(shown).toMatch(new RegExp(`^organization:${slug} +https://site\\.example/… +\\d{4}-`, 'm'));
     // With some hosting services, the path is the only secret.
     expect(shown + set.stdout).not.toMatch(new RegExp(`${own}|example/[^…]`));
@@ -128,20 +128,20 @@ describe('the outbox and hook commands', () => {
 
   it('hook test queues one test in ten seconds, and reports a missing hook', async () => {
     const test = () => cli('hook', 'test', '--org', slug);
-    expect(await test()).toMatchObject({ code: 1, stderr: 'There is no such hook\n' });
+    expect(await test()).toMatchObject({ code: 1, stderr: 'No build hook is set. Set one with "hook set"\n' });
     await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
     expect(await test()).toMatchObject({ code: 0, stdout: expect.stringContaining('Queued a test') as string });
     // Keeps both tests within ten seconds of the database's clock, even on a slow machine.
     await room.make.query(`UPDATE outbox SET created_at = now() + interval '1 hour' WHERE kind = 'test'`);
     expect(await test()).toMatchObject({
       code: 1,
-      stderr: 'The last test was within ten seconds. Wait before you send another one\n',
+      stderr: 'The last test was less than ten seconds ago. Wait a moment, then try again\n',
     });
   });
 
   it.each([
-    [['--url', 'https://x.example'], 'Give either --org or --brand'],
-    [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Give either --org or --brand'],
+    [['--url', 'https://x.example'], 'Specify either --org or --brand'],
+    [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Specify either --org or --brand'],
     [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
     [
       ['--brand', 'third', '--url', 'https://x.example'],

@@ -36,14 +36,14 @@ describe('npm start fails with one line', () => {
   });
 
   it.each([
-    [{ PORT: '65535' }, /^No port comes after 65535 for the portal\. Try PORTAL_PORT=\d+ npm start\n$/],
+    [{ PORT: '65535' }, /^The portal needs a port after 65535, but there is none\. Try PORTAL_PORT=\d+ npm start\n$/],
     [
       { PORT: '65534', PORTAL_PORT: '65534' },
-      /^API and portal cannot share port 65534\. Try PORTAL_PORT=\d+ npm start\n$/,
+      /^The API and the portal cannot share port 65534\. Try PORTAL_PORT=\d+ npm start\n$/,
     ],
     [
       { PORT: '65535', PORTAL_PORT: '65535' },
-      /^API and portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/,
+      /^The API and the portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/,
     ],
   ])('if the ports are impossible: %j', async (settings, message) => {
     const { code, stdout, stderr } = await start(settings);
@@ -71,28 +71,25 @@ describe('npm start fails with one line', () => {
     ]);
   });
 
-  it('if the data folder cannot be written', async () => {
+  it('if the data folder is not writable', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { code, stderr } = await start({ DATA_DIR: join(folder, 'file', 'data'), PORT: '0' });
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^The data folder \S+ cannot be written \(ENOTDIR\): [^\n]+\n$/),
+      expect.stringMatching(/^The data folder \S+ is not writable \(ENOTDIR\): [^\n]+\n$/),
     ]);
   });
 
   it('if STORAGE=s3 has no bucket', async () => {
     const { code, stderr } = await start({ STORAGE: 's3', PORT: '0' });
-    expect([code, stderr]).toEqual([
-      1,
-      'The configuration cannot be used: S3_BUCKET is not set: STORAGE=s3 needs it\n',
-    ]);
+    expect([code, stderr]).toEqual([1, 'The configuration is invalid: S3_BUCKET is not set: STORAGE=s3 requires it\n']);
   });
 
   it('if MIGRATION_DATABASE_URL is set without DATABASE_URL', async () => {
     const { code, stderr } = await start({ MIGRATION_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', PORT: '0' });
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^The configuration cannot be used: DATABASE_URL is not set: [^\n]+\n$/),
+      expect.stringMatching(/^The configuration is invalid: DATABASE_URL is not set: [^\n]+\n$/),
     ]);
   });
 });
@@ -155,7 +152,7 @@ describe("an operator's own database is left unchanged", () => {
     await runHere(['org', 'create', '--name', 'Old', '--slug', 'old'], { ...settings(), ENCRYPTION_KEY: key });
     const { code, stderr } = await runCli(['start'], settings());
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The encryption key \S+ is gone, and the database holds data that needs it\.\n/);
+    expect(stderr).toMatch(/^The encryption key \S+ is missing, but the database contains data encrypted with it\.\n/);
     expect(readdirSync(join(folder, 'data'))).toEqual([]);
     const keyOf = async (ENCRYPTION_KEY: string) =>
       /(\w+) +encryption key: .*/.exec((await runHere(['doctor'], { ...settings(), ENCRYPTION_KEY })).stdout)?.[1];
@@ -174,7 +171,7 @@ describe("an operator's own database is left unchanged", () => {
     };
     const { code, stderr } = await runCli(['start'], { ...settings(), ...s3 });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^S3_BUCKET: images cannot be kept in "media" \([^\n]+\): correct the S3_\* settings\n$/);
+    expect(stderr).toMatch(/^S3_BUCKET: images cannot be stored in "media" \([^\n]+\): check the S3_\* settings\n$/);
   });
 });
 
@@ -218,11 +215,11 @@ describe('a checkout that cannot be built', () => {
   it('says in one line what is missing', () => {
     cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    expect(build()).toEqual([1, expect.stringMatching(/^This checkout cannot be built: ENOENT[^\n]+'\n$/)]);
+    expect(build()).toEqual([1, expect.stringMatching(/^The build failed: ENOENT[^\n]+'\n$/)]);
     for (const name of ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) {
       cpSync(join(ROOT, name), join(folder, name));
     }
-    expect(build()).toEqual([1, 'This checkout cannot be built: the compiler is not installed, run "npm ci" first\n']);
+    expect(build()).toEqual([1, 'The build failed: the compiler is not installed, run "npm ci" first\n']);
   });
 
   /** Copies the scripts and settings of this checkout and links its packages. @returns the path of its main.ts */
@@ -249,12 +246,12 @@ describe('a checkout that cannot be built', () => {
     writeFileSync(checkOut(), 'export const port: number = "none";\n');
     const [status, said] = build();
     expect(status).toBe(1);
-    expect(said).toMatch(/main\.ts[^]*TS2322[^]*\nThis checkout cannot be built: the compiler says why above\n$/);
+    expect(said).toMatch(/main\.ts[^]*TS2322[^]*\nThe build failed: see the compiler output above\n$/);
     expect(existsSync(join(folder, 'dist', '.stamp'))).toBe(false);
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
-  it('says only that the build was stopped when it is interrupted', async () => {
+  it('says only that the build was interrupted', async () => {
     writeFileSync(checkOut(), 'export const port = 3000;\n');
     // A compiler that is still running when the signal arrives.
     rmSync(join(folder, 'node_modules', '@nestjs'));
@@ -274,13 +271,13 @@ describe('a checkout that cannot be built', () => {
       if (said.endsWith('at work\n')) child.kill('SIGINT');
     });
     expect(await ended).toEqual([1, null]);
-    expect(said).toBe('Building …\nat work\nThe build was stopped\n');
+    expect(said).toBe('Building …\nat work\nThe build was interrupted\n');
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
   it.each(['start:prod', 'start:worker', 'start:portal'])('%s says that nothing is built', (script) => {
     for (const name of ['scripts', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     const { status, stderr } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, 'Nothing is built here: run "npm ci && npm run build" first.\n']);
+    expect([status, stderr]).toEqual([1, 'The service has not been built: run "npm ci && npm run build" first.\n']);
   });
 });

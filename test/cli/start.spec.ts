@@ -66,7 +66,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const mute = new Service(data, { stdout: full });
     closeSync(full);
     const url = await mute.listens();
-    await mute.says(/api\.log cannot be written \(ENOSPC\)\. The service goes on\./);
+    await mute.says(/api\.log cannot be written \(ENOSPC\)\. The service continues\./);
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     await vi.waitUntil(() => existsSync(join(data, 'first-key-unshown')), { timeout: 30_000 });
     await mute.stop();
@@ -176,7 +176,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     rmSync(join(data, 'encryption-key'));
     const refused = await runCli(['org', 'list'], { DATA_DIR: data });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(`The encryption key ${join(data, 'encryption-key')} is gone`);
+    expect(refused.stderr).toContain(`The encryption key ${join(data, 'encryption-key')} is missing`);
     expect(existsSync(join(data, 'encryption-key'))).toBe(false);
     expect(processesOf(folder)).toEqual([]);
   });

@@ -102,7 +102,7 @@ describe('the rights of the roles', () => {
     ['GRANT SELECT ON users TO tutoring_worker', 'worker', 'SELECT ('],
     ['GRANT EXECUTE ON FUNCTION claim_outbox TO tutoring_app', 'api', 'EXECUTE on claim_outbox'],
     ['GRANT EXECUTE ON FUNCTION list_outbox TO PUBLIC', 'worker', 'EXECUTE on list_outbox'],
-    ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks rights'],
+    ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks privileges'],
   ])('%s is reported, and reverted by migrate', async (statement, role, named) => {
     await make.query(statement);
     expect(await granted()).not.toEqual(expected());
@@ -117,8 +117,8 @@ describe('the rights of the roles', () => {
     expect((await faults('api', database.workerUrl)).join()).toMatch(/claim_outbox.*lacks/s);
     const { processUrls: urls } = database;
     const same = (changes: object) => migrate(database.ownerUrl, { ...urls, ...changes });
-    await expect(same({ worker: urls.api })).rejects.toThrow('WORKER_DATABASE_URL must name a role of its own');
-    await expect(same({ portal: urls.worker })).rejects.toThrow('PORTAL_DATABASE_URL must name a role of its own');
+    await expect(same({ worker: urls.api })).rejects.toThrow('WORKER_DATABASE_URL must use its own role');
+    await expect(same({ portal: urls.worker })).rejects.toThrow('PORTAL_DATABASE_URL must use its own role');
   });
 });
 
@@ -225,7 +225,7 @@ describe('a role with too many rights', () => {
   });
 
   it.each([
-    ['CREATE ON SCHEMA public', /can create in schema public/],
+    ['CREATE ON SCHEMA public', /can create objects in the schema public/],
     ['CREATE ON DATABASE', /can create schemas/],
   ])('is reported if it has %s', async (right, message) => {
     const own = await likeTheApi();

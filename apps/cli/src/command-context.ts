@@ -90,7 +90,7 @@ export async function withContext<T>(work: (context: CommandContext) => Promise<
         organizations,
         organizationId: async (slug) => {
           const id = await organizations.idBySlug(slug);
-          if (!id) throw new Failure(`There is no organization "${slug}"`);
+          if (!id) throw new Failure(`There is no organization "${slug}": see "org list"`);
           return id;
         },
       });

@@ -45,7 +45,7 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
     const version = Object.values(server ?? {})[0] ?? 'unknown';
     const pending = await pendingMigrations(dataSource);
     return [
-      { check: 'database', status: 'ok', message: `PostgreSQL ${version} answers` },
+      { check: 'database', status: 'ok', message: `PostgreSQL ${version} is reachable` },
       pending.length > 0
         ? { check: 'migrations', status: 'fail', message: `${pending.length} pending: run "npm run cli -- migrate"` }
         : { check: 'migrations', status: 'ok', message: 'up to date' },
@@ -76,7 +76,7 @@ async function examineRole(connection: DataSource, role: ProcessRole): Promise<F
   const faults = await roleFaults(connection, role);
   return faults.length > 0
     ? { check, status: 'fail', message: faults.join('; ') }
-    : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has exactly the rights that it needs` };
+    : { check, status: 'ok', message: `${ROLE_SETTINGS[role]} has exactly the privileges it needs` };
 }
 
 /** Runs a check as another role, on a separate connection. */
@@ -95,8 +95,12 @@ async function examineOwner(owner: DataSource): Promise<Finding> {
     'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user',
   );
   return role?.more
-    ? { check, status: 'warn', message: 'MIGRATION_DATABASE_URL does not need SUPERUSER, BYPASSRLS or CREATEROLE' }
-    : { check, status: 'ok', message: 'MIGRATION_DATABASE_URL is not a superuser' };
+    ? {
+        check,
+        status: 'warn',
+        message: 'the role in MIGRATION_DATABASE_URL has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need',
+      }
+    : { check, status: 'ok', message: 'the role in MIGRATION_DATABASE_URL is not a superuser' };
 }
 
 /** Number of differences shown, which is enough to know where to look. */
@@ -108,7 +112,8 @@ async function examineCounts(owner: DataSource, env: Env): Promise<Finding> {
     if (wrong.length === 0) return { check: 'totals', status: 'ok', message: 'the counters match the lists' };
     const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
     const listed = wrong.map(
-      (it) => `${it.list} of ${slugOf(it.organization_id, slugs)} counts ${it.counter} but has ${it.actual} rows`,
+      (it) =>
+        `the total of ${it.list} for ${slugOf(it.organization_id, slugs)} is ${it.counter}, but there are ${it.actual} rows`,
     );
     return { check: 'totals', status: 'fail', message: `${listed.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
@@ -120,7 +125,7 @@ async function examineCopies(owner: DataSource): Promise<Finding> {
   const check = 'copies';
   try {
     const wrong = await wrongCopies(owner, MOST_DIFFERENCES);
-    if (wrong.length === 0) return { check, status: 'ok', message: 'the copies that lists read are correct' };
+    if (wrong.length === 0) return { check, status: 'ok', message: 'the copies that lists read match their sources' };
     const listed = wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`);
     return { check, status: 'fail', message: `${listed.join('; ')}: run "npm run cli -- recount"` };
   } catch (error) {
@@ -140,7 +145,7 @@ async function examineWorker(dataSource: DataSource): Promise<Finding> {
 
 async function examineRedis(env: Env): Promise<Finding> {
   const url = env.get('REDIS_URL');
-  if (!url) return { check: 'redis', status: 'ok', message: 'not used, which is fine for one API and one worker' };
+  if (!url) return { check: 'redis', status: 'ok', message: 'not set; one API and one worker do not need it' };
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
@@ -152,14 +157,14 @@ async function examineRedis(env: Env): Promise<Finding> {
     await redis.connect();
     const [, policy] = (await redis.config('GET', 'maxmemory-policy')) as string[];
     return policy === 'noeviction'
-      ? { check: 'redis', status: 'ok', message: 'answers' }
+      ? { check: 'redis', status: 'ok', message: 'reachable' }
       : {
           check: 'redis',
           status: 'fail',
-          message: `maxmemory-policy is ${policy ?? 'unknown'}: jobs could be lost, set noeviction`,
+          message: `maxmemory-policy is ${policy ?? 'unknown'}: jobs could be lost; set it to noeviction`,
         };
   } catch (error) {
-    return { check: 'redis', status: 'fail', message: `REDIS_URL does not answer: ${(error as Error).message}` };
+    return { check: 'redis', status: 'fail', message: `cannot connect to REDIS_URL: ${(error as Error).message}` };
   } finally {
     redis.disconnect();
   }
@@ -178,14 +183,14 @@ async function examineMail(env: Env): Promise<Finding> {
     return {
       check: 'mail',
       status: 'warn',
-      message: 'SMTP_URL is not set: no mail is sent, so pass on the links yourself',
+      message: 'SMTP_URL is not set: no email is sent, so share the links yourself',
     };
   if (url.startsWith('file:')) return { check: 'mail', status: 'ok', message: `mails are written to ${url}` };
   const timeouts = { connectionTimeout: GREETING_TIMEOUT_MS, greetingTimeout: GREETING_TIMEOUT_MS };
   const transport = createTransport({ url, ...timeouts, socketTimeout: GREETING_TIMEOUT_MS });
   try {
     await transport.verify();
-    return { check: 'mail', status: 'ok', message: 'the mail server answers' };
+    return { check: 'mail', status: 'ok', message: 'the mail server is reachable' };
   } catch (error) {
     return { check: 'mail', status: 'fail', message: `SMTP_URL does not work: ${inWords(problemOf(error))}` };
   } finally {
@@ -212,7 +217,7 @@ async function examineKey(env: Env): Promise<Finding> {
   const check = 'encryption key';
   const key = env.get('ENCRYPTION_KEY');
   if (!key) {
-    const message = 'ENCRYPTION_KEY is not set: "npm start" generates one, but any other way of starting needs it';
+    const message = 'ENCRYPTION_KEY is not set: "npm start" generates one, but every other way of starting requires it';
     return { check, status: 'warn', message };
   }
   try {
@@ -221,7 +226,7 @@ async function examineKey(env: Env): Promise<Finding> {
       ? { check, status: 'fail', message: 'does not decrypt the stored data: restore the previous ENCRYPTION_KEY' }
       : { check, status: 'ok', message: fits ? 'decrypts the stored data' : 'set' };
   } catch (error) {
-    return { check, status: 'warn', message: `could not be tried: ${inWordsOf(error)}` };
+    return { check, status: 'warn', message: `could not be checked: ${inWordsOf(error)}` };
   }
 }
 
@@ -229,7 +234,7 @@ function examineSettings(env: Env): Finding[] {
   return [
     env.get('PUBLIC_URL')
       ? { check: 'public address', status: 'ok', message: env.get('PUBLIC_URL')! }
-      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: images point to localhost' },
+      : { check: 'public address', status: 'warn', message: 'PUBLIC_URL is not set: image URLs point to localhost' },
     examinePortalUrl(env),
   ];
 }
@@ -241,5 +246,5 @@ function examinePortalUrl(env: Env): Finding {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || hostname === 'localhost'
     ? { check, status: 'ok', message: url }
-    : { check, status: 'warn', message: `${url} is not https: browsers will not sign anybody in there` };
+    : { check, status: 'warn', message: `${url} is not https: nobody can sign in there` };
 }

@@ -39,10 +39,14 @@ export class Organizations {
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { name, slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
-      throw new AccountError(`"${slug}" is not a slug: lower-case letters, digits and single dashes, up to 100`);
+      throw new AccountError(
+        `"${slug}" is not a valid slug: use up to 100 lowercase letters, digits and single hyphens`,
+      );
     }
-    if (!isTimeZone(timeZone)) throw new AccountError(`"${timeZone}" is not an IANA time zone`);
-    if (!/^[A-Z]{3}$/.test(currency)) throw new AccountError(`"${currency}" is not an ISO 4217 currency code`);
+    if (!isTimeZone(timeZone))
+      throw new AccountError(`"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`);
+    if (!/^[A-Z]{3}$/.test(currency))
+      throw new AccountError(`"${currency}" is not an ISO 4217 currency code, such as AUD`);
     if (await this.idBySlug(slug)) throw new AccountError(`The organization "${slug}" already exists`);
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
@@ -78,7 +82,7 @@ export class Organizations {
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
-    if (!isEmail(address)) throw new AccountError(`"${email}" is not an address that can receive mail`);
+    if (!isEmail(address)) throw new AccountError(`"${email}" is not a valid email address`);
     return this.db.transaction({ organizationId }, async () => {
       // Names no conflict target: with one, row-level security would require the new row to be visible.
       await this.db.query(sql`
@@ -91,7 +95,7 @@ export class Organizations {
       const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
         SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
       if (member && member.role !== 'owner') {
-        throw new AccountError(`${address} is a member of this organization already, as ${member.role}`);
+        throw new AccountError(`${address} is already a member of this organization, with the role ${member.role}`);
       }
       if (!member) {
         await this.db.query(sql`

@@ -41,7 +41,11 @@ const settings = {
   DEMO: flag(null),
 
   ENCRYPTION_KEY: text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
-  API_KEY_PREFIX: pattern('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lower-case letters and digits'),
+  API_KEY_PREFIX: pattern(
+    'tk',
+    /^[a-z][a-z0-9]{0,15}$/,
+    'up to 16 lowercase letters and digits, starting with a letter',
+  ),
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
@@ -168,8 +172,8 @@ export class Env {
 
 /** Remedies for missing variables, if there is more to say than to set them. */
 const REMEDIES: Partial<Record<keyof Values, string>> = {
-  DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which brings its own database',
-  ENCRYPTION_KEY: 'make one with "openssl rand -hex 32" and give the same to every process',
+  DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which includes its own database',
+  ENCRYPTION_KEY: 'generate one with "openssl rand -hex 32" and use it for every process',
 };
 
 function missing(name: keyof Values): string {
@@ -180,7 +184,7 @@ function missing(name: keyof Values): string {
 export class EnvError extends Error {
   constructor(readonly faults: string[]) {
     const text = faults.length === 1 ? ` ${faults[0]}` : faults.map((fault) => `\n  - ${fault}`).join('');
-    super(`The configuration cannot be used:${text}`);
+    super(`The configuration is invalid:${text}`);
   }
 }
 
@@ -227,9 +231,9 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
       faults.push(`${name} must be ${(error as Error).message}`);
     }
   }
-  if (values.STORAGE === 's3' && !values.S3_BUCKET) faults.push('S3_BUCKET is not set: STORAGE=s3 needs it');
+  if (values.STORAGE === 's3' && !values.S3_BUCKET) faults.push('S3_BUCKET is not set: STORAGE=s3 requires it');
   if (!values.S3_ACCESS_KEY_ID !== !values.S3_SECRET_ACCESS_KEY) {
-    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY go together: set both or neither');
+    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together: set both or neither');
   }
   if (faults.length > 0) throw new EnvError(faults);
   return new Env(values as Values, source);

@@ -10,7 +10,7 @@ export function text(fallback: string | null, pattern?: RegExp, expected?: strin
   return {
     fallback,
     parse: (value) => {
-      if (pattern && !pattern.test(value)) throw new RangeError(expected ?? `a text like ${pattern.source}`);
+      if (pattern && !pattern.test(value)) throw new RangeError(expected ?? `text that matches ${pattern.source}`);
       return value;
     },
   };
@@ -70,10 +70,10 @@ export function url(schemes: string[]): Setting<string | null> {
     fallback: null,
     parse: (value) => {
       if (!starts.some((start) => value.toLowerCase().startsWith(start))) {
-        throw new RangeError(`an address that starts with ${starts.join(' or ')}`);
+        throw new RangeError(`a URL that starts with ${starts.join(' or ')}`);
       }
       if (!isWholeUrl(value)) {
-        throw new RangeError('a valid address, with special characters of a password percent-encoded (# as %23)');
+        throw new RangeError('a valid URL, with special characters in the password percent-encoded (# as %23)');
       }
       return value.replace(/\/+$/, '');
     },
@@ -99,7 +99,7 @@ export function baseUrl(): Setting<string | null> {
       const base = address.parse(value)!;
       const { username, search, hash } = new URL(base);
       if (username || search || hash || /[?#]/.test(base)) {
-        throw new RangeError('an address that paths can be added to: without a user, a query or a fragment');
+        throw new RangeError('a base URL: without a user, a query or a fragment');
       }
       return base;
     },
@@ -111,7 +111,7 @@ export function sender(fallback: string): Setting<string> {
   return pattern(
     fallback,
     /^(?:[^<>@]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/,
-    "an address, with or without a name: 'Tutoring <no-reply@example.org>'",
+    "an email address, with or without a name: 'Tutoring <no-reply@example.org>'",
   );
 }
 

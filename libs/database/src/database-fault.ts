@@ -50,28 +50,30 @@ export class DatabaseFault extends Error {
     const database = decodeURIComponent(pathname.slice(1)) || user;
     const fault = (...parts: [reason: string, remedy: string, passing?: boolean]) => new DatabaseFault(url, ...parts);
     if (NAME_UNKNOWN.has(code)) {
-      return fault(`at ${host} cannot be found`, `no host is called "${hostname}"; correct the name`, true);
+      return fault(`at ${host} cannot be found`, `the host name "${hostname}" cannot be resolved; correct it`, true);
     }
     if (code === '3D000') {
       return fault(`"${database}" does not exist at ${host}`, `create it (npm run cli -- roles), or correct the name`);
     }
     if (TLS.test(message) || code.startsWith('ERR_TLS') || code.startsWith('DEPTH_') || code.includes('_CERT')) {
-      return fault(`at ${host} and this address disagree about TLS (${message})`, 'correct sslmode in the address');
+      return fault(`at ${host} cannot be reached with these TLS settings (${message})`, 'correct sslmode in the URL');
     }
     if (code === '28P01' || NO_PASSWORD.test(message)) {
-      return fault(`at ${host} does not accept the password of "${user}"`, 'correct the user or the password');
+      return fault(`at ${host} rejected the password of "${user}"`, 'correct the user name or the password');
     }
-    if (code.startsWith('28')) return fault(`at ${host} does not let "${user}" in (${message})`, 'correct the user');
+    if (code.startsWith('28'))
+      return fault(`at ${host} rejected the user "${user}" (${message})`, 'correct the user name');
     if (code === '42501') {
       return fault(
-        `"${database}" refuses "${user}" a right (${message})`,
-        'commands run as its owner, the role of MIGRATION_DATABASE_URL',
+        `"${database}" denied "${user}" a privilege (${message})`,
+        'run commands as its owner, the role in MIGRATION_DATABASE_URL',
       );
     }
-    if (BUSY.has(code)) return fault(`at ${host} takes no connections now (${message})`, 'try again in a moment', true);
+    if (BUSY.has(code))
+      return fault(`at ${host} is not accepting connections (${message})`, 'try again in a moment', true);
     if (UNREACHABLE.has(code) || TIMED_OUT.test(message)) {
-      const why = code === 'ECONNREFUSED' ? 'nothing listens there' : code || 'it does not answer';
-      return fault(`at ${host} cannot be reached (${why})`, 'start it, or correct host and port', true);
+      const why = code === 'ECONNREFUSED' ? 'nothing is listening there' : code || 'no response';
+      return fault(`at ${host} cannot be reached (${why})`, 'start it, or correct the host and port', true);
     }
     return null;
   }

@@ -26,7 +26,7 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
     const other = ROLES.slice(0, index).find((earlier) => names[earlier] === names[role]);
     if (!other) continue;
     const [own, taken] = [ROLE_SETTINGS[role], ROLE_SETTINGS[other]];
-    throw new Error(`${own} must name a role of its own: the role of ${taken} is for the ${other} process alone.`);
+    throw new Error(`${own} must use its own role: the role in ${taken} is only for the ${other}.`);
   }
   for (const role of granted) {
     const known = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [names[role]]);
@@ -98,14 +98,18 @@ interface ReachedRole {
 
 /** Attributes that no role may have, and how to remove them. */
 const POWERS: [keyof ReachedRole, string, (name: string, database: string) => string][] = [
-  ['bypasses', 'has BYPASSRLS: row-level security does not hold it', (name) => `ALTER ROLE ${name} NOBYPASSRLS`],
+  ['bypasses', 'has BYPASSRLS: row-level security does not apply to it', (name) => `ALTER ROLE ${name} NOBYPASSRLS`],
   ['makes_roles', 'has CREATEROLE: it can grant itself other roles', (name) => `ALTER ROLE ${name} NOCREATEROLE`],
   ['makes_databases', 'has CREATEDB', (name) => `ALTER ROLE ${name} NOCREATEDB`],
   ['replicates', 'has REPLICATION: it can read all data', (name) => `ALTER ROLE ${name} NOREPLICATION`],
   ['predefined', 'is a predefined role with rights beyond the tables of this service', () => 'use another role'],
   ['owns_database', 'owns the database', (_name, database) => `ALTER DATABASE ${database} OWNER TO <the owner>`],
   ['owns_objects', 'owns the schema, tables or functions', (name) => `REASSIGN OWNED BY ${name} TO <the owner>`],
-  ['creates_objects', 'can create in schema public', (name) => `REVOKE CREATE ON SCHEMA public FROM ${name}, PUBLIC`],
+  [
+    'creates_objects',
+    'can create objects in the schema public',
+    (name) => `REVOKE CREATE ON SCHEMA public FROM ${name}, PUBLIC`,
+  ],
   [
     'creates_schemas',
     'can create schemas',
@@ -146,7 +150,12 @@ function powersOf(role: ReachedRole, setting: string, database: string): string[
   const name = names.at(-1)!;
   const subject = `the role ${own} of ${setting}`;
   const powers: [string, string][] = superuser
-    ? [['is a superuser: row-level security does not hold it', `use another role, or ALTER ROLE ${name} NOSUPERUSER`]]
+    ? [
+        [
+          'is a superuser: row-level security does not apply to it',
+          `use another role, or ALTER ROLE ${name} NOSUPERUSER`,
+        ],
+      ]
     : POWERS.filter(([power]) => role[power] === true).map(([, words, remedy]) => [words, remedy(name, database)]);
   if (path.length === 1) return powers.map(([words, remedy]) => `${subject} ${words} (${remedy})`);
   const remedy = `REVOKE ${names[1]!} FROM ${own}`;
@@ -195,11 +204,11 @@ async function rightFaults(connection: DataSource, role: ProcessRole): Promise<s
   const missing = [...allowed.keys()].filter((right) => !held.has(right));
   const subject = `the role of ${ROLE_SETTINGS[role]}`;
   return [
-    excess.length > 0 && `${subject} has rights that the ${role} does not need: ${some(excess.map(inWords))}`,
-    missing.length > 0 && `${subject} lacks rights that the ${role} needs: ${some(missing)}`,
+    excess.length > 0 && `${subject} has privileges that the ${role} does not need: ${some(excess.map(inWords))}`,
+    missing.length > 0 && `${subject} lacks privileges that the ${role} needs: ${some(missing)}`,
   ]
     .filter((fault) => fault !== false)
-    .map((fault) => `${fault} (run "npm run cli -- migrate", and see that each process has its own role)`);
+    .map((fault) => `${fault} (run "npm run cli -- migrate", and make sure that each process has its own role)`);
 }
 
 /** Whether the schema and its rights are those of a newer build, as during an upgrade. */

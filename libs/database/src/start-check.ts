@@ -23,10 +23,12 @@ export class StartCheck implements OnApplicationBootstrap {
     // Missing migrations are reported first, because another schema has other rights.
     const faults =
       pending.length > 0
-        ? [`${pending.length} migrations are pending: run "npm run cli -- migrate" first`]
+        ? [`${pending.length} pending migrations: run "npm run cli -- migrate" first`]
         : await roleFaults(this.dataSource, this.role);
     if (this.env.get('MIGRATION_DATABASE_URL')) {
-      faults.push(`MIGRATION_DATABASE_URL is set: the ${this.role} must not know the owner's address (unset it here)`);
+      faults.push(
+        `MIGRATION_DATABASE_URL is set: unset it for the ${this.role}, which must not know the owner's password`,
+      );
     }
     if (faults.length > 0 && this.env.production) throw new Error(`Not safe to start: ${faults.join('; ')}`);
     for (const fault of faults) this.log.warn(fault);

@@ -6,18 +6,18 @@ export const PROBLEMS = {
   'smtp_<reply>':
     'The mail server replied with this code. A 4xx is temporary; a 5xx rejects the recipient or the sender.',
   'http_<status>': 'The build hook responded with this status instead of a 2xx. Redirects are not followed.',
-  timeout: 'The server took too long.',
+  timeout: 'The server took too long to respond.',
   connection_refused: 'Nothing is listening at this address.',
   connection_lost: 'The connection was lost.',
   host_not_found: 'The host name cannot be resolved.',
-  host_unreachable: 'The host cannot be reached from here.',
+  host_unreachable: 'The host cannot be reached.',
   tls_failed: 'No secure connection could be established: check the certificate.',
   authentication_failed: 'The mail server rejected the user name or password in SMTP_URL.',
   protocol_error: 'The server does not speak the expected protocol.',
   settings_invalid: 'The address or its options are invalid.',
   message_refused: 'The mail server rejected the message without saying why.',
   file_not_written: 'The mail could not be written to the folder in SMTP_URL.',
-  address_suppressed: 'This address rejected mail permanently before. Nothing is sent to it until it is allowed again.',
+  address_suppressed: 'This address has permanently rejected mail. Nothing is sent to it until it is allowed again.',
   link_closed: 'The link in the mail is no longer valid, so the mail was not sent.',
   address_not_public: 'The address is not on the public internet, where build hooks of organizations must be.',
   no_hook: 'No build hook is set, so there was nothing to call.',
@@ -25,7 +25,7 @@ export const PROBLEMS = {
   secret_unreadable: "The hook's secret cannot be decrypted: was ENCRYPTION_KEY changed? Set the hook again.",
   template_missing: 'This build has no template for the mail: is the worker older than the API?',
   internal_error: "An error in the service; see the worker's log.",
-  unknown: 'Anything else, or stored by an earlier version.',
+  unknown: 'Any other problem, or one stored by an earlier version.',
 } as const;
 
 /** A stored code, with a number in place of `<reply>` or `<status>`. */

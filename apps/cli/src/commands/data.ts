@@ -43,12 +43,15 @@ export function addDataCommands(program: Command): void {
     .command('demo')
     .description('load the demo organizations')
     .addOption(
-      new Option('--size <size>', 'small, large (100,000 students, 1,000,000 homework) or a number of students')
+      new Option(
+        '--size <size>',
+        'small, large (100,000 students and 1,000,000 homework assignments) or a number of students',
+      )
         .argParser(parseSize)
         .default(sizeOf('small'), 'small'),
     )
-    .option('--seed <number>', 'a different seed generates different data', parseSeed, 1)
-    .option('--reset', 'first delete the demo organizations, with their keys and everything that was added to them')
+    .option('--seed <number>', 'seed of the random data: another seed generates other data', parseSeed, 1)
+    .option('--reset', 'delete the existing demo organizations first, with their keys and everything added to them')
     .action(async ({ size, seed, reset }: DemoOptions, command: Command) => {
       const progress = new ProgressLine();
       const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
@@ -87,6 +90,6 @@ function parseSize(text: string): DemoSize {
 }
 
 function parseSeed(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Must be a whole number.');
   return Number(text);
 }

@@ -12,7 +12,7 @@ import { openDatabase, usesEmbedded, withContext } from '../command-context.js';
 export function addDatabaseCommands(program: Command): void {
   program
     .command('roles')
-    .description('create or repair the database and its four roles (needs ADMIN_DATABASE_URL)')
+    .description('create or repair the database and its four roles (requires ADMIN_DATABASE_URL)')
     .action(async (_options: object, command: Command) => {
       const env = loadEnv();
       const urls = {
@@ -28,11 +28,12 @@ export function addDatabaseCommands(program: Command): void {
 
   program
     .command('migrate')
-    .description('update the schema and the grants of the processes')
-    .option('--revert', 'undo the last migration instead, and delete the data that only it has room for')
-    .option('--yes', 'revert without asking')
+    .description('update the schema, and the privileges of the API, worker and portal')
+    .option('--revert', 'revert the last migration instead, and delete the data in the tables and columns it added')
+    .option('--yes', 'revert without asking for confirmation')
     .action(async ({ revert, yes }: { revert?: boolean; yes?: boolean }, command: Command) => {
-      if (revert && !yes) await confirm('This undoes the last migration and deletes the data that it made room for.');
+      if (revert && !yes)
+        await confirm('This reverts the last migration and deletes the data in the tables and columns it added.');
       // Opening the embedded server has already migrated it.
       const { env, stop } = await openDatabase();
       try {
@@ -51,7 +52,7 @@ export function addDatabaseCommands(program: Command): void {
 
   program
     .command('recount')
-    .description('repair the totals and copies that "doctor" found wrong')
+    .description('repair the totals and copies that "doctor" reports as wrong')
     .action(async (_options: object, command: Command) => {
       const { organizations, corrected } = await withContext(async ({ env, organizations: all }) => {
         const recounted = await recountLists(env.migrationUrl);
@@ -61,8 +62,10 @@ export function addDatabaseCommands(program: Command): void {
           corrected: await correctCopies(env.migrationUrl),
         };
       });
-      const totals = organizations.length > 0 ? `Recounted ${organizations.join(', ')}` : 'All totals are correct';
-      const copies = corrected > 0 ? `Rows copied again: ${corrected}` : 'All copies are correct';
+      const totals =
+        organizations.length > 0 ? `Corrected the totals of ${organizations.join(', ')}` : 'All totals are correct';
+      const copies =
+        corrected > 0 ? `Corrected ${corrected} ${corrected === 1 ? 'copy' : 'copies'}` : 'All copies are correct';
       print(command, { organizations, corrected }, `${totals}\n${copies}`);
     });
 

@@ -30,14 +30,16 @@ const SHORTEST_SECRET = 16;
 
 /** `hook set`, `hook list`, `hook rotate`, `hook test`, `hook remove`. */
 export function addHookCommands(program: Command): void {
-  const hook = program.command('hook').description('build hooks, which are called when a published site changes');
+  const hook = program
+    .command('hook')
+    .description('manage build hooks, which are called when published content changes');
 
   withTarget(hook.command('set'))
     .description('set or replace the hook of an organization or a brand')
-    .requiredOption('--url <url>', 'http(s) address that receives the signed POST')
+    .requiredOption('--url <url>', 'http(s) URL that receives the signed POST requests')
     .option(
       '--secret-file <file>',
-      `file with the signing secret, at least ${SHORTEST_SECRET} characters (default: generated, and shown once)`,
+      `file that contains the signing secret, at least ${SHORTEST_SECRET} characters (default: generated and shown once)`,
     )
     .option('--secret-stdin', 'read the signing secret from standard input')
     .addOption(new Option('--secret [secret]').hideHelp())
@@ -63,7 +65,7 @@ export function addHookCommands(program: Command): void {
 
   hook
     .command('list')
-    .description('list the hooks, without secrets and without paths, which may be secret too')
+    .description('list the hooks, without their secrets and without URL paths, which may be secret too')
     .action(async (_options: object, command: Command) => {
       const [rows, slugs] = await withContext(
         async ({ db, organizations }) =>
@@ -81,7 +83,7 @@ export function addHookCommands(program: Command): void {
         }),
         columns: {
           SITE: ({ target }) => inSlugs(target, slugs),
-          ADDRESS: ({ url }) => withoutPath(url),
+          URL: ({ url }) => withoutPath(url),
           'CREATED (UTC)': ({ created_at }) => minute(created_at),
         },
         empty: 'No build hooks are set.',
@@ -89,7 +91,7 @@ export function addHookCommands(program: Command): void {
     });
 
   withTarget(hook.command('rotate'))
-    .description('replace the secret: calls are signed with both for 24 hours')
+    .description('replace the signing secret; for 24 hours, calls are also signed with the previous one')
     .action(async (options: TargetOptions, command: Command) => {
       const { target, secret } = await withHook(options, async (hooks, site) => ({
         target: site.target,
@@ -106,13 +108,13 @@ export function addHookCommands(program: Command): void {
           '',
           `  ${secret}`,
           '',
-          'For 24 hours the former secret signs too, in X-Signature-Previous.',
+          'For 24 hours, X-Signature-Previous has the signature made with the previous secret.',
         ].join('\n'),
       );
     });
 
   withTarget(hook.command('test'))
-    .description('call the hook once, with the event "test"; "outbox list" shows how it went')
+    .description('call the hook once, with the event "test"; "outbox list" shows the result')
     .action(async (options: TargetOptions, command: Command) => {
       const { target, found, queued } = await withHook(options, async (hooks, site) => ({
         target: site.target,
@@ -120,7 +122,7 @@ export function addHookCommands(program: Command): void {
         queued: await hooks.test(site),
       }));
       if (!found) throw new Failure(NO_HOOK);
-      if (!queued) throw new Failure('The last test was within ten seconds. Wait before you send another one');
+      if (!queued) throw new Failure('The last test was less than ten seconds ago. Wait a moment, then try again');
       print(command, { target, queued }, `Queued a test of the build hook of ${nameOf(options)}`);
     });
 
@@ -136,7 +138,7 @@ export function addHookCommands(program: Command): void {
     });
 }
 
-const NO_HOOK = 'There is no such hook';
+const NO_HOOK = 'No build hook is set. Set one with "hook set"';
 
 const nameOf = ({ org, brand }: TargetOptions) => org ?? brand!;
 
@@ -154,7 +156,7 @@ function withTarget(command: Command): Command {
 }
 
 async function siteIn({ env, organizationId }: CommandContext, { org, brand }: TargetOptions): Promise<HookSite> {
-  if ((org === undefined) === (brand === undefined)) throw new Failure('Give either --org or --brand');
+  if ((org === undefined) === (brand === undefined)) throw new Failure('Specify either --org or --brand');
   if (org !== undefined) return siteOf(await organizationId(org));
   const brands = env.get('BLOG_BRANDS');
   if (!brands.includes(brand!))
@@ -175,7 +177,8 @@ function readSecret({ secret, secretFile, secretStdin }: Omit<SetOptions, 'url'>
   if (secret !== undefined) {
     throw new Failure("Everybody on this machine can see a command's arguments. Use --secret-file or --secret-stdin.");
   }
-  if (secretFile !== undefined && secretStdin) throw new Failure('Give either --secret-file or --secret-stdin');
+  if (secretFile !== undefined && secretStdin)
+    throw new Failure('Specify either --secret-file or --secret-stdin, not both');
   if (secretFile === undefined && !secretStdin) return null;
   const text = readText(secretFile ?? 0).replace(/\r?\n$/, '');
   if (text.length < SHORTEST_SECRET) throw new Failure(`A secret needs at least ${SHORTEST_SECRET} characters`);

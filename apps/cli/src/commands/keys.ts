@@ -16,21 +16,21 @@ interface CreateOptions {
 
 /** `key create`, `key list`, `key replace`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys');
+  const key = program.command('key').description('manage API keys');
 
   key
     .command('create')
     .description('create an API key, which is shown only once')
     .requiredOption('--org <slug>', 'the organization')
-    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--name <name>', 'what the key is for')
     .addOption(
       new Option('--scopes <a,b>', 'comma-separated scopes, listed below')
         .argParser(parseScopes)
         .default(['read'], 'read'),
     )
     .addHelpText('after', scopesHelp)
-    .option('--expires <time>', 'ISO 8601 date or date-time when it stops working', parseExpiry)
-    .option('--platform-blog', "also allow the platform's own blog posts")
+    .option('--expires <time>', 'when the key expires, as an ISO 8601 date or date-time', parseExpiry)
+    .option('--platform-blog', "also give access to the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
       const created = await withContext(async ({ keys, organizationId, env }) => {
         const wanted = { name, scopes, expiresAt: expires ?? null, platformBlog: platformBlog ?? false };
@@ -62,10 +62,10 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('replace')
-    .description('make a new key with the same name and scopes, which is shown only once, and end the old one')
-    .argument('<id>', 'its id, as "key list" shows it')
+    .description('replace a key with a new one of the same name and scopes, which is shown only once')
+    .argument('<id>', 'the id of the key, as shown by "key list"')
     .addOption(
-      new Option('--overlap <time>', 'how long the old key goes on working')
+      new Option('--overlap <time>', 'how long the old key keeps working')
         .choices(Object.keys(OVERLAPS))
         .default('24h'),
     )
@@ -75,18 +75,18 @@ export function addKeyCommands(program: Command): void {
         const created = organizationId && (await keys.replace(organizationId, id, { overlap }));
         return created && { ...created, base: addressOf(env) };
       });
-      if (!made) throw new Failure(`There is no key ${id}`);
-      const old = overlap === 'now' ? 'does not work any more' : `works for ${overlap} more at most`;
+      if (!made) throw new Failure(`There is no key ${id}: see "key list"`);
+      const old = overlap === 'now' ? 'no longer works' : `keeps working for at most ${overlap}`;
       printNew(command, made, { replaces: id }, `The old key ${old}.`);
     });
 
   key
     .command('revoke')
     .description('revoke a key, immediately and permanently')
-    .argument('<id>', 'its id, as "key list" shows it')
+    .argument('<id>', 'the id of the key, as shown by "key list"')
     .action(async (id: string, _options: object, command: Command) => {
       const known = canonicalUuid(id) && (await withContext(({ keys }) => keys.revoke(id)));
-      if (!known) throw new Failure(`There is no key ${id}`);
+      if (!known) throw new Failure(`There is no key ${id}: see "key list"`);
       print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
     });
 }
@@ -125,7 +125,7 @@ function parseExpiry(text: string): Date {
   // A time without an offset is UTC, as in the API. Date would read it as local time.
   const date = new Date(text.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text);
   if (!iso.test(text) || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Give an ISO 8601 date or date-time.');
+    throw new InvalidArgumentError('Must be an ISO 8601 date or date-time.');
   if (date.getTime() <= Date.now()) throw new InvalidArgumentError('That time has already passed.');
   return date;
 }

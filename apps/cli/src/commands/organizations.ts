@@ -17,13 +17,13 @@ interface CreateOptions {
 
 /** `org create`, `org list`, `owner create`, `login verify`. */
 export function addOrganizationCommands(program: Command): void {
-  const org = program.command('org').description('organizations');
+  const org = program.command('org').description('manage organizations');
 
   org
     .command('create')
     .description('create an organization')
-    .requiredOption('--name <name>', 'its name')
-    .requiredOption('--slug <slug>', 'short name that the other commands use')
+    .requiredOption('--name <name>', 'name of the organization')
+    .requiredOption('--slug <slug>', 'short name, used in other commands and in the portal')
     .option('--timezone <zone>', 'IANA time zone (default: Australia/Melbourne)')
     .option('--currency <code>', 'ISO 4217 code (default: AUD)')
     .action(async ({ name, slug, timezone, currency }: CreateOptions, command: Command) => {
@@ -67,9 +67,9 @@ export function addOrganizationCommands(program: Command): void {
 
   program
     .command('owner')
-    .description('owners of organizations')
+    .description('manage owners of organizations')
     .command('create')
-    .description('make a person an owner of an organization')
+    .description('add an owner to an organization, who gets a link to set a password')
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--email <address>', "the person's email address")
     .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
@@ -79,7 +79,7 @@ export function addOrganizationCommands(program: Command): void {
         return { ...owner, link: await welcome(context, organizationId, email, owner.userId) };
       });
       const words = created
-        ? `${email} is now an owner of "${org}": ${userId}`
+        ? `${email} is now an owner of "${org}" (user ${userId})`
         : `${email} is already an owner of "${org}"`;
       const { mailed = false, url = null } = link ?? {};
       print(
@@ -91,14 +91,14 @@ export function addOrganizationCommands(program: Command): void {
 
   program
     .command('login')
-    .description("people's logins")
+    .description("manage people's logins")
     .command('verify')
-    .description("confirm by hand that a login's address belongs to its owner, when no mail can prove it")
+    .description("mark a login's email address as verified, for when no mail can prove it")
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
       const found = await withContext(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));
       if (!found) throw new Failure(`There is no login with the address ${address}`);
-      print(command, { address, verified: true }, `${address} is verified`);
+      print(command, { address, verified: true }, `${address} is now verified`);
     });
 }
 
@@ -137,6 +137,6 @@ async function welcome(
 function hintOf(link: WelcomeLink | null): string {
   if (!link) return '';
   return link.mailed
-    ? 'A link to set a password was mailed to them.'
-    : `Hand them this link to set a password. It works once, for 7 days:\n${link.url ?? ''}`;
+    ? 'They have been emailed a link to set a password.'
+    : `Send them this link to set a password. It works once, within 7 days:\n${link.url ?? ''}`;
 }

@@ -27,13 +27,13 @@ interface Row {
 
 /** `outbox list`, `outbox show`, `outbox retry`, `outbox unsuppress`. */
 export function addOutboxCommands(program: Command): void {
-  const outbox = program.command('outbox').description('mails and build hook calls');
+  const outbox = program.command('outbox').description('inspect and retry mails and build hook calls');
 
   outbox
     .command('list')
     .description('list messages, newest first, with addresses masked')
-    .option('--status <status>', STATUSES.join(', '), parseStatus)
-    .option('--limit <number>', 'show at most this many', parseLimit, 50)
+    .option('--status <status>', `show only messages with this status: ${STATUSES.join(', ')}`, parseStatus)
+    .option('--limit <number>', 'show at most this many messages', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
       const [rows, slugs] = await withContext(
         async ({ db, organizations }) =>
@@ -52,15 +52,15 @@ export function addOutboxCommands(program: Command): void {
           'NEXT OR LAST TRY (UTC)': ({ due_at, finished_at }) => minute(finished_at ?? due_at),
           PROBLEM: ({ last_error }) => last_error ?? '-',
         },
-        empty: status ? `No message is ${status}.` : 'The outbox is empty.',
+        empty: status ? `There are no ${status} messages.` : 'The outbox is empty.',
       });
     });
 
   outbox
     .command('show')
     .description('show one message')
-    .argument('<id>', 'its id, as "outbox list" shows it')
-    .option('--reveal', 'also show the address and the link, which works for anybody who has it')
+    .argument('<id>', 'the id of the message, as shown by "outbox list"')
+    .option('--reveal', 'also show the full address and the link, which anybody who has it can use')
     .action(async (id: string, { reveal }: { reveal?: boolean }, command: Command) => {
       const { row, slugs } = await find(id);
       const shown = { ...presented(row, slugs), ...(reveal && (await revealed(row))) };
@@ -75,8 +75,8 @@ export function addOutboxCommands(program: Command): void {
 
   outbox
     .command('retry')
-    .description('queue a failed or dead message again, with a full set of tries')
-    .argument('<id>', 'its id')
+    .description('queue a failed or dead message again, with all its tries')
+    .argument('<id>', 'the id of the message')
     .action(async (id: string, _options: object, command: Command) => {
       const { row } = await find(id);
       const [done] = await withContext(({ db }) =>
@@ -91,14 +91,14 @@ export function addOutboxCommands(program: Command): void {
 
   outbox
     .command('unsuppress')
-    .description('send mail again to an address that a mail server rejected permanently')
+    .description('allow mail again to an address that a mail server permanently rejected')
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
       const [done] = await withContext(({ db }) =>
         db.lookUp<{ found: boolean }>(sql`SELECT unsuppress_address(${normalizeEmail(address)}) AS found`),
       );
       if (!done?.found) throw new Failure(`Mail to ${address} is not suppressed`);
-      print(command, { address, suppressed: false }, `Mail to ${address} is sent again`);
+      print(command, { address, suppressed: false }, `Mail to ${address} is allowed again`);
     });
 }
 
@@ -110,7 +110,7 @@ function listing(status: string | null, id: string | null, most: number) {
 function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
   return withContext(async ({ db, organizations }) => {
     const [row] = canonicalUuid(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
-    if (!row) throw new Failure(`There is no message ${id}`);
+    if (!row) throw new Failure(`There is no message ${id}: see "outbox list"`);
     return { row, slugs: slugsOf(await organizations.list()) };
   });
 }
@@ -160,6 +160,6 @@ function parseStatus(text: string): string {
 
 function parseLimit(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > MOST) throw new InvalidArgumentError(`Give a number from 1 to ${MOST}.`);
+  if (number < 1 || number > MOST) throw new InvalidArgumentError(`Must be a number from 1 to ${MOST}.`);
   return number;
 }

@@ -20,7 +20,7 @@ import { type OpenDatabase, openDatabase, usesEmbedded } from '../command-contex
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('start PostgreSQL (unless DATABASE_URL is set), API, portal and worker; Ctrl-C stops them')
+    .description('start PostgreSQL (unless DATABASE_URL is set), the API, the portal and the worker; Ctrl-C stops them')
     .option('--watch', 'for development: rebuild and restart the API when a source file changes')
     .action(({ watch = false }: { watch?: boolean }) => start(watch));
 }
@@ -157,7 +157,7 @@ function printed(text: string): Promise<boolean> {
 /** Where the data is. When run as root, the database may be in another folder. */
 function whereIs(database: string | null, env: Env): string {
   const folder = resolve(env.get('DATA_DIR'));
-  if (!database) return 'the database of DATABASE_URL';
+  if (!database) return 'the database in DATABASE_URL';
   return dirname(database) === folder ? folder : `${database} (database), ${folder} (keys, images)`;
 }
 
@@ -175,7 +175,7 @@ async function checkStorage(env: Env): Promise<void> {
   } catch (error) {
     const { name, message } = error as Error;
     throw new Failure(
-      `S3_BUCKET: images cannot be kept in "${env.get('S3_BUCKET')}" (${name}: ${message}): correct the S3_* settings`,
+      `S3_BUCKET: images cannot be stored in "${env.get('S3_BUCKET')}" (${name}: ${message}): check the S3_* settings`,
     );
   }
 }

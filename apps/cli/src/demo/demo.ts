@@ -65,7 +65,7 @@ export function sizeOf(text: string): DemoSize {
   if (text === 'large') return { students: 100_000, homework: 1_000_000 };
   const students = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
   if (!(students >= LEAST && students <= MOST)) {
-    throw new RangeError(`"${text}" is not a size: small, large, or a number of students from ${LEAST} to ${MOST}`);
+    throw new RangeError(`Must be small, large, or a number of students from ${LEAST} to ${MOST}.`);
   }
   return { students, homework: students * 10 };
 }
@@ -114,7 +114,7 @@ const PROGRESS_EVERY_MS = 200;
 export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[]> {
   const { folder, students, homework: tasks = students * 10, seed, onProgress } = options;
   const { brands = ['primary', 'secondary'] } = options;
-  if (!(students >= LEAST)) throw new RangeError(`A demonstration has at least ${LEAST} students`);
+  if (!(students >= LEAST)) throw new RangeError(`The demo needs at least ${LEAST} students`);
   const now = options.now?.getTime() ?? Math.floor(Date.now() / HOUR) * HOUR;
   const second = Math.max(5, Math.round(students * (students > 1_000 ? 0.1 : 0.27)));
   const secondTasks = Math.round((tasks * second) / students);
@@ -129,7 +129,7 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
     await mkdir(target, { recursive: true });
     for (const table of TABLES) {
       const rows = ROWS[table];
-      if (!rows) throw new Error(`The demonstration has no rows of ${table}: give it some in apps/cli/src/demo`);
+      if (!rows) throw new Error(`The demo has no rows for ${table}: add some in apps/cli/src/demo`);
       await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines, done) => {
         onProgress?.({ organization: name, table, lines, done });
       });

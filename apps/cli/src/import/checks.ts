@@ -113,7 +113,7 @@ export class Checks {
           : 'true'
       }
       ORDER BY s.line LIMIT ${FETCHED}`);
-    const message = 'no member of this organization takes part in it (conversation_participants.ndjson)';
+    const message = 'has no participant from this organization (see conversation_participants.ndjson)';
     this.report(conversations, rows, () => ({ columns: ['id'], message }));
   }
 

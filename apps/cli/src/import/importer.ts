@@ -143,10 +143,11 @@ async function findFiles(folder: string): Promise<Map<string, string>> {
   for (const name of names) {
     const table = name.slice(0, -'.ndjson'.length);
     files.set(table, join(folder, name));
-    if (!TABLES.includes(table)) faults.add(name, 0, null, `there is no such file in an import (${TABLES.join(', ')})`);
+    if (!TABLES.includes(table))
+      faults.add(name, 0, null, `is not a table that can be imported (${TABLES.join(', ')})`);
   }
   faults.check();
-  if (files.size === 0) throw refuse('has no .ndjson file');
+  if (files.size === 0) throw refuse('contains no .ndjson files');
   return files;
 }
 

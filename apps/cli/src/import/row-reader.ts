@@ -74,10 +74,10 @@ export class RowReader {
   private readField(row: StagedRow, name: string, value: unknown): string | null {
     const field = this.fields.get(name);
     if (!field) {
-      return KEPT_COLUMNS.has(name) ? 'is worked out by the service: leave it out' : 'is not a field of this table';
+      return KEPT_COLUMNS.has(name) ? 'is set by the service: leave it out' : 'is not a field of this table';
     }
     if (value === null) {
-      return field.nullable ? null : `must not be null${field.needed ? '' : ': leave it out to get its default'}`;
+      return field.nullable ? null : `must not be null${field.needed ? '' : ': leave it out to get the default'}`;
     }
     const read = field.read(value);
     if (read instanceof Misfit) return read.message;

@@ -123,7 +123,7 @@ export async function readSchema(client: Client): Promise<Table[]> {
 }
 
 function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRow[], indexes: IndexRow[]): Table {
-  if (all.length === 0) throw new Error(`The database has no table ${name}: migrate it first`);
+  if (all.length === 0) throw new Error(`The database has no table ${name}: run "npm run cli -- migrate" first`);
   const rules = TABLE_RULES[name] ?? {};
   const columns = all.filter((column) => !KEPT_COLUMNS.has(column.name)).map(toColumn);
   const derivedNames = Object.keys(rules.derived ?? {});

@@ -70,7 +70,8 @@ function storableJson(value: unknown, depth: number): Misfit | null {
     return text instanceof Misfit ? text : null;
   }
   // A number too large for a double has become infinite and would be written as null.
-  if (typeof value === 'number') return Number.isFinite(value) ? null : new Misfit('has a number that is too large');
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : new Misfit('contains a number that is too large');
   if (value === null || typeof value !== 'object') return null;
   if (depth === 0) return new Misfit(`must not be nested deeper than ${DEEPEST} levels`);
   for (const [key, item] of Object.entries(value)) {

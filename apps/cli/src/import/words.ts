@@ -7,7 +7,7 @@ const SHAPES: [RegExp, (found: string[]) => string][] = [
   [/^jsonb_typeof<\w+> = 'array'$/, () => 'must be an array'],
   [/^\w+ >= (-?\d+) AND \w+ <= (-?\d+)$/, ([, least, most]) => `must be from ${least} to ${most}`],
   [/^\w+ >= (-?\d+)$/, ([, least]) => `must be at least ${least}`],
-  [/^\w+ > (-?\d+)$/, ([, least]) => `must be above ${least}`],
+  [/^\w+ > (-?\d+)$/, ([, least]) => `must be greater than ${least}`],
   [/^\w+ ~ '(\S+)'$/, ([, pattern]) => `must match ${pattern}`],
 ];
 

@@ -104,30 +104,32 @@ async function prepareData(cluster: Cluster): Promise<void> {
   // pg_ctl puts the path into a shell command, in double quotes.
   if (/["$`\\\n]/.test(dataDirectory)) {
     throw new Error(
-      `PostgreSQL cannot keep its data in ${dataDirectory}: the path has a character special to the shell.`,
+      `PostgreSQL cannot store its data in ${dataDirectory}: the path contains a character with a special meaning in the shell. Choose another folder with DATA_DIR.`,
     );
   }
   const info = await stat(dataDirectory).catch(() => undefined);
   if (info && !account && process.getuid && info.uid !== process.getuid()) {
     throw new Error(
-      `The data folder ${dataDirectory} belongs to another user (uid ${info.uid}). Run as that user, or choose another folder.`,
+      `The data folder ${dataDirectory} belongs to another user (uid ${info.uid}). Run as that user, or choose another folder with DATA_DIR.`,
     );
   }
   if (!info || (await readdir(dataDirectory)).length === 0) await createData(cluster);
 
   const made = (await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (!made) {
-    throw new Error(`${dataDirectory} is not empty and not a PostgreSQL data folder. Move it away and start again.`);
+    throw new Error(
+      `${dataDirectory} is not empty, but is not a PostgreSQL data folder. Move it elsewhere and start again.`,
+    );
   }
   if (Number.parseInt(made, 10) !== binaries.majorVersion) {
     throw new Error(
-      `The data folder ${dataDirectory} was made by PostgreSQL ${made}, but the server found here (${binaries.binDirectory}) ` +
-        `is PostgreSQL ${binaries.version}. Dump the data with version ${made}, or move the folder away to start empty.`,
+      `The data folder ${dataDirectory} was created by PostgreSQL ${made}, but the server found here (${binaries.binDirectory}) ` +
+        `is PostgreSQL ${binaries.version}. Dump the data with version ${made}, or move the folder elsewhere to start with an empty database.`,
     );
   }
   if (account && (await stat(dataDirectory)).uid === 0) {
     const { code, output } = await runCommand('chown', ['-hR', `${account.uid}:${account.gid}`, dataDirectory]);
-    if (code !== 0) throw new Error(`Cannot hand ${dataDirectory} to the account of the server: ${output}`);
+    if (code !== 0) throw new Error(`Cannot make the server's account the owner of ${dataDirectory}: ${output}`);
   }
 }
 
@@ -171,7 +173,7 @@ async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   await pgCtl(cluster, 'stop', '-m', 'fast', '-t', String(STOP_TIMEOUT_S));
   if (!(await isRunning())) return;
   const { output } = await pgCtl(cluster, 'stop', '-m', 'immediate', '-t', String(STOP_TIMEOUT_S));
-  if (await isRunning()) throw new Error(`The PostgreSQL server (process ${pid}) does not stop: ${output}`);
+  if (await isRunning()) throw new Error(`The PostgreSQL server (process ${pid}) did not stop: ${output}`);
 }
 
 /**
@@ -199,7 +201,7 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
         }
       }
     } else if (state.kind === 'busy') {
-      problem = `Process ${state.pid} holds the folder but does not accept connections.`;
+      problem = `Process ${state.pid} uses this folder but does not accept connections.`;
     } else {
       problem = (await closeData(cluster)) ?? (await launch(cluster));
       if (problem === undefined) {
@@ -240,14 +242,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   if (moved || binaries.copied) {
     const parts = [moved && `data in ${dataDirectory}`, binaries.copied && `binaries from ${binaries.binDirectory}`];
     options.log?.(
-      `PostgreSQL does not run as root, and its account cannot enter this folder: ${parts.filter(Boolean).join(', ')}.`,
+      `PostgreSQL cannot run as root, and its account cannot access this folder. Using ${parts.filter(Boolean).join(' and ')}.`,
     );
   }
   await removeLeftovers(folder, 'postgres.init-');
   await prepareData(cluster);
   const { pid, port, launched } = await startOrReuse(cluster);
   const from = binaries.source === 'machine' ? ` (of this machine, ${binaries.binDirectory})` : '';
-  options.log?.(`PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'runs already'} on 127.0.0.1:${port}.`);
+  options.log?.(
+    `PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'is already running'} on 127.0.0.1:${port}.`,
+  );
 
   const startedHere = launched || options.adopt === true;
   const { owner, api, worker, portal } = passwords.roleUrls(port);

@@ -74,7 +74,7 @@ async function copyToCache(folder: string): Promise<string> {
       // Without verbatimSymlinks, links would point back into the folder that the account cannot enter.
       await cp(join(folder, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
       const opened = await runCommand('chmod', ['-R', 'u=rwX,go=rX', temporary]);
-      if (opened.code !== 0) throw new Error(`Cannot open ${temporary} to other accounts: ${opened.output}`);
+      if (opened.code !== 0) throw new Error(`Cannot make ${temporary} readable for other accounts: ${opened.output}`);
       await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
         // Another process was faster. Its copy is the same.
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
@@ -140,7 +140,7 @@ export async function findPostgresBinaries(account?: ServerAccount): Promise<Pos
     if (!('problem' in found)) return found;
     problems.push(`the npm package ${name}: ${found.problem}`);
   } else {
-    problems.push(`the npm package ${name}: is not installed`);
+    problems.push(`the npm package ${name}: not installed`);
   }
   for (const binDirectory of await machineFolders()) {
     const found = await readVersion(binDirectory, account);
@@ -151,7 +151,7 @@ export async function findPostgresBinaries(account?: ServerAccount): Promise<Pos
     [
       'No PostgreSQL server can be started on this machine.',
       ...problems.map((problem) => `  - ${problem}`),
-      'Set DATABASE_URL to a PostgreSQL server that runs already,',
+      'Set DATABASE_URL to the URL of a running PostgreSQL server,',
       `or install PostgreSQL ${OLDEST_MAJOR_VERSION} or newer (npm install --include=optional, or your system's package).`,
     ].join('\n'),
   );

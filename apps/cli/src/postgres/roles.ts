@@ -25,9 +25,11 @@ export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
   const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
   const [database = '', ...others] = new Set(roles.map((role) => role.database));
-  if (others.length > 0) throw new Error('The addresses of the four roles must name the same database.');
+  if (others.length > 0) throw new Error('The URLs of the four roles must name the same database.');
   if (new Set(roles.map(({ user }) => user)).size < roles.length) {
-    throw new Error('Owner, API, worker and portal each need a role of their own: give four different users.');
+    throw new Error(
+      'The owner, the API, the worker and the portal each need their own role: use four different users.',
+    );
   }
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
   // If the server goes away, the current query rejects. Without a listener, the process would end as well.
@@ -61,7 +63,7 @@ function partsOf(url: string): { user: string; password: string; database: strin
   const [user = '', secret = '', database = ''] = Object.values(parts).map(decodeURIComponent);
   if (!user || !secret || !database) {
     throw new Error(
-      'Each role needs an address with user, password and database: postgres://user:password@host/database',
+      'The URL of each role must contain a user, a password and a database: postgres://user:password@host/database',
     );
   }
   return { user, password: secret, database };

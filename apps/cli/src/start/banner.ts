@@ -55,11 +55,11 @@ export function bannerText(banner: Banner): string {
 function signInLines(owner: DemoOwner | null, organization: string): string[] {
   if (!owner) {
     return [
-      '  Make an owner, who then signs in to the portal:',
+      '  Create an owner, who can then sign in to the portal:',
       '',
       `    npm run --silent cli -- owner create --org ${organization} --email you@example.org`,
     ];
   }
-  const password = owner.password ?? 'the password that was set in the portal';
+  const password = owner.password ?? 'the password set in the portal';
   return [`  Sign in to the portal as the owner of "${organization}":`, '', `    ${owner.email}   ${password}`];
 }

@@ -87,6 +87,6 @@ class LoggedChild extends Child {
     const message = await Promise.race([this.message, this.ended.then(() => null), patience]);
     if (message !== null) return message;
     const complaint = this.complaints.join('').trim();
-    throw new Failure(complaint || `It did not start: see ${this.logFile}`);
+    throw new Failure(complaint || `A process did not start: see ${this.logFile}`);
   }
 }

@@ -32,7 +32,7 @@ export function refuseSecondStart(dataDir: string, launcher = launcherOf(dataDir
   // Skips the ports of both API and portal.
   const port = Number((launcher.url && new URL(launcher.url).port) || 3000);
   throw new Failure(
-    `${where}, process ${launcher.pid}. To run a second one, give it its own data and port: DATA_DIR=.data2 PORT=${port < 65_000 ? port + 10 : port - 10} npm start`,
+    `${where}, process ${launcher.pid}. To run a second one, give it its own data folder and port: DATA_DIR=.data2 PORT=${port < 65_000 ? port + 10 : port - 10} npm start`,
   );
 }
 
@@ -58,9 +58,7 @@ export class DataLock {
     } catch (error) {
       if (error instanceof Failure) throw error;
       const { code } = error as NodeJS.ErrnoException;
-      throw new Failure(
-        `The data folder ${resolve(dataDir)} cannot be written (${code}): choose another with DATA_DIR`,
-      );
+      throw new Failure(`The data folder ${resolve(dataDir)} is not writable (${code}): choose another with DATA_DIR`);
     }
     return new DataLock(file);
   }

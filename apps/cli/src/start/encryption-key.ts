@@ -22,9 +22,9 @@ export async function encryptionKey(env: Env): Promise<string> {
   const dataDir = env.get('DATA_DIR');
   if ((await contentOf(env.migrationUrl)).organizations) {
     throw new Failure(
-      `The encryption key ${resolve(dataDir, 'encryption-key')} is gone, and the database holds data that needs it.`,
+      `The encryption key ${resolve(dataDir, 'encryption-key')} is missing, but the database contains data encrypted with it.`,
       'Restore it from a backup, or set ENCRYPTION_KEY. To start over, delete the database too.',
-      'If it is lost, set ENCRYPTION_KEY to a new one (openssl rand -hex 32), then set build hooks and join codes again.',
+      'If the key is lost for good, set ENCRYPTION_KEY to a new one (openssl rand -hex 32), then set up build hooks and join codes again.',
     );
   }
   return dataSecret(dataDir, 'encryption-key');

@@ -112,7 +112,7 @@ function demoPassword(secret: string): string {
 
 function remember(file: string): void {
   try {
-    writeFileSync(file, 'The first API key was not shown yet: the next start makes another.\n', { mode: 0o600 });
+    writeFileSync(file, 'The first API key has not been shown yet: the next start creates another.\n', { mode: 0o600 });
   } catch {
     // The disk is full. The key will most likely be shown anyway.
   }

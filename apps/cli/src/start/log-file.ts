@@ -29,7 +29,8 @@ export class LogFile extends Writable {
   }
 
   private complain({ code }: NodeJS.ErrnoException): void {
-    if (!this.failing) process.stderr.write(`The log ${this.path} cannot be written (${code}). The service goes on.\n`);
+    if (!this.failing)
+      process.stderr.write(`The log ${this.path} cannot be written (${code}). The service continues.\n`);
     this.failing = true;
   }
 }

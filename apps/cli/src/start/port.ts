@@ -30,10 +30,12 @@ export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   const portal: WantedPort = { setting: 'PORTAL_PORT', port: env.portalPort };
   const host = hostOf(env);
   if (portal.port > LAST_PORT) {
-    throw new Failure(`No port comes after ${LAST_PORT} for the portal. ${await advise(portal, api, host)}`);
+    throw new Failure(
+      `The portal needs a port after ${LAST_PORT}, but there is none. ${await advise(portal, api, host)}`,
+    );
   }
   if (api.port === portal.port && api.port !== 0) {
-    throw new Failure(`API and portal cannot share port ${api.port}. ${await advise(portal, api, host)}`);
+    throw new Failure(`The API and the portal cannot share port ${api.port}. ${await advise(portal, api, host)}`);
   }
   const deadline = Date.now() + (patient ? LEFTOVER_PATIENCE : 0);
   const portalFollows = env.get('PORTAL_PORT') === null;
@@ -51,7 +53,7 @@ async function checkPort(wanted: WantedPort, other: WantedPort | null, host: str
       throw new Failure(`Port ${wanted.port} is taken. ${await advise(wanted, other, host)}`);
     } else if (problem === 'EACCES') {
       throw new Failure(
-        `Port ${wanted.port} needs more rights than this user has. ${await advise(wanted, other, host)}`,
+        `Port ${wanted.port} requires privileges that this user does not have. ${await advise(wanted, other, host)}`,
       );
     } else throw new Failure(`HOST=${host} is not an address of this machine (${problem})`);
   }
@@ -65,7 +67,7 @@ async function advise({ setting, port }: WantedPort, other: WantedPort | null, h
     if (next === other?.port || (await problemOf(next, host)) !== null) continue;
     if (portal === null || (await problemOf(portal, host)) === null) return `Try ${setting}=${next} npm start`;
   }
-  return `Try ${setting}=0 npm start, which takes any free one`;
+  return `Try ${setting}=0 npm start, which uses any free port`;
 }
 
 /** The error code that listening fails with; null if it succeeds. */

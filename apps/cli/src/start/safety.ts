@@ -47,13 +47,13 @@ async function ownerFaults(url: string, database: string): Promise<string[]> {
 function ownRoles(database: string): string[] {
   const name = pg.escapeIdentifier(database);
   return [
-    'The database is not safe, so nothing was changed: command line, API, worker and portal each need their own role, and these addresses share one.',
-    'Set ADMIN_DATABASE_URL and run "npm run cli -- roles", or make the roles as a superuser:',
+    'The database is not safe, so nothing was changed: the command line, the API, the worker and the portal each need their own role, but these URLs share one.',
+    'Set ADMIN_DATABASE_URL and run "npm run cli -- roles", or create the roles as a superuser:',
     ...['tutoring_owner', 'tutoring_app', 'tutoring_worker', 'tutoring_portal'].map(
       (role) => `  CREATE ROLE ${role} ${RESTRICTED} PASSWORD '…';`,
     ),
     `  ALTER DATABASE ${name} OWNER TO tutoring_owner;`,
     `  REVOKE ALL ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO tutoring_app, tutoring_worker, tutoring_portal;`,
-    'Then set MIGRATION_DATABASE_URL, DATABASE_URL, WORKER_DATABASE_URL and PORTAL_DATABASE_URL to their addresses, in this order.',
+    'Then set MIGRATION_DATABASE_URL, DATABASE_URL, WORKER_DATABASE_URL and PORTAL_DATABASE_URL to their URLs, in this order.',
   ];
 }

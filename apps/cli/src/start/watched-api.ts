@@ -29,6 +29,6 @@ export class WatchedApi extends Child {
       if (answered) return;
       await setTimeout(200);
     }
-    throw new Error('The API ended before it listened');
+    throw new Error('The API exited before it accepted connections');
   }
 }
