@@ -60,8 +60,24 @@ describe('the command line', () => {
     [['key', 'create', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
     [['key', 'create', '--org', 'first', '--name', ''], "A key's name must have 1 to 100 characters"],
     [['key', 'create', '--org', 'first', '--name', 'x', '--scopes', 'read,admin'], 'There is no scope "admin"'],
-    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'That time has already passed'],
-    [['key', 'create', '--org', 'first', '--name', 'x', '--expires', 'tomorrow'], 'Must be an ISO 8601 date'],
+    ...['2020-01-01T00:00', '2020-01-01T10:00+10'].map((time): [string[], string] => [
+      ['key', 'create', '--org', 'first', '--name', 'x', '--expires', time],
+      'That time has already passed',
+    ]),
+    [
+      ['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'],
+      'Choose a day that is not over yet',
+    ],
+    ...['tomorrow', '2099-02-30', '2099-01-31T24:00', '2099-W05-1', '20990131', '0000-01-01'].map(
+      (time): [string[], string] => [
+        ['key', 'create', '--org', 'first', '--name', 'x', '--expires', time],
+        'Must be an ISO 8601 date',
+      ],
+    ),
+    ...['', '  ', '\u200b', 'two\nlines', 'a\u0001b', 'n'.repeat(201)].map((name): [string[], string] => [
+      ['org', 'create', '--name', name, '--slug', 'bad'],
+      "An organization's name must have 1 to 200 characters",
+    ]),
     [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],
     [['key', 'replace', 'nonsense'], 'There is no key nonsense'],
@@ -236,6 +252,11 @@ describe('the command line', () => {
       '2099-01-31T12:00',
     );
     expect(results(stdout)[0]).toMatchObject({ scopes: ['read'], expires_at: '2099-01-31T12:00:00.000Z' });
+  });
+
+  it('ends a key that expires on a date with that day in the time zone of its organization', async () => {
+    const { stdout } = await cli('--json', 'key', 'create', '--org', 'first', '--name', 'x', '--expires', '2099-01-31');
+    expect(results(stdout)[0]).toMatchObject({ expires_at: '2099-01-31T12:59:59.999Z' });
   });
 
   it('reports every configuration error', async () => {

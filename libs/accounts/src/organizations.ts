@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { isEmail } from './email.js';
 import { Invites } from './invites.js';
+import { oneLine } from './one-line.js';
 
 export interface NewOrganization {
   name: string;
@@ -37,7 +38,9 @@ export class Organizations {
    * @throws AccountError when the slug is taken or a value is invalid
    */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
-    const { name, slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
+    const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
+    const name = oneLine(wanted.name, 200);
+    if (name === null) throw new AccountError("An organization's name must have 1 to 200 characters, on one line");
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
       throw new AccountError(
         `"${slug}" is not a valid slug: use up to 100 lowercase letters, digits and single hyphens`,

@@ -1,7 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isScope, type ListedKey, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
+import {
+  isScope,
+  type KeyExpiry,
+  type ListedKey,
+  type MadeKey,
+  type Overlap,
+  OVERLAPS,
+  type Scope,
+  SCOPES,
+} from '@app/accounts';
 import type { Env } from '@app/config';
-import { canonicalUuid } from '@app/database';
+import { canonicalUuid, parseDate } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { launcherOf } from '../start/data-lock.js';
 import { withContext } from '../command-context.js';
@@ -10,7 +19,7 @@ interface CreateOptions {
   org: string;
   name: string;
   scopes: Scope[];
-  expires?: Date;
+  expires?: KeyExpiry;
   platformBlog?: boolean;
 }
 
@@ -29,7 +38,7 @@ export function addKeyCommands(program: Command): void {
         .default(['read'], 'read'),
     )
     .addHelpText('after', scopesHelp)
-    .option('--expires <time>', 'when the key expires, as an ISO 8601 date or date-time', parseExpiry)
+    .option('--expires <time>', 'when the key expires: its last day, or an ISO 8601 date-time', parseExpiry)
     .option('--platform-blog', "also give access to the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
       const created = await withContext(async ({ keys, organizationId, env }) => {
@@ -120,14 +129,12 @@ function parseScopes(text: string): Scope[] {
   return [...new Set(names as Scope[])];
 }
 
-function parseExpiry(text: string): Date {
-  const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-  // A time without an offset is UTC, as in the API. Date would read it as local time.
-  const date = new Date(text.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(text) ? `${text}Z` : text);
-  if (!iso.test(text) || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Must be an ISO 8601 date or date-time.');
-  if (date.getTime() <= Date.now()) throw new InvalidArgumentError('That time has already passed.');
-  return date;
+function parseExpiry(text: string): KeyExpiry {
+  const date = parseDate(text);
+  if (!date) throw new InvalidArgumentError('Must be an ISO 8601 date or date-time.');
+  if (date.wholeDay) return { endOf: text };
+  if (date.at.getTime() <= Date.now()) throw new InvalidArgumentError('That time has already passed.');
+  return date.at;
 }
 
 /** The service's URL: as configured, as running in this data folder, or as the service would start. */

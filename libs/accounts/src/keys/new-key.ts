@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
+import { parseDate } from '@app/database';
+import { oneLine } from '../one-line.js';
 import { AccountError } from '../organizations.js';
 import { hashOfToken } from '../tokens.js';
 import type { Scope } from './scopes.js';
@@ -63,9 +65,8 @@ const LONGEST_NAME = 100;
 
 /** @throws KeyRefused for a name that is blank or that the database would reject */
 export function keyName(text: string): string {
-  const name = text.trim();
-  const fits = name !== '' && Array.from(name).length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);
-  if (!fits || !/[^\p{Z}\p{C}]/u.test(name)) throw new KeyRefused('name');
+  const name = oneLine(text, LONGEST_NAME);
+  if (name === null) throw new KeyRefused('name');
   return name;
 }
 
@@ -77,12 +78,7 @@ export function keyName(text: string): string {
 export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
   if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;
   if ('inDays' in expiry) return sql`now() + ${expiry.inDays} * interval '1 day'`;
-  if (!isDay(expiry.endOf)) throw new KeyRefused('expiry');
+  if (!parseDate(expiry.endOf)?.wholeDay) throw new KeyRefused('expiry');
   return sql`(${expiry.endOf}::date + 1)::timestamp AT TIME ZONE (
     SELECT time_zone FROM organizations WHERE id = ${organizationId}) - interval '1 millisecond'`;
-}
-
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
