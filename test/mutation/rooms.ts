@@ -60,7 +60,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'http/rate-limit/windows': {
     mutate: ['apps/api/src/http/rate-limit/{sliding-window,token-buckets}.ts'],
     specs: ['test/api/{sliding-window,token-buckets}.spec.ts'],
-    patience: 1_500,
+    patience: 30_000,
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
@@ -70,12 +70,18 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],
     specs: ['test/api/{admission,bodies-in-flight,early-refusals,lingering-close,shutdown,slow-clients}.spec.ts'],
   },
-  'http/routing': { mutate: ['apps/api/src/http/routing/**/*.ts'], specs: ['test/api/{headers,methods}.spec.ts'] },
+  'http/routing': {
+    mutate: ['apps/api/src/http/routing/**/*.ts'],
+    specs: ['test/api/{early-refusals,methods}.spec.ts'],
+  },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],
     specs: ['test/api/{bodies,bodies-fields,bodies-wire}.spec.ts'],
   },
-  'http/views': { mutate: ['apps/api/src/http/views/**/*.ts'], specs: ['test/api/shapes.spec.ts'] },
+  'http/views': {
+    mutate: ['apps/api/src/http/views/**/*.ts'],
+    specs: ['test/api/{large-answers,openapi}.spec.ts'],
+  },
   'http/writes': {
     mutate: ['apps/api/src/http/writes/**/*.ts'],
     specs: ['test/api/{audit,idempotency,idempotency-keys,idempotency-replays,replay-access}.spec.ts'],

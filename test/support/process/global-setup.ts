@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '@app/database';
-import { startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/build-if-stale.js', import.meta.url));
 
@@ -32,9 +31,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // The process that decodes images runs from dist. Exceptions: `npm run schema` writes types without which the build
   // may fail, and mutation tests would build their mutants.
-  const { npm_lifecycle_event: script, MUTATION_ROOM: room } = process.env;
-  if (script !== 'schema' && !room) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
-  const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
+  const { npm_lifecycle_event: script, MUTATION_DATA: mutationData } = process.env;
+  if (script !== 'schema' && !mutationData) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  // Mutation tests come here again after each mutant that timed out. They share one server, which their script stops.
+  const dataDir = mutationData ?? mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,
     settings: {
@@ -46,17 +46,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       authentication_timeout: '10s',
     },
   });
-  const template = `template_${randomUUID().slice(0, 8)}`;
-  const admin = new pg.Client({ connectionString: postgres.adminUrl });
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${template} OWNER tutoring_owner`);
-  await admin.end();
-  await migrate(withDatabase(postgres.ownerUrl, template), {
-    api: withDatabase(postgres.applicationUrl, template),
-    worker: withDatabase(postgres.workerUrl, template),
-    portal: withDatabase(postgres.portalUrl, template),
-  });
-  await addTenant(withDatabase(postgres.adminUrl, template));
+  const template = 'template_migrated';
+  if (postgres.startedHere) await createTemplate(postgres, template);
   project.provide('adminUrl', postgres.adminUrl);
   project.provide('ownerUrl', postgres.ownerUrl);
   project.provide('applicationUrl', postgres.applicationUrl);
@@ -65,15 +56,29 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('tenantUrl', asTenant(postgres.applicationUrl));
   project.provide('template', template);
   const scratch = join(dataDir, 'scratch');
-  mkdirSync(scratch);
+  mkdirSync(scratch, { recursive: true });
   project.provide('scratch', scratch);
   return async () => {
+    if (mutationData) return;
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
     // When this runs as root, the data directory is elsewhere if other accounts cannot enter the checkout.
     if (!postgres.dataDirectory.startsWith(dataDir))
       rmSync(dirname(postgres.dataDirectory), { recursive: true, force: true });
   };
+}
+
+async function createTemplate(postgres: EmbeddedPostgres, name: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name} OWNER tutoring_owner`);
+  await admin.end();
+  await migrate(withDatabase(postgres.ownerUrl, name), {
+    api: withDatabase(postgres.applicationUrl, name),
+    worker: withDatabase(postgres.workerUrl, name),
+    portal: withDatabase(postgres.portalUrl, name),
+  });
+  await addTenant(withDatabase(postgres.adminUrl, name));
 }
 
 /** Creates the role for tests of row-level security, which must not rely on grants. */
