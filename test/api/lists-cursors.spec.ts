@@ -135,6 +135,14 @@ describe('a cursor', () => {
     }
   });
 
+  it('accepts its filters in another order', async () => {
+    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
+    await world.make.homework(world.a.path.tutor_id!, { studentId: world.a.path.student_id! });
+    const cursor = await cursorOf(homework!, world.a, '&homework_type=text&scope=student');
+    const { status } = await read(homework!, world.a, `scope=student&homework_type=text&cursor=${cursor}`);
+    expect(status).toBe(200);
+  });
+
   it('accepts a default filter that is spelled out', async () => {
     for (const route of lists) {
       for (const [name, schema] of filtersOf(document, route)) {
@@ -223,6 +231,17 @@ describe('a cursor', () => {
       expect([nameOf(route), (await other.get(path, world.a.key)).status]).toEqual([nameOf(route), 422]);
     }
     await other.close();
+  });
+
+  it('continues among rows of the same instant', async () => {
+    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
+    await world.make.query(`UPDATE adjustments SET created_at = '2026-03-02T10:00:00Z' WHERE organization_id = $1`, [
+      world.a.id,
+    ]);
+    const all = await read(adjustments!, world.a, 'limit=100');
+    const rest = await read(adjustments!, world.a, `cursor=${await cursorOf(adjustments!, world.a)}`);
+    expect(rest.body.data).not.toHaveLength(0);
+    expect(rest.body.data).toEqual(all.body.data.slice(1));
   });
 
   it('still works after its row is deleted', async () => {

@@ -129,6 +129,31 @@ describe('a window while Redis is away', () => {
     expect(window.room(20, 1, 102).left).toBe(20 - 7 - 3 - 1);
   });
 
+  it('keeps what it allowed while a report was in flight, also in another second', () => {
+    const window = newWindow();
+    window.count(101);
+    const report = window.report(false);
+    window.count(105);
+    window.settle([101, 1], report);
+    expect(window.report(false)).toEqual([{ at: 105, shared: 0, own: 1 }]);
+  });
+
+  it('shares only what others have left of the limit: what it has just reported is its own', () => {
+    const window = newWindow();
+    window.count(100, 2);
+    window.count(110, 2);
+    window.settle([100, 3, 110, 4], window.report(false));
+    expect(window.room(8, 2, 120).left).toBe(3 - 4);
+    // The first second is not enough: others have used two of the rest, and this process the other two.
+    expect(window.room(4, 1, 120)).toEqual({ left: -3, resetIn: 51 });
+  });
+
+  it('reports the wait until its share grows', () => {
+    const window = newWindow();
+    window.settle([100, 1, 110, 40], []);
+    expect(window.room(100, 4, 120)).toEqual({ left: 15, resetIn: 51 });
+  });
+
   /** Redis as the script sees it: counts by second. */
   class SharedCounts {
     private readonly counts = new Map<number, number>();

@@ -2,7 +2,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
 import { ValidationFailed } from '../errors/api-error.js';
-import { canonicalUuid } from '@app/database';
 
 export const CURSOR_START = 'start';
 
@@ -19,6 +18,7 @@ export interface Position {
 export interface CursorUse {
   organizationId: string;
   list: string;
+  /** In the order of their declaration, however the query orders them. */
   filters: Record<string, unknown>;
 }
 
@@ -41,28 +41,26 @@ export class Cursors {
     return Buffer.concat([place, this.sign(place, use)]).toString('base64url');
   }
 
-  /** @throws ValidationFailed at `query.cursor` */
+  /**
+   * @param cursor in the form {@link CURSOR_FORM}
+   * @throws ValidationFailed at `query.cursor`
+   */
   decode(cursor: string, use: CursorUse): Position {
     const bytes = Buffer.from(cursor, 'base64url');
     const place = bytes.subarray(0, 24);
     // Compared as text too: base64url has several spellings of the same last bits.
-    const genuine =
-      bytes.length === 40 &&
-      bytes.toString('base64url') === cursor &&
-      timingSafeEqual(bytes.subarray(24), this.sign(place, use));
-    const id = canonicalUuid(place.toString('hex', 8).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
-    if (!genuine || !id) {
+    if (bytes.toString('base64url') !== cursor || !timingSafeEqual(bytes.subarray(24), this.sign(place, use))) {
       const msg = 'This cursor belongs to another list or to other filters. Start again with "start".';
       throw new ValidationFailed([{ loc: ['query', 'cursor'], msg, type: 'value_error' }]);
     }
+    const id = place.toString('hex', 8).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     return { createdAt: new Date(Number(place.readBigInt64BE())), id };
   }
 
   private sign(place: Buffer, { organizationId, list, filters }: CursorUse): Buffer {
-    const given = Object.entries(filters).filter(([, value]) => value !== undefined);
     return createHmac('sha256', this.key)
       .update(place)
-      .update(JSON.stringify([organizationId, list, given.sort(([a], [b]) => (a < b ? -1 : 1))]))
+      .update(JSON.stringify([organizationId, list, filters]))
       .digest()
       .subarray(0, 16);
   }
