@@ -68,17 +68,19 @@ export class SampleRows {
    * Adds a row to each table, after the rows that it refers to.
    *
    * @param known ids for foreign keys, by column name
+   * @returns the rows' ids, likewise
    */
-  async each(tables: string[], known: Row, add: (table: string, row: Row) => Promise<unknown>): Promise<void> {
-    const [left, ids] = [new Set(tables), { ...known }];
+  async each(tables: string[], known: Row, add: (table: string, row: Row) => Promise<unknown>): Promise<Row> {
+    const [left, ids] = [new Set(tables), {} as Row];
     while (left.size > 0) {
-      const table = [...left].find((one) => this.isPossible(one, ids));
+      const table = [...left].find((one) => this.isPossible(one, { ...known, ...ids }));
       if (!table) throw new Error(`Say which rows ${[...left].join(', ')} refer to: in fill() of the worlds`);
-      const row = this.complete(table, {}, ids);
+      const row = this.complete(table, {}, { ...known, ...ids });
       await add(table, row);
       ids[`${table.replace(/s$/, '')}_id`] = row.id;
       left.delete(table);
     }
+    return ids;
   }
 
   /** A value for each optional column: a known id, or else a sample. */

@@ -66,13 +66,13 @@ export async function createSchool(api: TestApi, make: Factories): Promise<Schoo
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
-  await fillLists(make, organization.id, { ...path, ...query });
+  const listed = await fillLists(make, organization.id, { ...path, ...query });
   return {
     organization,
     id: organization.id,
     key: await api.key(organization.id),
     platformKey: await api.key(organization.id, { platformBlog: true }),
-    path,
+    path: { ...listed, ...path },
     query,
     ids: new Set([...make.made].filter((id) => !known.has(id))),
   };
@@ -150,8 +150,12 @@ async function fill(make: Factories, school: string): Promise<Pick<School, 'path
   };
 }
 
-/** Fills the tables of lists that {@link fill} does not cover: a full row, and one with only the required values. */
-async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>): Promise<void> {
+/**
+ * Fills the tables of lists that {@link fill} does not cover: a full row, and one with only the required values.
+ *
+ * @returns the ids of the full rows, by path parameter
+ */
+async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>) {
   const known = { ...ids, organization_id };
   const owned = make.samples.tablesWith('organization_id');
   const listed = newestFirstLists.map((id) => id.replace('list_', '')).filter((table) => owned.includes(table));
@@ -160,10 +164,11 @@ async function fillLists(make: Factories, organization_id: string, ids: Record<s
     const rows = await make.query(`SELECT FROM ${table} WHERE organization_id = $1 LIMIT 1`, [organization_id]);
     if (rows.length === 0) empty.push(table);
   }
-  await make.samples.each(empty, known, async (table, row) => {
+  const added = await make.samples.each(empty, known, async (table, row) => {
     await make.insert(table, [{ ...row, ...make.samples.optional(table, known) }]);
     await make.insert(table, [{}], known);
   });
+  return added as Record<string, string>;
 }
 
 async function people(make: Factories, school: string, subjectId: string) {

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
-import { ApiError, ValidationFailed } from '../http/errors/api-error.js';
+import { ApiError } from '../http/errors/api-error.js';
+import { Fault } from '../http/validation/fault.js';
 import { expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
@@ -161,12 +162,12 @@ function explain(error: unknown): unknown {
     return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
   }
   const msg = 'The body is not complete multipart/form-data. Let your HTTP client create it, including the boundary.';
-  return new ValidationFailed([{ loc: ['body'], msg, type: 'value_error' }]);
+  return new Fault('value_error', msg).inBody();
 }
 
-function notOneFile(type: 'missing' | 'value_error'): ValidationFailed {
+function notOneFile(type: 'missing' | 'value_error'): ApiError {
   const msg = `Send exactly one part, named "${PART}", with the image and its file name.`;
-  return new ValidationFailed([{ loc: ['body', PART], msg, type }]);
+  return new Fault(type, msg, [PART]).inBody();
 }
 
 function tooLarge(): ApiError {

@@ -111,8 +111,12 @@ function toPerson({ first_name, last_name, email, phone }: PersonFields): Person
  * @param id name of the path parameter that identifies the person, if any
  */
 export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
-  return ValidationFailed.values(
-    refusals.map(({ at, reason }) => ({ loc: at.length > 0 ? ['body', ...at] : ['path', id], msg: reason })),
+  return new ValidationFailed(
+    refusals.map(({ at, reason }) => ({
+      loc: at.length > 0 ? ['body', ...at] : ['path', id],
+      msg: reason,
+      type: 'value_error',
+    })),
   );
 }
 
@@ -129,5 +133,5 @@ export function requirePlace(role: Tables['members']['role'], place: 'teach' | '
     place === 'teach'
       ? 'This member is a student here. Give a tutor or an admin.'
       : 'This member is no student here. Give a student.';
-  throw ValidationFailed.values([{ loc: ['body', 'user_id'], msg }]);
+  throw new Fault('value_error', msg, ['user_id']).inBody();
 }

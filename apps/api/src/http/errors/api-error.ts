@@ -96,9 +96,4 @@ export class ValidationFailed extends ApiError {
       };
     }
   }
-
-  /** A well-formed request with invalid values: `value_error` at each of these locations. */
-  static values(faults: { loc: (string | number)[]; msg: string }[]): ValidationFailed {
-    return new ValidationFailed(faults.map((fault) => ({ ...fault, type: 'value_error' })));
-  }
 }

@@ -51,6 +51,11 @@ export class Fault {
   under(place: string | number): Fault {
     return new Fault(this.type, this.msg, [place, ...this.at]);
   }
+
+  /** The response to a JSON body with this fault. */
+  inBody(): ValidationFailed {
+    return new ValidationFailed([{ loc: ['body', ...this.at], msg: this.msg, type: this.type }]);
+  }
 }
 
 /**

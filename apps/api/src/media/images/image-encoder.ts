@@ -1,7 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { FairSemaphore, QueueFull } from '@app/concurrency';
 import { Log } from '@app/logging';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ApiError } from '../../http/errors/api-error.js';
+import { Fault } from '../../http/validation/fault.js';
 import { TemporaryFile } from '../temporary-file.js';
 import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
@@ -130,6 +131,6 @@ function refused(reply: ImageFault): ApiError {
   }
 }
 
-function invalid(msg: string): ValidationFailed {
-  return ValidationFailed.values([{ loc: ['body', 'file'], msg }]);
+function invalid(msg: string): ApiError {
+  return new Fault('value_error', msg, ['file']).inBody();
 }

@@ -5,7 +5,7 @@ import { Env } from '@app/config';
 import { Database, driverErrorOf, SQLSTATE, sqlStateOf } from '@app/database';
 import { type PostState, Publishing } from '@app/publishing';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ApiError } from '../../http/errors/api-error.js';
 import { Records } from '../../http/lists/records.js';
 import { Fault } from '../../http/validation/fault.js';
 import { JsonText } from '../../http/views/json-text.js';
@@ -57,7 +57,7 @@ export class BlogPostsService {
   async update(caller: Caller, id: string, expected: Expected, wanted: UpdatePost): Promise<JsonText> {
     const post = await this.lock(caller, id, expected);
     const { status = post.status, scheduled_at, ...fields } = wanted;
-    if (scheduled_at && status === 'published') throw faulty(SCHEDULED_AND_PUBLISHED);
+    if (scheduled_at && status === 'published') throw SCHEDULED_AND_PUBLISHED.inBody();
     // Publishing clears the schedule.
     const schedule = status === 'published' ? {} : { scheduled_at };
     const columns = differences(post.fields, { ...fields, ...schedule });
@@ -91,10 +91,6 @@ export class BlogPostsService {
   }
 }
 
-function faulty({ at, msg, type }: Fault): ValidationFailed {
-  return new ValidationFailed([{ loc: ['body', ...at], msg, type }]);
-}
-
 /** A violation of the slug's unique indexes is a fault of the request. */
 async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
   try {
@@ -102,6 +98,6 @@ async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
   } catch (error) {
     const { constraint = '' } = driverErrorOf(error) as { constraint?: string };
     if (sqlStateOf(error) !== SQLSTATE.uniqueViolation || !SLUG_INDEXES.has(constraint)) throw error;
-    throw faulty(SLUG_TAKEN);
+    throw SLUG_TAKEN.inBody();
   }
 }

@@ -3,9 +3,12 @@ import sql from 'sql-template-tag';
 import { Invitations, Invites, InviteTargets, type MintedInvite } from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError, ValidationFailed } from '../../http/errors/api-error.js';
+import { ApiError } from '../../http/errors/api-error.js';
+import { Fault } from '../../http/validation/fault.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
+
+const ALREADY_MEMBER = new Fault('value_error', 'This person is already a member of the organization.', ['email']);
 
 /** Join links and codes. The response shows the secret only once; only its hash is stored. */
 @Injectable()
@@ -79,8 +82,7 @@ export class InvitesService {
       SELECT FROM logins_by_email(${[normalizeEmail(email)]}) l JOIN members m ON m.user_id = l.id
       WHERE m.organization_id = ${organizationId} AND m.status = 'accepted'`);
     if (members.length === 0) return;
-    const msg = 'This person is already a member of the organization.';
-    throw new ValidationFailed([{ loc: ['body', 'email'], msg, type: 'value_error' }]);
+    throw ALREADY_MEMBER.inBody();
   }
 }
 
