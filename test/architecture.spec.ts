@@ -196,6 +196,18 @@ describe('one place for each thing', () => {
     expect([...segments].flatMap(([folder, served]) => (served.includes(folder) ? [] : [folder]))).toEqual([]);
   });
 
+  it('every POST takes an Idempotency-Key, and every resource that can be written to has a spec', () => {
+    const controllers = product.filter(({ path }) => resourceOf(path) && path.endsWith('.controller.ts'));
+    const count = (text: string, decorator: RegExp) => text.match(decorator)?.length ?? 0;
+    const wrong = controllers.filter(({ text }) => count(text, /@Post\(/g) !== count(text, /@Idempotent\(/g));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+    const written = controllers.filter(({ text }) => /@(Post|Put|Patch|Delete)\(/.test(text));
+    expect(written.length).toBeGreaterThan(7);
+    const specs = sources.filter(({ path }) => /^test\/api\/.*\.spec\.ts$/.test(path)).map(({ text }) => text);
+    const named = (segment: string) => specs.some((text) => new RegExp(`['"\`]/v1/${segment}\\b`).test(text));
+    expect(written.flatMap(({ text }) => firstSegments(text)).filter((segment) => !named(segment))).toEqual([]);
+  });
+
   it('no file has more than 300 lines', () => {
     const long = product.filter(
       ({ path, text }) => !/\/migrations\/|\/tables\.ts$/.test(path) && text.split('\n').length > 301,
