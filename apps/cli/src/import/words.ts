@@ -1,7 +1,10 @@
 /** Patterns of simplified CHECK constraints, with their messages. */
 const SHAPES: [RegExp, (found: string[]) => string][] = [
   [/^\w+ = ANY ARRAY\[(.+)\]$/, ([, set]) => `must be one of ${set!.replaceAll("'", '')}`],
-  [/^(?:char_)?length<\w+> >= 1 AND (?:char_)?length<\w+> <= (\d+)$/, ([, most]) => `must have 1 to ${most} characters`],
+  [
+    /^(?:char_)?length<\w+> >= 1 AND (?:char_)?length<\w+> <= (\d+)$/,
+    ([, most]) => `must have 1 to ${most} characters`,
+  ],
   [/^(?:char_)?length<\w+> <= (\d+)$/, ([, most]) => `must have at most ${most} characters`],
   [/^cardinality<\w+> <= (\d+)$/, ([, most]) => `must have at most ${most} items`],
   [/^jsonb_typeof<\w+> = 'array'$/, () => 'must be an array'],
