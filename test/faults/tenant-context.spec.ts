@@ -19,9 +19,9 @@ const POOL = 5;
 const AT_ONCE = 20;
 const ABORTED = 0.08;
 const WRITES = 0.1;
-/** Statement timeout (ms). Tables are locked for twice as long, once per `LOCK_EVERY` requests. */
-const PATIENCE_MS = 100;
-const LOCK_EVERY = 200;
+/** Tables are locked for longer than this, once per `LOCK_EVERY` requests. */
+const DEADLINE_SECONDS = 1;
+const LOCK_EVERY = 1_000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -50,7 +50,10 @@ let pool: pg.Pool;
 const owners = new Map<string, string>();
 
 beforeAll(async () => {
-  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) });
+  api = await TestApi.start({
+    DATABASE_POOL_SIZE: String(POOL),
+    REQUEST_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
+  });
   make = await Factories.connect(api.database);
   tenants = [];
   for (let count = 0; count < TENANTS; count++) {
@@ -106,9 +109,7 @@ async function interleave(requests: number): Promise<Report> {
 function lookAtConnections(report: Report): () => void {
   const look = (connection: pg.PoolClient) => {
     connection
-      .query<{ left: string | null }>(
-        `SELECT current_setting('app.organization_id', true) AS left, set_config('statement_timeout', '${PATIENCE_MS}', false)`,
-      )
+      .query<{ left: string | null }>(`SELECT current_setting('app.organization_id', true) AS left`)
       .then(({ rows }) => {
         report.looks++;
         if (rows[0]!.left) report.left.push(rows[0]!.left);
@@ -138,7 +139,7 @@ async function settings(): Promise<(string | null)[]> {
 async function lockForAMoment(): Promise<void> {
   await make.query(`DO $$ BEGIN
     LOCK TABLE homework, members, blog_posts IN ACCESS EXCLUSIVE MODE;
-    PERFORM pg_sleep(${(2 * PATIENCE_MS) / 1000});
+    PERFORM pg_sleep(${1.5 * DEADLINE_SECONDS});
   END $$`);
 }
 
