@@ -1,9 +1,11 @@
 import { randomUUID as id } from 'node:crypto';
 import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { importFolder, type ImportProgress, type ImportReport } from '../../apps/cli/src/import/importer.js';
 import { homeworkRow, resultRow } from '../support/database/schema-fixture.js';
 import { ImportFixture, without } from '../support/data/import-fixture.js';
+import { waitsFor } from '../support/database/lock-waits.js';
 
 describe('an import', () => {
   let fixture: ImportFixture;
@@ -187,6 +189,28 @@ describe('an import', () => {
       ...tables.map((table) => ['writing', table, true]),
     ]);
     expect(told[0]!.lines).toBe(2);
+  });
+
+  it('keeps the statistics of large tables, which autovacuum would take for empty', async () => {
+    const subjects = Array.from({ length: 6_000 }, (_, n) => ({ id: id(), name: `Subject ${n}` }));
+    const homework = without(homeworkRow(fixture.school.tutor.id as string), 'organization_id');
+    const folder = await fixture.write(fixture.school.with({ subjects, homework: [homework] }));
+    const admin = new pg.Client({ connectionString: fixture.database.urls.adminUrl });
+    await admin.connect();
+    try {
+      await admin.query('BEGIN; LOCK TABLE homework IN SHARE MODE');
+      const url = fixture.database.urls.ownerUrl;
+      const importing = importFolder({ url, organizationId: fixture.organization, folder });
+      await vi.waitFor(async () => expect((await admin.query(waitsFor('homework'))).rowCount).toBe(1));
+      // As autovacuum does: not while another transaction holds the table's lock.
+      await admin.query('ANALYZE (SKIP_LOCKED) subjects');
+      const { rows } = await admin.query(`SELECT reltuples FROM pg_class WHERE oid = 'subjects'::regclass`);
+      expect(rows).toEqual([{ reltuples: 6_000 }]);
+      await admin.query('COMMIT');
+      await importing;
+    } finally {
+      await admin.end();
+    }
   });
 
   it('reads 200,000 lines in little memory', async () => {

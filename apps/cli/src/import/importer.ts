@@ -7,7 +7,7 @@ import { Faults, ImportError } from './faults.js';
 import { readSchema, type Table } from './schema.js';
 import { stage, type Staged } from './staging.js';
 import { TABLES } from './tables.js';
-import { dropKnown, Writer } from './writing.js';
+import { BATCH_LINES, dropKnown, Writer } from './writing.js';
 
 export { ImportError, type ImportFault } from './faults.js';
 
@@ -125,6 +125,9 @@ async function writeAll(
     const inserted = await new Writer(client, staged, faults).write(tell.lines);
     await consent.check(staged, faults);
     faults.check();
+    // Autovacuum would analyze tables without this transaction's rows, so that triggers choose plans for empty tables.
+    // This counts the rows, and its lock keeps autovacuum away until the import ends.
+    if (inserted > BATCH_LINES) await client.query(`ANALYZE ${table.name}`);
     report.tables[table.name] = { read, inserted, unchanged: read - inserted };
     tell.done(lastLine);
   }

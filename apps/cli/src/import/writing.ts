@@ -7,7 +7,7 @@ import { nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
 /** Lines per statement. Triggers keep a statement's rows in memory, and progress is reported after each statement. */
-const BATCH_LINES = 5_000;
+export const BATCH_LINES = 5_000;
 
 /** How many faulty lines to search for: each takes a dozen statements. */
 const SOUGHT = 50;
