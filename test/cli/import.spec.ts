@@ -204,8 +204,9 @@ describe('an import', () => {
       await vi.waitFor(async () => expect((await admin.query(waitsFor('homework'))).rowCount).toBe(1));
       // As autovacuum does: not while another transaction holds the table's lock.
       await admin.query('ANALYZE (SKIP_LOCKED) subjects');
-      const { rows } = await admin.query(`SELECT reltuples FROM pg_class WHERE oid = 'subjects'::regclass`);
-      expect(rows).toEqual([{ reltuples: 6_000 }]);
+      const statistics = `SELECT reltuples FROM pg_class WHERE oid = 'subjects'::regclass`;
+      const { rows } = await admin.query<{ reltuples: number }>(statistics);
+      expect(rows[0]!.reltuples).toBeGreaterThanOrEqual(6_000);
       await admin.query('COMMIT');
       await importing;
     } finally {

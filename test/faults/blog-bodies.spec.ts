@@ -3,7 +3,7 @@ import { Blog } from '../support/data/blog.js';
 import { Random } from '../support/data/random.js';
 import { reached } from '../support/faults/promise.js';
 
-const BODIES = 5_000;
+const BODIES = Number(process.env.BODIES ?? 5_000);
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
@@ -28,7 +28,10 @@ const POINTS = ['a', 'Z', '0', ' ', '\t', '\n', '"', '\\', '/', '<', '&', '\u007
 function text(random: Random, min: number, max: number): string {
   const length = random.pick([min, min, Math.min(min + 1, max), max - 1, max, min + random.integer(max - min + 1)]);
   if (length > 5_000) return random.pick(['a', '🎓', 'é', '\n']).repeat(length);
-  return Array.from({ length: Math.max(min, length) }, () => random.pick(POINTS)).join('');
+  const points = Array.from({ length: Math.max(min, length) }, () => random.pick(POINTS));
+  // Required text is not blank.
+  if (min > 0) points[random.integer(points.length)] = random.pick(['a', 'ß', '图', '🎓']);
+  return points.join('');
 }
 
 let count = 0;
