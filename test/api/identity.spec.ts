@@ -170,7 +170,7 @@ describe('a login that somebody else created first', () => {
     const id = await squat(victims);
     await b.invite(studentRow({ email: victims }));
     const { token, proof } = await newest(victims);
-    expect(await accept(token, proof, { password: PASSWORD })).toMatchObject({
+    expect(await accept(token, proof, { password: PASSWORD, replaces: true })).toMatchObject({
       status: 'joined',
       userId: id,
       verified: true,

@@ -78,7 +78,7 @@ describe('joining with a passkey', () => {
     expect((await desk.portal.get('/account', session)).status).toBe(200);
     const { token, proof } = await desk.mail(email);
     const own = passkey();
-    const taken = await desk.accept(token, proof, { passkey: own });
+    const taken = await desk.accept(token, proof, { passkey: own, replaces: true });
     expect(taken).toMatchObject({ status: 'joined', userId, verified: true, created: false });
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
     expect(await sql('SELECT user_id FROM passkeys WHERE credential_id = $1', own.credentialId)).toEqual([
@@ -92,13 +92,13 @@ describe('joining with a passkey', () => {
     const email = newAddress();
     await desk.accept(await desk.invite(office, STUDENT), null, newcomer(email));
     const { token, proof } = await desk.mail(email);
-    expect(await desk.accept(token, proof, { password: PASSWORD })).toEqual(refused('passkeys'));
+    expect(await desk.accept(token, proof, { password: PASSWORD })).toEqual(refused('other_credential'));
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
     const visitor = desk.visitor();
     const page = await visitor.follow(await visitor.get(`/join/${token}?proof=${proof}`));
     expect(page.text).toContain('Continue with your passkey');
     const silent = await visitor.post(`/join/${token}`, { password: PASSWORD });
-    expect([silent.status, silent.text.includes('or tick this to replace it')]).toEqual([422, true]);
+    expect([silent.status, silent.text.includes('a passkey and no password')]).toEqual([422, true]);
     await visitor.post(`/join/${token}`, { password: PASSWORD, replaces: 'yes' });
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
     expect(await desk.mail(email)).toMatchObject({ kind: 'password_changed', token: 'forgot-password' });

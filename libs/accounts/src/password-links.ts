@@ -5,7 +5,7 @@ import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
-import type { Shown, UsedPasskey } from './joining/identities.js';
+import type { Credentials, Shown, UsedPasskey } from './joining/identities.js';
 import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
 import { hashOfToken, newToken } from './tokens.js';
@@ -21,6 +21,13 @@ export interface LinkedLogin {
   email: string;
   /** The login is in use but its address is not proven: whoever has its current credential keeps everything. */
   unproven: boolean;
+  credentials: Credentials;
+}
+
+interface Row {
+  email: string;
+  unproven: boolean;
+  password_hash: string | null;
   passkeys: boolean;
 }
 
@@ -71,7 +78,9 @@ export class PasswordLinks {
   /** The login of a link; null when it is used, expired or unknown. Changes nothing. */
   async look(secret: string): Promise<LinkedLogin | null> {
     const link = await this.find(secret);
-    return link && { email: link.email, unproven: link.unproven, passkeys: link.passkeys };
+    if (!link) return null;
+    const { email, unproven, password_hash, passkeys } = link;
+    return { email, unproven, credentials: { password: password_hash !== null, passkeys } };
   }
 
   /**
@@ -105,8 +114,8 @@ export class PasswordLinks {
     return row?.id ? { userId: row.id, shown } : null;
   }
 
-  private async find(secret: string): Promise<(LinkedLogin & { password_hash: string | null }) | null> {
-    const [row] = await this.db.lookUp<LinkedLogin & { password_hash: string | null }>(
+  private async find(secret: string): Promise<Row | null> {
+    const [row] = await this.db.lookUp<Row>(
       sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOfToken(secret)})`,
     );
     return row ?? null;

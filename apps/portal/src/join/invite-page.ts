@@ -9,7 +9,7 @@ export interface InviteForm {
   first_name: string;
   last_name: string;
   email: string;
-  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password' | 'passkey' | 'replaces', string>>;
+  errors: Partial<Record<'first_name' | 'last_name' | 'email' | 'password' | 'passkey', string>> & { replaces?: true };
 }
 
 const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {} };
@@ -41,11 +41,17 @@ export function invitePage(
     secret,
     form,
     task: taskOf(invite, session),
+    inUse: isInUse(invite),
     masked: invite.email && maskAddress(invite.email),
     changed,
     expires: expiresAt && formats(organization.timeZone).dateTime(expiresAt),
   };
   return page('join/invite', data, changed ? 409 : Object.keys(form.errors).length > 0 ? 422 : 200);
+}
+
+/** Whether somebody uses the login of this invite already, whose address is not proven. */
+export function isInUse({ credentials: { password, passkeys } }: InvitePage): boolean {
+  return password || passkeys;
 }
 
 /** What somebody who opens this invite has to do. */

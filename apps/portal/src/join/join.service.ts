@@ -26,7 +26,7 @@ import { wasShownToAnother } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { Guesses } from './guesses.js';
-import { type InviteForm, invitePage, taskOf } from './invite-page.js';
+import { type InviteForm, invitePage, isInUse, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
 
 /** Enough for a school's network with many new students on one morning, but not for creating accounts in bulk. */
@@ -41,7 +41,7 @@ const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
   password: { password: 'Choose a password.' },
   passkey: { passkey: 'This passkey belongs to another account. Sign in with it, or choose a password.' },
-  passkeys: { replaces: 'This is not the password of the account. Use your passkey, or tick this to replace it.' },
+  other_credential: { replaces: true },
 };
 
 @Injectable()
@@ -110,7 +110,9 @@ export class JoinService {
   ): Promise<object> {
     const { secret, invite } = await this.open(text, request);
     const task = invite?.state === 'valid' && taskOf(invite, session);
-    if (!invite || (task !== 'register' && task !== 'password')) throw PageError.notFound();
+    // A login that is in use keeps its credentials; its person can add a passkey once signed in.
+    const first = task === 'register' || (task === 'password' && !isInUse(invite!));
+    if (!invite || !first) throw PageError.notFound();
     const values = fieldsOf(form);
     // Check first, so that no useless passkey is created.
     const [problem] = Object.values(errorsOf(invite, { ...values, credential: 'to come' }));
@@ -138,8 +140,8 @@ export class JoinService {
     if (assertion !== '') {
       return this.passkeys.use(form.json('assertion'), request, response);
     }
-    const named = { email: invite.email ?? email, firstName, lastName };
-    if (credential === '') return { ...named, password, replacesPasskeys: form.text('replaces') === 'yes' };
+    const named = { email: invite.email ?? email, firstName, lastName, replaces: form.text('replaces') === 'yes' };
+    if (credential === '') return { ...named, password };
     return {
       ...named,
       passkey: await this.registration.verify(form.json('credential'), `joining with ${secret}`, request, response),

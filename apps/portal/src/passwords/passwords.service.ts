@@ -86,10 +86,7 @@ export class PasswordsService {
       ? await this.passkeys.use(form.json('assertion'), request, response)
       : { password: form.exact('password'), replaces: form.text('replaces') === 'yes' };
     const used = await this.links.use(secret, credential, (work) => this.work.run(networkOf(request.ip), work));
-    if (used === 'other_password') {
-      const instead = link.passkeys ? 'use your passkey, or tick this to replace it' : 'or tick this to set a new one';
-      return refused({ replaces: `This is not the password of the account. Try again, ${instead}.` });
-    }
+    if (used === 'other_password') return refused({ replaces: true });
     if (!used) return page('passwords/gone', {}, 404);
     await this.sessions.open(request, response, used.userId, used.shown);
     const what = link.unproven ? 'Your address is confirmed' : 'Your password is set';

@@ -38,6 +38,12 @@ export interface UsedPasskey {
   credentialId: Buffer;
 }
 
+/** What opens a login. */
+export interface Credentials {
+  password: boolean;
+  passkeys: boolean;
+}
+
 /** The new credential of a login. */
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
@@ -103,9 +109,8 @@ export class Identities {
     return this.ask(sql`SELECT take_login(${id}, ${address}, ${credential?.hash ?? null}, ${!credential}) AS done`);
   }
 
-  /** Whether this login has a passkey. */
-  hasPasskeys(id: string): Promise<boolean> {
-    return this.ask(sql`SELECT has_passkeys(${id}) AS done`);
+  async credentialsOf({ id, passwordHash }: Identity): Promise<Credentials> {
+    return { password: passwordHash !== null, passkeys: await this.ask(sql`SELECT has_passkeys(${id}) AS done`) };
   }
 
   /**

@@ -30,7 +30,9 @@ export type Newcomer = {
   /** For a new login. */
   firstName?: string;
   lastName?: string;
-} & ({ password: string; replacesPasskeys?: boolean } | { passkey: NewPasskey });
+  /** Whether the password or passkey replaces all that opened an existing login so far. */
+  replaces?: boolean;
+} & ({ password: string } | { passkey: NewPasskey });
 
 /** Who accepts. */
 export type Joiner = { signedInAs: string } | UsedPasskey | Newcomer;
@@ -59,7 +61,7 @@ export interface Joined {
  * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
  * - `address`, `name`, `password`: missing or not allowed
  * - `passkey`: it already belongs to somebody
- * - `passkeys`: a new password would remove the passkeys of a login that is not proven, which nobody has agreed to
+ * - `other_credential`: the login is in use with another password or passkey, and nobody has agreed to replace it
  */
 export type JoinProblem =
   | Exclude<InviteState, 'valid'>
@@ -73,7 +75,7 @@ export type JoinProblem =
   | 'name'
   | 'password'
   | 'passkey'
-  | 'passkeys';
+  | 'other_credential';
 
 export interface NotJoined {
   status: 'refused';
@@ -188,8 +190,8 @@ export class Joining {
     const { known } = given;
     const arrived = { identity, created: false, shown: known ? { passwordHash: passwordHash! } : shownBy(credential) };
     if (invite.proven && !identity.verified) {
-      const agreed = known || !('password' in who) || who.replacesPasskeys;
-      if (!agreed && (await this.identities.hasPasskeys(identity.id))) throw new Refused('passkeys');
+      // A typing error must not change a password, which would also undo what the login has accepted elsewhere.
+      if (identity.used && !known && !who.replaces) throw new Refused('other_credential');
       if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
       if (!known) await this.tellOf(identity.id, credential);
       return { ...arrived, identity: { ...identity, verified: true } };

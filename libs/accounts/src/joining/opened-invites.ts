@@ -5,7 +5,7 @@ import { Database, normalizeEmail, type Tables } from '@app/database';
 import { isCode, readSecret } from '../invite-secrets.js';
 import { InviteTargets } from '../invite-targets.js';
 import { Invites } from '../invites.js';
-import { Identities, type Identity } from './identities.js';
+import { type Credentials, Identities, type Identity } from './identities.js';
 
 /**
  * The state of an invite. `moved`: its login has changed its address since. `gone`: its target no longer exists. In
@@ -41,12 +41,15 @@ export interface InvitePage extends OpenedInvite {
   /**
    * - `either`: register, or sign in
    * - `registration`: nobody has this address yet; names and a password or passkey create the login
-   * - `password`: the login exists, and the password or passkey given now becomes its credential
+   * - `password`: the login exists; see `credentials`
    * - `sign_in`: the person must sign in to the login of this address
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
-  /** Where a password may be set now: whether the login has a passkey, which a new password would remove. */
-  hasPasskeys: boolean;
+  /**
+   * Where `needs` is `password`: what opens the login so far. It confirms the login; anything new replaces all of it, but
+   * only if the person says so. If there is neither, the password or passkey given now is the login's first.
+   */
+  credentials: Credentials;
 }
 
 interface Row {
@@ -93,8 +96,9 @@ export class OpenedInvites {
       const named = invite.state === 'valid';
       const target = named ? await this.targets.nameOf(invite.organizationId, invite.scope, invite.targetId) : null;
       const needs = needsOf(invite, login);
-      const hasPasskeys = needs === 'password' && (await this.identities.hasPasskeys(login!.id));
-      return { ...invite, target, holderId: login?.id ?? null, needs, hasPasskeys };
+      const credentials =
+        needs === 'password' ? await this.identities.credentialsOf(login!) : { password: false, passkeys: false };
+      return { ...invite, target, holderId: login?.id ?? null, needs, credentials };
     });
   }
 
