@@ -15,6 +15,8 @@ export type Command =
   | { do: 'code'; org: Org; role: 'student' | 'tutor' }
   | { do: 'openAnswer'; org: Org; by: Place; using: Means }
   | { do: 'openMail'; at: Place; using: Means }
+  | { do: 'answer'; org: Org; by: Place; accept: boolean }
+  | { do: 'lure'; by: Place }
   | { do: 'signIn'; by: Place; at: Place }
   | { do: 'addPasskey'; by: Place }
   | { do: 'usePasskey'; by: Place }
@@ -46,6 +48,8 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('code' as const), org, role }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('openAnswer' as const), org, by: at, using }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('openMail' as const), at, using }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const), org, by: at, accept: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lure' as const), by: at }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('signIn' as const), by: at, at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('addPasskey' as const), by: at }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('usePasskey' as const), by: at }) },

@@ -11,7 +11,7 @@ export class Visitor {
     /** The Cookie header of somebody who is signed in. */
     session?: string,
     /** Needs TRUST_PROXY. */
-    readonly network = `198.18.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`,
+    readonly network = `198.18.${Math.floor(++networks / 250) % 256}.${(networks % 250) + 1}`,
   ) {
     if (session) this.keep([session]);
   }
@@ -21,12 +21,28 @@ export class Visitor {
   }
 
   post(path: string, fields: Record<string, string> = {}): Promise<supertest.Response> {
-    return this.send(this.portal.post(path, fields, this.header));
+    return this.send(this.portal.post(path, fields, this.header).set('Origin', this.origin));
+  }
+
+  /** Sends JSON, as the passkey script does. */
+  json(path: string, body: object): Promise<supertest.Response> {
+    return this.send(this.portal.post(path, {}, this.header).set('Origin', this.origin).type('json').send(body));
+  }
+
+  /** Sends a form from a page of another site, with this browser's cookies. */
+  postFromElsewhere(path: string, fields: Record<string, string> = {}): Promise<supertest.Response> {
+    const origin = { Origin: 'https://attacker.example', 'Sec-Fetch-Site': 'cross-site' };
+    return this.send(this.portal.post(path, fields, this.header).set(origin));
   }
 
   /** Follows redirects. @returns the final response */
   async follow(answer: supertest.Response): Promise<supertest.Response> {
     return answer.status === 303 ? this.follow(await this.get(answer.headers.location!)) : answer;
+  }
+
+  /** The portal's, as in this browser's address bar. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.portal.port}`;
   }
 
   /** The Cookie header. */
