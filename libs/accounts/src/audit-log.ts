@@ -13,7 +13,7 @@ export interface AuditOutcome {
   result?: string;
 }
 
-/** The only writer of the audit log: append-only, one row for each change. */
+/** Writes the audit log: append-only, one row for each change. Only change_name adds rows itself, for several organizations. */
 @Injectable()
 export class AuditLog {
   constructor(private readonly db: Database) {}

@@ -7,16 +7,11 @@ export { isCode, isToken, newCode, readSecret } from './invite-secrets.js';
 export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
 export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
 export { InviteTargets } from './invite-targets.js';
+export { isName } from './names.js';
 export { Approvals, type Decided } from './joining/approvals.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
-export {
-  type Joined,
-  type Joiner,
-  Joining,
-  type JoinProblem,
-  type Newcomer,
-  type NotJoined,
-} from './joining/joining.js';
+export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
+export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
 export { type MembershipOffer, MembershipOffers } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';

@@ -171,6 +171,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   password_link: ['portal'],
   use_password_link: ['portal'],
   change_password: ['portal'],
+  change_name: ['portal'],
   add_passkey: ['portal'],
   list_passkeys: ['portal'],
   rename_passkey: ['portal'],

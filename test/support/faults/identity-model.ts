@@ -143,7 +143,7 @@ export class Identities {
     }
     if (!session) return;
     const name = `Canary${at}x${uuidv7().slice(-12)}`;
-    await make.query('UPDATE users SET first_name = $2, last_name = $2 WHERE id = $1', [session.userId, name]);
+    await session.browser.post('/account/name', { first_name: name, last_name: name });
     const result = await make.result(session.userId);
     const { id } = await make.conversation({ title: `Talk of ${name}`, participants: [session.userId] });
     for (const secret of [name, result.id, id]) this.facts.secrets[at]!.add(secret);

@@ -1,12 +1,14 @@
 import { Controller, Get, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
-import { ForSignedIn } from '../web/access.decorators.js';
+import { ForSignedIn, Session } from '../web/access.decorators.js';
 import { browserOf } from '../web/browser-name.js';
+import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { Sessions } from '../web/sessions.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
+import { NamesService } from './names.service.js';
 
 /** More would make the page slow. The others can be ended together. */
 const MOST_SESSIONS = 25;
@@ -17,6 +19,7 @@ export class AccountController {
   constructor(
     private readonly sessions: Sessions,
     private readonly passkeys: PasskeysService,
+    private readonly names: NamesService,
   ) {}
 
   @Get()
@@ -30,6 +33,18 @@ export class AccountController {
         .map((session) => ({ ...session, browser: browserOf(session.userAgent) })),
       moreSessions: sessions.length > MOST_SESSIONS,
     });
+  }
+
+  @Get('name')
+  @ForSignedIn()
+  name(@Session() session: SignedIn): Page {
+    return this.names.show(session);
+  }
+
+  @Post('name')
+  @ForSignedIn()
+  changeName(@SentForm() form: Form, @Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
+    return this.names.change(form, session, request);
   }
 
   @Post('sessions/end-others')

@@ -5,6 +5,7 @@ import {
   type InvitePage,
   isCode,
   isEmail,
+  isName,
   type Joined,
   type Joiner,
   Joining,
@@ -215,8 +216,8 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   const errors: InviteForm['errors'] = {};
   const refused = values.credential === '' && values.assertion === '' ? refusedPassword(values.password) : null;
   if (needs === 'either' || needs === 'registration') {
-    if (nameIsWrong(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
-    if (nameIsWrong(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';
+    if (!isName(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
+    if (!isName(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';
   }
   if (needs === 'either') {
     if (values.email === '') errors.email = 'Enter your email address.';
@@ -224,10 +225,6 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   }
   if (refused) errors.password = refused;
   return errors;
-}
-
-function nameIsWrong(name: string): boolean {
-  return name === '' || Array.from(name).length > 200;
 }
 
 /** The page that says why an invite cannot be used, and what to do instead. */

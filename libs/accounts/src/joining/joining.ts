@@ -9,6 +9,7 @@ import { AccountMails } from '../provisioning/account-mails.js';
 import { Logins } from '../provisioning/logins.js';
 import type { Provisioner } from '../provisioning/people.js';
 import { isEmail } from '../email.js';
+import { isName } from '../names.js';
 import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
 import {
   type Credential,
@@ -19,7 +20,8 @@ import {
   type UsedPasskey,
 } from './identities.js';
 import { JoinEffects } from './join-effects.js';
-import { type InviteState, type OpenedInvite, OpenedInvites } from './opened-invites.js';
+import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
+import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
 import { type Hashing, refusedPassword, unlimited } from './passwords.js';
 
@@ -36,51 +38,6 @@ export type Newcomer = {
 
 /** Who accepts. */
 export type Joiner = { signedInAs: string } | UsedPasskey | Newcomer;
-
-export interface Joined {
-  status: 'joined';
-  userId: string;
-  organizationId: string;
-  /** Whether a login was created. */
-  created: boolean;
-  /** Whether the address is proven. */
-  verified: boolean;
-  /** Whether a confirmation was mailed; false if the address was mailed a moment ago. */
-  confirmationMailed: boolean;
-  /** Whether an owner or admin has to approve first. */
-  waits: boolean;
-  /** The credential that the person used or created; null for somebody who was signed in. */
-  shown: Shown | null;
-}
-
-/**
- * Why somebody cannot join:
- * - `unknown`: unknown secret, or an invite that is no longer valid
- * - `sign_in`: they must sign in to the login of this address; `other_account`: somebody else is signed in
- * - `unconfirmed`: an invite from another organization requires a proven address
- * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
- * - `address`, `name`, `password`: missing or not allowed
- * - `passkey`: it already belongs to somebody
- * - `other_credential`: the login is in use with another password or passkey, and nobody has agreed to replace it
- */
-export type JoinProblem =
-  | Exclude<InviteState, 'valid'>
-  | 'unknown'
-  | 'sign_in'
-  | 'other_account'
-  | 'unconfirmed'
-  | 'role'
-  | 'archived'
-  | 'address'
-  | 'name'
-  | 'password'
-  | 'passkey'
-  | 'other_credential';
-
-export interface NotJoined {
-  status: 'refused';
-  problem: JoinProblem;
-}
 
 /** Rolls the transaction back. */
 class Refused extends Error {
@@ -216,7 +173,7 @@ export class Joining {
     credential: Credential,
   ): Promise<Arrived> {
     const names = { firstName: firstName.trim(), lastName: lastName.trim() };
-    if (!Object.values(names).every((name) => name !== '' && Array.from(name).length <= 200)) throw new Refused('name');
+    if (!Object.values(names).every(isName)) throw new Refused('name');
     const known = 'passkey' in credential ? credential.passkey.loginId : null;
     // The id may be taken by the login that had this address when the passkey was created and has since changed it.
     const id = known === null || (await this.identities.hold(known)) ? uuidv7() : known;

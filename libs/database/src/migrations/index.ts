@@ -22,6 +22,7 @@ import { AccountMails1763600000021 } from './1763600000021-account-mails.js';
 import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
 import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link-requests.js';
 import { CheaperRequestLog1763600000026 } from './1763600000026-cheaper-request-log.js';
+import { OwnNames1763600000027 } from './1763600000027-own-names.js';
 
 /** All migrations, in order. A file that is not listed does not run. A listed file must never be edited. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   EndOfSessions1763600000024,
   PasswordLinkRequests1763600000025,
   CheaperRequestLog1763600000026,
+  OwnNames1763600000027,
 ];

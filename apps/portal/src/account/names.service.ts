@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import sql from 'sql-template-tag';
+import { isName } from '@app/accounts';
+import { Database } from '@app/database';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
+import type { Form } from '../web/form.js';
+import { SignInNeeded } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
+
+/** Each change is an audit row in every organization of the person. */
+const CHANGES: AttemptLimit = { purpose: 'name change of', most: 10, minutes: 60 };
+
+/** Changes the name of the person who is signed in. */
+@Injectable()
+export class NamesService {
+  constructor(
+    private readonly db: Database,
+    private readonly sessions: Sessions,
+    private readonly limits: AttemptLimits,
+  ) {}
+
+  show({ firstName, lastName }: SignedIn): Page {
+    return page('account/name', { first_name: firstName, last_name: lastName, problems: {} });
+  }
+
+  async change(form: Form, { userId }: SignedIn, request: Request): Promise<Page | SeeOther> {
+    const [first, last] = [form.text('first_name'), form.text('last_name')];
+    const problems = {
+      ...(!isName(first) && { first_name: 'Enter your first name, up to 200 characters.' }),
+      ...(!isName(last) && { last_name: 'Enter your last name, up to 200 characters.' }),
+    };
+    if (Object.keys(problems).length > 0) {
+      const [first_name, last_name] = [first.slice(0, 300), last.slice(0, 300)];
+      return page('account/name', { first_name, last_name, problems }, 422);
+    }
+    await this.limits.take(CHANGES, userId);
+    const [row] = await this.db.lookUp<{ done: boolean }>(
+      sql`SELECT change_name(${this.sessions.secretOf(request)}, ${first}, ${last}, ${request.id}) AS done`,
+    );
+    if (!row!.done) throw new SignInNeeded(null);
+    return seeOther('/account', { kind: 'success', text: 'Your name was changed.' });
+  }
+}

@@ -1,0 +1,4 @@
+/** Whether this may be a first or last name, after trimming. */
+export function isName(text: string): boolean {
+  return text !== '' && Array.from(text).length <= 200;
+}
