@@ -132,7 +132,7 @@ describe('a body', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164'])(
+  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164', '\u2800'])(
     'may not fill a required text with blanks (%j)',
     async (blanks) => {
       const texts = writes()

@@ -13,5 +13,5 @@ export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
-export { canonicalUuid, type DateBound, isStorable, normalizeEmail, parseDate } from './values.js';
+export { canonicalUuid, type DateBound, isBlank, isStorable, normalizeEmail, parseDate } from './values.js';
 export type { Tables } from './tables.js';

@@ -11,6 +11,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
 }
 
+/** Whether nothing in the text is visible: whitespace, characters that are never drawn, and the Braille pattern without dots. */
+export function isBlank(text: string): boolean {
+  return !/[^\s\u2800\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The canonical form of a UUID; null for anything else. PostgreSQL itself would accept braces and missing dashes. */

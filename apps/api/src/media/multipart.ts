@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { ApiError } from '../http/errors/api-error.js';
 import { Fault } from '../http/validation/fault.js';
+import { isUnencoded } from '../http/validation/unencoded.js';
 import { expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
@@ -41,7 +42,7 @@ export async function receiveFile(request: IncomingMessage): Promise<Received> {
 
 function requireMultipart({ headers }: IncomingMessage): void {
   const [type] = (headers['content-type'] ?? '').toLowerCase().split(';');
-  if (type?.trim() === 'multipart/form-data' && (headers['content-encoding'] ?? 'identity') === 'identity') return;
+  if (type?.trim() === 'multipart/form-data' && isUnencoded(headers)) return;
   throw new ApiError('unsupported_media_type', 'Send the image as "Content-Type: multipart/form-data", unencoded.');
 }
 

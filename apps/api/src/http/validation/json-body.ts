@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
 import { sendContinue } from '@app/serving';
 import { parseJson } from './parse-json.js';
+import { isUnencoded } from './unencoded.js';
 
 /** The default limit of a JSON body (bytes). */
 export const JSON_LIMIT = 1_048_576;
 
 /**
- * Reads a request's JSON body; undefined if there is none. Accepts only UTF-8 without content encoding: every
+ * Reads a request's JSON body; undefined if there is none. Accepts only UTF-8 without an encoding: every
  * alternative is a way to get something past a filter.
  *
  * @param declared names of the request class
@@ -23,7 +24,7 @@ export async function readJson(
   const { headers } = request;
   const length = headers['content-length'];
   if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return undefined;
-  if (!isPlainJson(headers['content-type']) || (headers['content-encoding'] ?? 'identity') !== 'identity') {
+  if (!isPlainJson(headers['content-type']) || !isUnencoded(headers)) {
     throw new ApiError(
       'unsupported_media_type',
       'Send the body as "Content-Type: application/json", in UTF-8, unencoded.',

@@ -1,4 +1,4 @@
-import { canonicalUuid, type DateBound, isStorable, parseDate } from '@app/database';
+import { canonicalUuid, type DateBound, isBlank, isStorable, parseDate } from '@app/database';
 import type { Schema } from '../views/schemas.js';
 import { Fault, type Parser } from './fault.js';
 
@@ -38,9 +38,6 @@ export interface TextRule {
   trim?: boolean;
 }
 
-/** A visible character: no whitespace, and none that is invisible by design. */
-const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
-
 /** Text without control characters, measured in code points. Required text is not blank. */
 export function text({ min = 0, max, pattern, trim = false }: TextRule): Kind<string> {
   const schema: Schema = { ...(min > 0 && { minLength: min }), maxLength: max, ...(min > 0 && { pattern: '\\S' }) };
@@ -56,7 +53,7 @@ export function text({ min = 0, max, pattern, trim = false }: TextRule): Kind<st
     const length = value.length > 2 * max ? value.length : codePoints(value);
     if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
     if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
-    if (min > 0 && !VISIBLE.test(value)) return new Fault('string_too_short', 'Give a text that is not blank.');
+    if (min > 0 && isBlank(value)) return new Fault('string_too_short', 'Give a text that is not blank.');
     if (pattern && !pattern.shape.test(value)) return new Fault('string_pattern_mismatch', pattern.message);
     return value;
   });
