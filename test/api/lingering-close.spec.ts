@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -101,6 +102,16 @@ describe('a refused request whose body is not read', () => {
     // The body arrived complete, because it parses.
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toBeTypeOf('object');
   }); // prettier-ignore
+
+  it.each<[string, () => Sent, number]>([
+    ['at its head, takes no memory for the body', () => ({ headers: ['Host: y'] }), 0],
+    // Up to 128 KiB arrive before the key is looked up.
+    ['later, takes hardly any memory for the body', () => ({ key: keys.reader }), 3],
+  ])('%s', async (_, sent, most) => {
+    const push = vi.spyOn(IncomingMessage.prototype, 'push');
+    expect(await sendThenRead(sent())).toMatch(/^HTTP\/1\.1 40[03] /);
+    expect(push.mock.calls.filter(([piece]) => piece !== null).length).toBeLessThanOrEqual(most);
+  });
 
   it('for lack of memory is answered before the connection closes', async () => {
     vi.spyOn(api.app.get(BodyBudget), 'take').mockImplementation(() => {

@@ -11,6 +11,12 @@ const SHORT_BODY = 65_536;
 const MOST_MS = 5_000;
 const MOST_BYTES = 32 * 1_048_576;
 
+/**
+ * How long a lingering connection is not read (ms). Most clients notice the response while they send, and close by
+ * themselves: reading what they sent in between would be wasted.
+ */
+const GRACE_MS = 250;
+
 /** Lingering connections of this process. One more cuts the oldest, which has had the most time to read. */
 const MOST_CONNECTIONS = 1_000;
 
@@ -37,8 +43,32 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
   if (encoding === undefined && length === '0') return;
   // Node itself discards a body that nobody has begun to read.
   const isShort = encoding === undefined && Number(length) <= SHORT_BODY && request.readableFlowing === null;
-  if (!isShort) response.setHeader('Connection', 'close');
+  if (!isShort) {
+    response.setHeader('Connection', 'close');
+    stopReading(request);
+  }
   lingerOnClose(request.socket, () => !request.complete);
+}
+
+/** Node's parser, where this index holds the function that it calls with each piece of a body, after copying it. */
+type Parser = Record<typeof ON_BODY, unknown>;
+const ON_BODY = 3;
+
+/**
+ * Reads no more of a body that nobody wants. Each piece of 64 KiB takes memory outside V8's heap, and a few dozen of
+ * them trigger a collection of the whole heap. A refusal took 1.4 ms of CPU, and takes 0.9 ms without them.
+ */
+function stopReading(request: IncomingMessage): void {
+  const { socket } = request;
+  socket.pause();
+  // Without this, Node would resume the connection after the response, to discard the body.
+  Object.assign(request, { _dumped: true });
+  // The head's own packet may contain a piece of the body.
+  const { parser } = socket as { parser?: Parser | null };
+  const onBody = parser?.[ON_BODY];
+  if (!parser || typeof onBody !== 'function') return;
+  parser[ON_BODY] = null;
+  process.nextTick(() => (parser[ON_BODY] = onBody));
 }
 
 /** Makes the server linger when it closes this connection, if that is needed by then. */
@@ -70,9 +100,7 @@ export function linger(socket: Socket, ms = MOST_MS): void {
     else if (allowance < 0) wait(socket);
   };
   // A listener detaches the connection from Node's parser. Afterwards only ours may be left.
-  socket.on('data', discard).removeAllListeners('data').on('data', discard);
-  // The parser may have stopped a read that the stream takes to be in progress. This ends it, so that the next starts.
-  socket.push('');
+  socket.pause().on('data', discard).removeAllListeners('data').on('data', discard);
   socket.once('end', () => socket.destroy());
   socket.once('close', () => {
     lingering.delete(socket);
@@ -82,8 +110,7 @@ export function linger(socket: Socket, ms = MOST_MS): void {
     allowance = BYTES_PER_TICK;
     paused.length = 0;
   });
-  if (allowance < 0) wait(socket);
-  else socket.resume();
+  setTimeout(wait, GRACE_MS, socket).unref();
 }
 
 function cutOldest(): void {
@@ -93,6 +120,7 @@ function cutOldest(): void {
 }
 
 function wait(socket: Socket): void {
+  if (socket.destroyed) return;
   socket.pause();
   paused.push(socket);
 }
@@ -103,5 +131,10 @@ function tick(): void {
     if (ticks > 0) lingering.set(socket, ticks - 1);
     else socket.destroy();
   }
-  for (const socket of paused.splice(0, Math.max(0, Math.floor(allowance / ONE_READ)))) socket.resume();
+  for (const socket of paused.splice(0, Math.max(0, Math.floor(allowance / ONE_READ)))) {
+    if (socket.destroyed) continue;
+    // The parser may have stopped a read that the stream takes to be in progress. This ends it, so that the next starts.
+    socket.push('');
+    socket.resume();
+  }
 }
