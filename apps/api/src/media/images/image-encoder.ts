@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { FairSemaphore, QueueFull } from '@app/concurrency';
 import { Log } from '@app/logging';
-import { ApiError } from '../../http/errors/api-error.js';
+import { ApiError, Overloaded } from '../../http/errors/api-error.js';
 import { Fault } from '../../http/validation/fault.js';
 import { TemporaryFile } from '../temporary-file.js';
 import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
@@ -103,7 +103,7 @@ export class ImageEncoder implements OnApplicationShutdown {
 }
 
 function toApiError(error: unknown): unknown {
-  if (error instanceof QueueFull) return ApiError.unavailable(RETRY_AFTER);
+  if (error instanceof QueueFull) return new Overloaded(RETRY_AFTER);
   if (!(error instanceof ImageProcessEnded)) return error;
   switch (error.reason) {
     case 'time':
