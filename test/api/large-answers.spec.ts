@@ -112,6 +112,41 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1 + POSTS);
   });
 
+  it.each<[string, () => void, number]>([
+    ['is large', () => undefined, 200],
+    [
+      'takes too long',
+      () => beforeRead(1, () => Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))),
+      503,
+    ],
+  ])('that %s makes the next ones of its list be read one at a time', async (_, prepare, status) => {
+    const { id } = await make.organization();
+    await make.post(id, { content: CONTENT });
+    const caller = await api.key(id);
+    prepare();
+    expect((await api.get('/v1/blog-posts', caller)).status).toBe(status);
+    vi.restoreAllMocks();
+    const running = { posts: 0, payments: 0 };
+    let mostPosts = 0;
+    const threePayments = Promise.withResolvers<null>();
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its `this`
+    const original = Database.prototype.read;
+    vi.spyOn(Database.prototype, 'read').mockImplementation(async function (this: Database, ...args) {
+      const { text } = args[1] as Sql;
+      if (!text.includes('LIMIT')) return original.apply(this, args);
+      const list = text.includes('payments') ? 'payments' : 'posts';
+      running[list]++;
+      mostPosts = Math.max(mostPosts, running.posts);
+      if (running.payments === 3) threePayments.resolve(null);
+      await threePayments.promise;
+      return original.apply(this, args).finally(() => running[list]--);
+    });
+    const paths = ['/v1/blog-posts', '/v1/payments'].flatMap((path) => [path, path, path]);
+    const answers = await Promise.all(paths.map((path) => api.get(path, caller)));
+    expect(answers.map((answer) => answer.status)).toEqual(paths.map(() => 200));
+    expect(mostPosts).toBe(1);
+  });
+
   it('takes one round trip once it is no longer large', async () => {
     await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, 'short']);
     const reads = watchReads();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Overloaded } from '../errors/api-error.js';
 import type { Part } from './page.js';
@@ -24,6 +25,10 @@ const LONGEST_PAUSE = 250;
  */
 const CHARACTERS_PER_MS = 20_000;
 
+/** How long an organization's list counts as heavy (ms), and how many such lists are remembered. */
+const HEAVY_MS = 60_000;
+const MOST_HEAVY = 1_000;
+
 interface Share {
   answers: number;
   /** The lists of these responses and of recent ones. */
@@ -38,6 +43,23 @@ export class LargeAnswers {
   private answers = 0;
   private readonly shares = new Map<string, Share>();
   private readonly reads = pLimit(READS);
+  /** The turns of an organization's list that had a large page lately. */
+  private readonly heavy = new LRUCache<string, LimitFunction>({ max: MOST_HEAVY, ttl: HEAVY_MS });
+
+  /**
+   * Runs the first read of a page, one at a time for a heavy list: even to learn the sizes of such records takes
+   * PostgreSQL a while, and twenty pages that share its cores would all reach their deadline.
+   */
+  first<T>(organizationId: string, list: string, read: () => Promise<T>): Promise<T> {
+    const turns = this.heavy.get(`${organizationId} ${list}`);
+    return turns ? turns(read) : read();
+  }
+
+  /** Makes a list heavy for a while: a page was large, or took too long to read. */
+  noteHeavy(organizationId: string, list: string): void {
+    const name = `${organizationId} ${list}`;
+    this.heavy.set(name, this.heavy.get(name) ?? pLimit(1));
+  }
 
   /**
    * Called before a list is read, because only reading shows that a page is large.

@@ -59,7 +59,9 @@ export class Lists {
     ];
     if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
-    const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
+    const results = await this.large.first(caller.organizationId, name, () =>
+      this.read<[CursorRow, ...{ total: number }[]]>(caller, name, query, statements),
+    );
     const [[page]] = results;
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
@@ -77,6 +79,7 @@ export class Lists {
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
   private async read<Rows extends object[]>(
     caller: Caller,
+    list: string,
     query: OffsetQuery,
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
@@ -85,6 +88,7 @@ export class Lists {
       return await this.db.read<Rows>(deep ? { ...caller, priority: 'low' } : caller, ...statements);
     } catch (error) {
       const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
+      if (timedOut) this.large.noteHeavy(caller.organizationId, list);
       if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();
       throw error;
     }
@@ -93,6 +97,7 @@ export class Lists {
   /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
+    this.large.noteHeavy(caller.organizationId, list.view.name);
     return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
