@@ -163,7 +163,7 @@ describe('a body', () => {
       expect(results.map((result) => result.status)).toEqual(results.map((_, at) => (at === row ? 'error' : 'ok')));
       expect(results[row]).toMatchObject({ index: row, id: null, created: null, invited: null });
       expect(results[row]!.error).toBe(
-        `${inRow.join('.')}: Give at most ${String(field.schema.maxLength)} characters.`,
+        `${inRow.join('.')}: Must have at most ${String(field.schema.maxLength)} characters.`,
       );
       expect(body.summary).toMatchObject({ total: 3, ok: 2, errors: 1 });
     }

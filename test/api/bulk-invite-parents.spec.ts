@@ -143,7 +143,7 @@ describe('addresses', () => {
       studentRow(),
     );
     expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'ok']);
-    const why = 'This is not an address that can receive mail.';
+    const why = 'This is not a valid email address.';
     const places = ['email', 'email', 'parent.email'];
     expect(results.slice(0, 3).map(({ error }) => error)).toEqual(places.map((place) => `${place}: ${why}`));
     expect(summary).toEqual({ total: 4, ok: 1, exists: 0, errors: 3, created: 1 });
@@ -199,6 +199,6 @@ describe('addresses', () => {
 
   it('names the row that already uses the address', async () => {
     const { results } = await office.invite(studentRow(), studentRow({ email: twice }), tutorRow({ email: twice }));
-    expect(results[2]!.error).toBe('This address is in row 1 of this request already.');
+    expect(results[2]!.error).toBe('Row 1 of this request already has this address.');
   });
 });

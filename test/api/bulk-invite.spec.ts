@@ -174,7 +174,7 @@ describe('a bulk invite', () => {
       },
       {
         index: 1, type: 'student', email: 'nobody', status: 'error', id: null,
-        created: null, invited: null, error: 'email: This is not an address that can receive mail.',
+        created: null, invited: null, error: 'email: This is not a valid email address.',
       },
     ]); // prettier-ignore
   });

@@ -33,7 +33,7 @@ describe('the answer check', () => {
   const invalid = (type: string, loc = ['query', 'limit']): Answer => ({
     ...ok,
     status: 422,
-    body: JSON.stringify({ detail: [{ loc, msg: 'Give a number.', type }] }),
+    body: JSON.stringify({ detail: [{ loc, msg: 'Must be a number.', type }] }),
   });
 
   it('lets valid answers pass', () => {

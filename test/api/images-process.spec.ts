@@ -46,15 +46,15 @@ afterEach(() => {
   Object.assign(ImageProcess.limits, limits);
 });
 
-const outcome = ({ status, headers, text }: UploadAnswer) => [status, headers.get('retry-after'), /takes too much work|cannot be decoded/.exec(text)?.[0]]; // prettier-ignore
+const outcome = ({ status, headers, text }: UploadAnswer) => [status, headers.get('retry-after'), /too complex to decode|cannot be decoded/.exec(text)?.[0]]; // prettier-ignore
 
 describe('a process that', () => {
   const BUSY = 'for (;;);';
   const HOARDS = 'globalThis.held = []; setInterval(() => held.push(Buffer.alloc(20_000_000, 1)), 5)';
   const ENDS: [string, string, unknown[], Partial<typeof limits>?][] = [
-    ['computes for too long is killed (422)', onImage(BUSY), [422, null, 'takes too much work'], { ms: 2_000, cpuMs: 10 }],
+    ['computes for too long is killed (422)', onImage(BUSY), [422, null, 'too complex to decode'], { ms: 2_000, cpuMs: 10 }],
     ['gets no CPU is killed (503)', onImage(''), [503, '5', undefined], { ms: 1_000 }],
-    ['takes too much memory is killed (422)', onImage(HOARDS), [422, null, 'takes too much work'], { bytes: 2 ** 28 }],
+    ['takes too much memory is killed (422)', onImage(HOARDS), [422, null, 'too complex to decode'], { bytes: 2 ** 28 }],
     ['crashes each time (422)', onImage('process.abort()'), [422, null, 'cannot be decoded']],
     ['exits each time (422)', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
     ['is killed from outside (503)', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
@@ -100,7 +100,7 @@ describe('a decompression bomb', () => {
   it('that takes too much memory is refused, and accepted with a higher limit', async () => {
     const file = await bomb('50 megapixels, interlaced');
     Object.assign(ImageProcess.limits, { bytes: 160 * 1_048_576 });
-    expect(outcome(await uploads.send(file))).toEqual([422, null, 'takes too much work']);
+    expect(outcome(await uploads.send(file))).toEqual([422, null, 'too complex to decode']);
     Object.assign(ImageProcess.limits, limits);
     expect((await uploads.send(file)).status).toBe(201);
   });

@@ -168,7 +168,7 @@ describe('returns 422 for', () => {
     async (_what, bound, width, height, make) => {
       const over = await uploads.send(await (await make(width, height + 1)).toBuffer());
       expect([over.status, faultsOf(over)]).toEqual([422, [['body.file', 'value_error']]]);
-      expect(over.text).toContain(`over ${bound} megapixels`);
+      expect(over.text).toContain(`more than ${bound} megapixels`);
       expect((await uploads.send(await (await make(width, height)).toBuffer())).status).toBe(201);
     },
   );

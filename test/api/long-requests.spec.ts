@@ -51,7 +51,7 @@ interface Told {
 }
 
 const told = (answer: RawAnswer) => faultsOf(answer) as unknown as Told[];
-const MORE = / Further faults, not listed: ([\d,]+)\.$/;
+const MORE = / Errors not listed: ([\d,]+)\.$/;
 const moreOf = ({ msg }: Told) => Number(MORE.exec(msg)?.[1]?.replaceAll(',', '') ?? 0);
 
 /** The number of all faults, of which the first 100 are listed. */

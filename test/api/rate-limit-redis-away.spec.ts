@@ -34,7 +34,7 @@ describe('Redis is away', () => {
   /** The transitions in the log, in order. */
   const said = (api: TestApi) =>
     linesAbout(api, 'Redis').map((line) =>
-      line.includes('Redis does not answer: rate limits are per process') ? 'away' : 'back',
+      line.includes('Redis does not respond: rate limits are per process') ? 'away' : 'back',
     );
 
   /** The number of requests that a process still allows the key. */

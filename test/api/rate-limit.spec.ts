@@ -73,7 +73,7 @@ describe('the requests of a key', () => {
     expect(refused.body).toEqual({
       error: {
         code: 'rate_limit_exceeded',
-        message: `This API key may send 5 requests a minute. Try again in ${retryAfter} s.`,
+        message: `This API key can send at most 5 requests a minute. Try again in ${retryAfter} s.`,
         status: 429,
         details: { limit: 5, retry_after: retryAfter },
       },

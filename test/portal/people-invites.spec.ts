@@ -67,8 +67,8 @@ describe('an invite of a person on the list', () => {
     const { id: waits } = await pages.waitingTutor();
     for (const [id, said] of [
       [archived.id, 'This person is archived'],
-      [nobody, 'no email address yet'],
-      [waits, 'waits for approval'],
+      [nobody, 'has no email address'],
+      [waits, 'is waiting for approval'],
     ]) {
       const answer = await pages.owner.follow(await pages.owner.post(`${pages.base}/members/${id}/send-invite`));
       expect(answer.text).toContain(said);

@@ -8,7 +8,7 @@ import type { HttpFault, Refusal } from './refusal.js';
 /** The fault of input that Node's parser rejects. https://nodejs.org/api/http.html#event-clienterror */
 function explain(code: string | undefined): HttpFault {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return { status: 431, message: 'The request line and headers are over 16 KiB.' };
+    return { status: 431, message: 'The request line and headers are larger than 16 KiB.' };
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, message: 'The request did not arrive in time.' };
   return { status: 400, message: 'This is not a valid HTTP/1.1 request.' };

@@ -29,11 +29,12 @@ function faultOf(request: IncomingMessage): HttpFault | null {
   const { host, expect } = request.headers;
   const { httpVersion } = request;
   const repeated = repeatedHeader(request);
-  if (repeated) return { status: 400, message: `Send the header ${repeated} once.` };
-  if (!host && httpVersion === '1.1') return { status: 400, message: 'A request needs a Host header.' };
-  if (host && !isHost(host)) return { status: 400, message: 'The Host header is not a name and port.' };
+  if (repeated) return { status: 400, message: `Send the ${repeated} header only once.` };
+  if (!host && httpVersion === '1.1') return { status: 400, message: 'The Host header is required.' };
+  if (host && !isHost(host))
+    return { status: 400, message: 'The Host header must be a host name or address, optionally with a port.' };
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    return { status: 417, message: 'Only "Expect: 100-continue" is understood.' };
+    return { status: 417, message: 'The only supported expectation is "Expect: 100-continue".' };
   }
   return null;
 }

@@ -56,7 +56,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);
     if (status === 413) return new ApiError('payload_too_large', 'The request body is too large.');
     return (
-      fromDatabase(thrown) ?? new ApiError('internal_error', `Something failed on our side. Request ${request.id}.`)
+      fromDatabase(thrown) ??
+      new ApiError('internal_error', `Something went wrong on our side. Request id: ${request.id}.`)
     );
   }
 }

@@ -74,7 +74,7 @@ class Body extends Transform {
 
 async function parse(request: IncomingMessage): Promise<Received> {
   // No further event would follow.
-  if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body did.');
+  if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body was complete.');
   const body = new Body(request.headers);
   const abandon = () => {
     if (!request.complete) body.destroy();
@@ -162,7 +162,7 @@ function explain(error: unknown): unknown {
   if (error instanceof multer.MulterError) {
     return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
   }
-  const msg = 'The body is not complete multipart/form-data. Let your HTTP client create it, including the boundary.';
+  const msg = 'The body is not complete multipart/form-data. Let your HTTP client build it, including the boundary.';
   return new Fault('value_error', msg).inBody();
 }
 
@@ -172,7 +172,7 @@ function notOneFile(type: 'missing' | 'value_error'): ApiError {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `The file is over ${MOST_FILE_BYTES} bytes (10 MB).`, {
+  return new ApiError('payload_too_large', `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`, {
     limit: MOST_FILE_BYTES,
   });
 }

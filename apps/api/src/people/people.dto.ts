@@ -13,12 +13,12 @@ const BIO = { max: 5000 };
 const TEACHING_MODES = ['online', 'in_person', 'both'];
 
 const EMAIL_NOTE =
-  'Without one, an account is created that no email can reach. Case is ignored. An invalid address is ' +
+  'Without an address, no email can reach the account. Case is ignored. An invalid address is ' +
   'reported for each person.';
 const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 
 const ADDRESS = text({ max: 254, trim: true });
-export const MALFORMED_ADDRESS = 'This is not an address that can receive mail.';
+export const MALFORMED_ADDRESS = 'This is not a valid email address.';
 
 /** A person's address. */
 export const Email = (presence: Presence) =>
@@ -68,14 +68,14 @@ export class TutorFields extends PersonFields {
   @OneOf(TEACHING_MODES, { nullable: true })
   teaching_mode?: string | null;
 
-  @Flag({ nullable: true, description: 'Whether the profile is public. Not by default.' })
+  @Flag({ nullable: true, description: 'Whether the profile is public. By default, it is not.' })
   is_published?: boolean | null;
 }
 
 export class ParentFields extends PersonFields {
   @Flag({
     default: true,
-    description: 'Accepted without effect: a parent is invited after being linked to a child.',
+    description: 'Accepted, but has no effect: invite the parent after linking them to a child.',
   })
   send_invite = true;
 }
@@ -131,7 +131,7 @@ export function requirePlace(role: Tables['members']['role'], place: 'teach' | '
   if (place === 'teach' ? TEACHING.includes(role) : role === 'student') return;
   const msg =
     place === 'teach'
-      ? 'This member is a student here. Give a tutor or an admin.'
-      : 'This member is no student here. Give a student.';
+      ? 'This member is a student here. Choose a tutor or an admin.'
+      : 'This member is not a student here. Choose a student.';
   throw new Fault('value_error', msg, ['user_id']).inBody();
 }

@@ -18,9 +18,9 @@ interface Recipient {
 /** Roles that an invite can grant. */
 type InvitedRole = Exclude<Tables['members']['role'], 'owner'>;
 
-const NO_ADDRESS = 'This account has no email address yet: give it one first.';
-const ARCHIVED = 'This person is archived: provision them again first.';
-const WAITS = 'This person waits for approval: approve or decline instead.';
+const NO_ADDRESS = 'This account has no email address. Add one first.';
+const ARCHIVED = 'This person is archived. Add them again first.';
+const WAITS = 'This person is waiting for approval. Approve or decline them in the portal instead.';
 
 /** Mails existing people a link to their account, at the organization's request. */
 @Injectable()

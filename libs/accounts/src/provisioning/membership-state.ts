@@ -13,8 +13,8 @@ export type MembershipState =
   | { as: 'again' | 'exists' }
   | { as: 'refused'; reason: string };
 
-const PARENT_OF_HERE = 'This address belongs to a parent in this organization, who cannot be a student too.';
-const STUDENT_OF_HERE = 'This address belongs to a student of this organization, who cannot be a parent too.';
+const PARENT_OF_HERE = 'This address belongs to a parent in this organization, who cannot also be a student.';
+const STUDENT_OF_HERE = 'This address belongs to a student in this organization, who cannot also be a parent.';
 
 /** As a member with this role; without a login, one is created. */
 export function stateAsMember(role: Tables['members']['role'], login: Login | undefined): MembershipState {
@@ -41,5 +41,5 @@ export function stateAsParent(login: Login | undefined): MembershipState {
 
 function takenAs(role: string): string {
   const article = /^[aeiou]/.test(role) ? 'an' : 'a';
-  return `This address belongs to ${article} ${role} here, and nobody can have two roles in one organization.`;
+  return `This address belongs to ${article} ${role} in this organization, and nobody can have two roles in one organization.`;
 }

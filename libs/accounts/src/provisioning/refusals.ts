@@ -1,7 +1,7 @@
 import { normalizeEmail } from '@app/database';
 import { type NewPerson, type Refusal, type RefusedPerson } from './people.js';
 
-const OF_CHILD = 'A parent cannot have the address of their child.';
+const OF_CHILD = 'A parent cannot have the same address as their child.';
 
 /** A person's normalized addresses: their own, and that of a student's parent. */
 export function addressesOf(person: NewPerson): { own: string | null; parent: string | null } {
@@ -42,5 +42,5 @@ export class TakenAddresses {
 }
 
 function inRow(place: number): string {
-  return `This address is in row ${place} of this request already.`;
+  return `Row ${place} of this request already has this address.`;
 }

@@ -25,10 +25,11 @@ interface StudentRow {
   phone: string | null;
 }
 
-const ARCHIVED = 'This student is archived: provision them again first.';
-const SHARED = 'This login is not this organization’s alone: only the person can change it.';
-const INVITED = 'This person is invited at their address and has not answered yet: it cannot be changed meanwhile.';
-const TAKEN = 'A student who is here already cannot get this address.';
+const ARCHIVED = 'This student is archived. Add them again first.';
+const SHARED = 'This login is shared with another organization, so only the person can change it.';
+const INVITED =
+  'This person was invited at their current address and has not accepted yet, so the address cannot be changed.';
+const TAKEN = 'This address cannot be used for this student.';
 
 /** Changes what an organization may change about its students: its own data, or a login without other memberships. */
 @Injectable()

@@ -60,8 +60,8 @@ export class ApiKeyGuard implements CanActivate {
       throw refusal(
         'invalid_api_key',
         keyOf(request) !== null
-          ? 'This API key is not known. Check that it was copied whole.'
-          : 'The Authorization header must read "Token token=<API_KEY>".',
+          ? 'Unknown API key. Check that you copied it completely.'
+          : 'The Authorization header must be "Token token=<API_KEY>".',
       );
     }
     if (key.revoked)

@@ -41,7 +41,7 @@ export function requirePlatformBlog(handler: object, caller: Caller | undefined,
   if (caller?.platformBlog || !platformBlogOf(handler)?.(content)) return;
   throw new ApiError(
     'platform_blog_required',
-    'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+    'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
   );
 }
 
@@ -51,8 +51,8 @@ function insufficient(needed: Scope[], held: ReadonlySet<string>, separator: str
   return new ApiError(
     'insufficient_scope',
     required.length > 0
-      ? `This API key lacks the scope ${required.join(separator)}. Create a key that holds it.`
-      : 'This operation is not open to API keys.',
+      ? `This API key lacks the scope ${required.join(separator)}. Create a key with the scopes you need.`
+      : 'API keys cannot use this operation.',
     { required, granted: [...held] },
   );
 }

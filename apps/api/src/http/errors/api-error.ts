@@ -50,7 +50,7 @@ export class ApiError extends Error {
   static unavailable(retryAfter = 1): ApiError {
     return new ApiError(
       'service_unavailable',
-      'The service cannot answer right now. Try again in a moment.',
+      'The service is temporarily unavailable. Try again in a moment.',
       {},
       { 'Retry-After': String(retryAfter) },
     );
@@ -85,14 +85,14 @@ export class ValidationFailed extends ApiError {
 
   /** @param count the number of all faults, if `faults` has only the first ones */
   constructor(faults: FaultDetail[], count = faults.length) {
-    super('validation_failed', 'The request is not valid.');
+    super('validation_failed', 'The request is invalid.');
     const more = count - MOST_FAULTS;
     this.faults = faults.slice(0, MOST_FAULTS);
     const last = this.faults.at(-1);
     if (last && more > 0) {
       this.faults[MOST_FAULTS - 1] = {
         ...last,
-        msg: `${last.msg} Further faults, not listed: ${more.toLocaleString('en')}.`,
+        msg: `${last.msg} Errors not listed: ${more.toLocaleString('en')}.`,
       };
     }
   }

@@ -50,7 +50,7 @@ export class Cursors {
     const place = bytes.subarray(0, 24);
     // Compared as text too: base64url has several spellings of the same last bits.
     if (bytes.toString('base64url') !== cursor || !timingSafeEqual(bytes.subarray(24), this.sign(place, use))) {
-      const msg = 'This cursor belongs to another list or to other filters. Start again with "start".';
+      const msg = 'This cursor belongs to another list or to other filters. Start over with cursor=start.';
       throw new ValidationFailed([{ loc: ['query', 'cursor'], msg, type: 'value_error' }]);
     }
     const id = place.toString('hex', 8).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

@@ -14,7 +14,7 @@ export class OffsetQuery {
   limit: number = 20;
 
   @QueryInteger({
-    description: 'Records to skip. Ignored in cursor mode, but still validated.',
+    description: 'Number of records to skip. Ignored in cursor mode, but still validated.',
     min: 0,
     max: MOST_OFFSET,
     default: 0,
@@ -24,9 +24,9 @@ export class OffsetQuery {
 
 /** Paging by offset or by cursor, for lists whose order is (created_at, id). */
 export class ListQuery extends OffsetQuery {
-  @QueryToken(CURSOR_FORM, 'Give "start", or the meta.next_cursor of the page before.', {
+  @QueryToken(CURSOR_FORM, 'Must be "start" or the meta.next_cursor of the previous page.', {
     description:
-      'Cursor mode: `start` begins with the newest record; pass `meta.next_cursor` to continue. Rows inserted ' +
+      'Cursor mode: `start` begins with the newest record; pass `meta.next_cursor` to continue. Records added ' +
       'meanwhile cause no duplicates and no gaps.',
   })
   cursor?: string;
@@ -43,7 +43,7 @@ export function rangeQuery(descriptions: { from: string; to: string }) {
 
     [TOGETHER](): Fault[] {
       if (!isBound(this.from) || !isBound(this.to) || !isBefore(this.to, this.from)) return [];
-      return [new Fault('value_error', 'Give a time that is not before "from".', ['to'])];
+      return [new Fault('value_error', 'Must not be before "from".', ['to'])];
     }
   }
   return RangeQuery;

@@ -129,7 +129,7 @@ function partsOf(ids: string[], sizes: number[]): string[][] {
 function tooDeep(): ApiError {
   return new ApiError(
     'service_unavailable',
-    'This offset is too deep to be reached in time. Walk the list with cursors instead: begin with cursor=start.',
+    'This offset is too large to be reached in time. Use cursors instead: start with cursor=start.',
     {},
     { 'Retry-After': '1' },
   );

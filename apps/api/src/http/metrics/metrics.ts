@@ -18,7 +18,7 @@ export class Metrics {
 
   readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer',
+    help: 'Time from the first byte of a request to the end of its response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
@@ -33,19 +33,19 @@ export class Metrics {
 
   readonly rateLimitFallbacks = new Counter({
     name: 'rate_limit_fallbacks_total',
-    help: 'Requests counted by this process alone because Redis did not answer',
+    help: 'Requests counted by this process alone because Redis did not respond',
     registers: [this.registry],
   });
 
   readonly refused = new Counter({
     name: 'http_requests_refused_total',
-    help: 'Requests answered with 503 at once because too much was under way',
+    help: 'Requests refused with 503 because too many were in progress',
     registers: [this.registry],
   });
 
   readonly requestLogDropped = new Counter({
     name: 'request_log_dropped_total',
-    help: 'Requests that are missing in the request logs of organizations because too many waited to be written',
+    help: 'Requests missing from the request logs of organizations because too many were waiting to be written',
     registers: [this.registry],
   });
 
@@ -61,8 +61,8 @@ export class Metrics {
         },
       });
     pool('total', 'Connections to PostgreSQL');
-    pool('idle', 'Connections that wait for work');
-    pool('waiting', 'Accesses that wait for a connection');
+    pool('idle', 'Idle connections');
+    pool('waiting', 'Requests waiting for a connection');
     this.addBacklog(db);
   }
 
@@ -86,8 +86,8 @@ export class Metrics {
           for (const backlog of await look()) this.set({ topic: backlog.topic }, valueOf(backlog));
         },
       });
-    gauge('waiting', 'Mails and rebuilds that are queued, or to be tried again', ({ waiting }) => Number(waiting));
-    gauge('oldest_seconds', 'Age of the oldest of them', (backlog) => backlog.oldest_seconds);
-    gauge('dead', 'Those given up after their last try', ({ dead }) => Number(dead));
+    gauge('waiting', 'Mails and rebuilds that are queued or will be retried', ({ waiting }) => Number(waiting));
+    gauge('oldest_seconds', 'Age in seconds of the oldest queued mail or rebuild', (backlog) => backlog.oldest_seconds);
+    gauge('dead', 'Mails and rebuilds given up after their last try', ({ dead }) => Number(dead));
   }
 }

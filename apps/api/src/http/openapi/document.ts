@@ -81,7 +81,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;
     const scope = byBody
-      ? `Scope: those that the body needs of \`${scopes.join('`, `')}\`.`
+      ? `Scope: depending on the body, \`${scopes.join('`, `')}\`.`
       : `Scope: \`${scopes.join('`, `')}\`.`;
     operation.description = [documented.description, scope].filter(Boolean).join('\n\n');
     operation['x-required-scopes'] = scopes;
@@ -121,7 +121,7 @@ function success(
     'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) },
   };
   const status = declared ?? (method === 'POST' ? 201 : 200);
-  const description = !answer ? 'Done. There is no body.' : status === 201 ? 'Created' : 'OK';
+  const description = !answer ? 'Done. The response has no body.' : status === 201 ? 'Created' : 'OK';
   return { [status]: { description, headers, ...(content && { content }) } };
 }
 
@@ -145,7 +145,7 @@ function requestBodyOf({ controller, handler }: Route, { example }: Operation, s
 
 /** A 304 has the headers of the response it stands for, and no body. */
 const notModified = {
-  description: 'The record still has the version in `If-None-Match`.',
+  description: 'The record still has the version given in `If-None-Match`.',
   headers: refer([...ANSWER_HEADERS, ...RATE_LIMIT_HEADERS, 'ETag']),
 };
 

@@ -16,8 +16,8 @@ export const errorSchemas: Record<string, Schema> = {
       error: {
         type: 'object',
         properties: {
-          code: { type: 'string', enum: CODES, description: 'Stable, for programs.' },
-          message: { type: 'string', description: 'For people; may change.' },
+          code: { type: 'string', enum: CODES, description: 'Stable; for programs.' },
+          message: { type: 'string', description: 'For people; its wording may change.' },
           status: { type: 'integer', description: 'The HTTP status.' },
           details: { type: 'object', description: 'Details that depend on the code; `{}` if there are none.' },
         },
@@ -82,7 +82,7 @@ export const FAILURES = {
     schema: { oneOf: [STANDARD, { $ref: '#/components/schemas/ExpiredKeyError' }] },
     examples: [
       new ApiError('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".'),
-      new ApiError('invalid_api_key', 'This API key is not known. Check that it was copied whole.'),
+      new ApiError('invalid_api_key', 'Unknown API key. Check that you copied it completely.'),
       new ApiError('revoked_api_key', 'This API key was revoked. Use another key of your organization.'),
       new ApiError('expired_api_key', 'API key has expired. Create a new key in your org settings.'),
     ],
@@ -92,29 +92,37 @@ export const FAILURES = {
     status: 403,
     description: 'The key lacks a scope; `details` lists what is missing and what the key has.',
     examples: [
-      new ApiError('insufficient_scope', 'This API key lacks the scope accounts:write. Create a key that holds it.', {
-        required: ['accounts:write'],
-        granted: ['read'],
-      }),
+      new ApiError(
+        'insufficient_scope',
+        'This API key lacks the scope accounts:write. Create a key with the scopes you need.',
+        {
+          required: ['accounts:write'],
+          granted: ['read'],
+        },
+      ),
     ],
   },
   ForbiddenPlatform: {
     status: 403,
     description: 'The key lacks a scope, or the platform-blog capability.',
     examples: [
-      new ApiError('insufficient_scope', 'This API key lacks the scope blog:write. Create a key that holds it.', {
-        required: ['blog:write'],
-        granted: ['read'],
-      }),
+      new ApiError(
+        'insufficient_scope',
+        'This API key lacks the scope blog:write. Create a key with the scopes you need.',
+        {
+          required: ['blog:write'],
+          granted: ['read'],
+        },
+      ),
       new ApiError(
         'platform_blog_required',
-        'Only keys with the platform-blog capability may write to the platform’s sites. Leave target out, or give org.',
+        'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
       ),
     ],
   },
   NotFound: {
     status: 404,
-    description: 'No such record, or one of another organization.',
+    description: 'The record does not exist, or belongs to another organization.',
     examples: [ApiError.notFound()],
   },
   Conflict: {
@@ -131,15 +139,18 @@ export const FAILURES = {
   },
   PreconditionFailed: {
     status: 412,
-    description: 'The record has another version than the one in `If-Match`.',
+    description: 'The record has a different version from the one in `If-Match`.',
     examples: [
-      new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.'),
+      new ApiError(
+        'precondition_failed',
+        'The record has changed in the meantime. Read it again, then repeat your change.',
+      ),
     ],
   },
   PayloadTooLarge: {
     status: 413,
     description: 'The body is too large.',
-    examples: [new ApiError('payload_too_large', 'The body is over 1048576 bytes.', { limit: 1_048_576 })],
+    examples: [new ApiError('payload_too_large', 'The body is larger than 1048576 bytes.', { limit: 1_048_576 })],
   },
   UnsupportedMediaType: {
     status: 415,
@@ -151,12 +162,12 @@ export const FAILURES = {
   ValidationFailed: {
     status: 422,
     description:
-      'The request is invalid. The first 100 faults are listed; the last message says how many more there are.',
+      'The request is invalid. The first 100 errors are listed; the last message says how many more there are.',
     schema: { $ref: '#/components/schemas/ValidationError' },
     examples: [
       new ValidationFailed([
-        { loc: ['query', 'limit'], msg: 'Give a number of at most 100.', type: 'less_than_equal' },
-        { loc: ['query', 'sort'], msg: 'This name is unknown. Check its spelling.', type: 'extra_forbidden' },
+        { loc: ['query', 'limit'], msg: 'Must be at most 100.', type: 'less_than_equal' },
+        { loc: ['query', 'sort'], msg: 'Unknown field or parameter. Check the spelling.', type: 'extra_forbidden' },
       ]),
     ],
   },
@@ -164,7 +175,7 @@ export const FAILURES = {
     status: 429,
     description: 'Too many requests; retry after `Retry-After` seconds.',
     examples: [
-      new ApiError('rate_limit_exceeded', 'This API key may send 600 requests a minute. Try again in 12 s.', {
+      new ApiError('rate_limit_exceeded', 'This API key can send at most 600 requests a minute. Try again in 12 s.', {
         limit: 600,
         retry_after: 12,
       }),
@@ -175,12 +186,15 @@ export const FAILURES = {
     status: 500,
     description: 'An error in the service; report the request id.',
     examples: [
-      new ApiError('internal_error', 'Something failed on our side. Request 0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30.'),
+      new ApiError(
+        'internal_error',
+        'Something went wrong on our side. Request id: 0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30.',
+      ),
     ],
   },
   Unavailable: {
     status: 503,
-    description: 'The service cannot answer right now; retry after `Retry-After` seconds.',
+    description: 'The service is temporarily unavailable; retry after `Retry-After` seconds.',
     examples: [ApiError.unavailable()],
     headers: ['Retry-After'],
   },

@@ -1,15 +1,15 @@
 /** Response headers, each described once. */
 export const HEADERS: Record<string, { description: string; schema: Record<string, unknown> }> = {
   'X-Request-Id': {
-    description: 'Identifies the request in the service’s log. It is the client’s own id if that is valid.',
+    description: 'Identifies the request in the service’s log. The client’s own id, if it sent a valid one.',
     schema: { type: 'string', examples: ['0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30'] },
   },
   'X-RateLimit-Limit': {
-    description: 'Requests that the key may send per minute.',
+    description: 'Requests that the key can send per minute.',
     schema: { type: 'integer', examples: [600] },
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests left.',
+    description: 'Requests left in the current minute.',
     schema: { type: 'integer', examples: [599] },
   },
   'X-RateLimit-Reset': {
@@ -21,7 +21,7 @@ export const HEADERS: Record<string, { description: string; schema: Record<strin
     schema: { type: 'string', examples: ['"default";q=600;w=60'] },
   },
   RateLimit: {
-    description: 'Requests left and seconds until more are allowed.',
+    description: 'Requests left, and seconds until more are allowed.',
     schema: { type: 'string', examples: ['"default";r=599;t=60'] },
   },
   'Retry-After': {

@@ -60,16 +60,16 @@ const pageMeta: Shape = {
   schema: {
     type: 'object',
     properties: {
-      limit: { type: 'integer', description: 'Page size that was applied.' },
-      offset: { type: 'integer', description: 'Offset that was applied; absent in cursor mode.' },
-      count: { type: 'integer', description: 'Records on this page.' },
+      limit: { type: 'integer', description: 'The page size that was applied.' },
+      offset: { type: 'integer', description: 'The offset that was applied; absent in cursor mode.' },
+      count: { type: 'integer', description: 'Number of records on this page.' },
       total: {
         type: 'integer',
-        description: 'Records in the whole list, for lists that report it; absent in cursor mode.',
+        description: 'Number of records in the whole list, for lists that report it; absent in cursor mode.',
       },
       next_cursor: {
         type: ['string', 'null'],
-        description: 'Only in cursor mode: the cursor of the next page; null on the last one.',
+        description: 'Only in cursor mode: the cursor of the next page; null on the last page.',
       },
     },
     required: ['limit', 'count'],

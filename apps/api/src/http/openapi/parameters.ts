@@ -20,7 +20,7 @@ const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of the version to change. If the post has another version, nothing is changed (412).',
+  description: 'The `ETag` of the version to change. If the post has a different version, nothing is changed (412).',
   schema: { type: 'string' },
 };
 

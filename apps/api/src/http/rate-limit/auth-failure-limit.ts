@@ -43,7 +43,7 @@ export class AuthFailureLimit {
   }
 
   private refusalBy({ timeToBlockExpire }: RateLimitRecord): ApiError {
-    const rule = `One address may fail to authenticate ${this.limit} times a minute.`;
+    const rule = `One address can fail to authenticate at most ${this.limit} times a minute.`;
     return tooMany(rule, this.limit, timeToBlockExpire);
   }
 }

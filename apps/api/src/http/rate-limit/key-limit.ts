@@ -31,7 +31,7 @@ export class KeyLimit {
   }
 
   private refusalBy(record: RateLimitRecord): ApiError {
-    const rule = `This API key may send ${this.limit} requests a minute.`;
+    const rule = `This API key can send at most ${this.limit} requests a minute.`;
     return tooMany(rule, this.limit, record.timeToBlockExpire, this.headersOf(record));
   }
 

@@ -199,13 +199,13 @@ export class RateLimitRedis {
     await nextTurn();
     if (!this.late || !this.connected || this.inFlight > 0) return;
     this.late = false;
-    if (this.away) this.log.warn('Redis answers again: rate limits are shared', RateLimitRedis.name);
+    if (this.away) this.log.warn('Redis responds again: rate limits are shared', RateLimitRedis.name);
     this.away = false;
     this.onBack();
   }
 
   private setAway(): void {
-    if (!this.away) this.log.warn('Redis does not answer: rate limits are per process', RateLimitRedis.name);
+    if (!this.away) this.log.warn('Redis does not respond: rate limits are per process', RateLimitRedis.name);
     this.away = true;
     this.setLate();
   }

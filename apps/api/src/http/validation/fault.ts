@@ -44,7 +44,7 @@ export class Fault {
 
   /** A name that the request class does not declare. */
   static unknown(name: string): Fault {
-    return new Fault('extra_forbidden', 'This name is unknown. Check its spelling.', [shortened(name)]);
+    return new Fault('extra_forbidden', 'Unknown field or parameter. Check the spelling.', [shortened(name)]);
   }
 
   /** The same fault, relative to the object or list around it. */

@@ -27,7 +27,7 @@ function readBy<T>(parse: Parser<T>): PropertyDecorator {
   );
 }
 
-const GIVEN_TWICE = new Fault('value_error', 'Give this parameter once.');
+const GIVEN_TWICE = new Fault('value_error', 'Send this parameter only once.');
 
 /** The property's initializer is the default. It is repeated here for the documentation. */
 interface Parameter {

@@ -70,9 +70,9 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 function endedEarly(): ApiError {
-  return new ApiError('bad_request', 'The request ended before its body did.');
+  return new ApiError('bad_request', 'The request ended before its body was complete.');
 }
 
 function tooLarge(limit: number): ApiError {
-  return new ApiError('payload_too_large', `The body is over ${limit} bytes.`, { limit });
+  return new ApiError('payload_too_large', `The body is larger than ${limit} bytes.`, { limit });
 }

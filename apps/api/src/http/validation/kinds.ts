@@ -8,17 +8,18 @@ export interface Kind<T = unknown> {
   schema: Schema;
 }
 
-/** @param expected completes "Give …" for a value that is not a string */
+/** @param expected completes "Must be …" for a value that is not a string */
 function fromString<T>(expected: string, schema: Schema, parse: (text: string) => T | Fault): Kind<T> {
-  const refusal = new Fault('string_type', `Give ${expected}.`);
+  const refusal = new Fault('string_type', `Must be ${expected}.`);
   return { schema: { type: 'string', ...schema }, parse: (raw) => (typeof raw === 'string' ? parse(raw) : refusal) };
 }
 
 export const uuid = fromString(
-  'a UUID as text',
+  'a UUID string',
   { format: 'uuid' },
   (text) =>
-    canonicalUuid(text) ?? new Fault('uuid_parsing', 'Give a UUID, for example 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30.'),
+    canonicalUuid(text) ??
+    new Fault('uuid_parsing', 'Must be a UUID, for example 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30.'),
 );
 
 export const oneOf = (values: readonly string[]): Kind<string> => ({
@@ -28,7 +29,7 @@ export const oneOf = (values: readonly string[]): Kind<string> => ({
 
 /** The value itself if it is one of these. */
 export const oneAmong = (values: readonly string[], raw: unknown): string | Fault =>
-  values.find((value) => value === raw) ?? new Fault('enum', `Give one of ${values.join(', ')}.`);
+  values.find((value) => value === raw) ?? new Fault('enum', `Must be one of: ${values.join(', ')}.`);
 
 export interface TextRule {
   min?: number;
@@ -41,19 +42,20 @@ export interface TextRule {
 /** Text without control characters, measured in code points. Required text is not blank. */
 export function text({ min = 0, max, pattern, trim = false }: TextRule): Kind<string> {
   const schema: Schema = { ...(min > 0 && { minLength: min }), maxLength: max, ...(min > 0 && { pattern: '\\S' }) };
-  return fromString('a text', { ...schema, ...(pattern && { pattern: pattern.shape.source }) }, (raw) => {
+  return fromString('a string', { ...schema, ...(pattern && { pattern: pattern.shape.source }) }, (raw) => {
     if (!isStorable(raw)) {
       return new Fault(
         'value_error',
-        'Leave out control characters other than tabs and line breaks, and halves of surrogate pairs.',
+        'Must not contain control characters other than tabs and line breaks, or lone surrogates.',
       );
     }
     const value = trim ? raw.trim() : raw;
     // A code point has at most two units: a text that is far too long need not be counted.
     const length = value.length > 2 * max ? value.length : codePoints(value);
-    if (length < min) return new Fault('string_too_short', `Give at least ${min} character${min === 1 ? '' : 's'}.`);
-    if (length > max) return new Fault('string_too_long', `Give at most ${max} characters.`);
-    if (min > 0 && isBlank(value)) return new Fault('string_too_short', 'Give a text that is not blank.');
+    if (length < min)
+      return new Fault('string_too_short', `Must have at least ${min} character${min === 1 ? '' : 's'}.`);
+    if (length > max) return new Fault('string_too_long', `Must have at most ${max} characters.`);
+    if (min > 0 && isBlank(value)) return new Fault('string_too_short', 'Must not be blank.');
     if (pattern && !pattern.shape.test(value)) return new Fault('string_pattern_mismatch', pattern.message);
     return value;
   });
@@ -75,42 +77,43 @@ export function link(max: number): Kind<string> {
     parse: (raw, env) => {
       const value = parse(raw, env);
       if (typeof value !== 'string' || (LINK.test(value) && URL.canParse(value))) return value;
-      return new Fault('value_error', 'Give an address that starts with https:// or http://.');
+      return new Fault('value_error', 'Must be a URL that starts with https:// or http://.');
     },
   };
 }
 
 /** An instant; a date alone means midnight UTC. */
 export const instant = fromString(
-  'an ISO 8601 date-time as text',
+  'an ISO 8601 date-time string',
   { format: 'date-time' },
   (text) =>
     parseDate(text)?.at ??
-    new Fault('datetime_parsing', 'Give an ISO 8601 date-time, for example 2026-05-01T09:30:00Z.'),
+    new Fault('datetime_parsing', 'Must be an ISO 8601 date-time, for example 2026-05-01T09:30:00Z.'),
 );
 
 /** A day, `YYYY-MM-DD`. Of a date-time, the day as written, whatever its offset. */
-export const day = fromString('an ISO 8601 date as text', { format: 'date' }, (text) =>
-  parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Give an ISO 8601 date, for example 2026-05-01.'),
+export const day = fromString('an ISO 8601 date string', { format: 'date' }, (text) =>
+  parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Must be an ISO 8601 date, for example 2026-05-01.'),
 );
 
 /** A date or a date-time that bounds a filter. */
 export const dateBound = fromString<DateBound>(
-  'an ISO 8601 date as text',
+  'an ISO 8601 date string',
   { examples: ['2026-05-01', '2026-05-01T09:30:00Z'] },
-  (text) => parseDate(text) ?? new Fault('date_parsing', 'Give an ISO 8601 date or date-time, for example 2026-05-01.'),
+  (text) =>
+    parseDate(text) ?? new Fault('date_parsing', 'Must be an ISO 8601 date or date-time, for example 2026-05-01.'),
 );
 
 /** An opaque token of this service. Checks only its form; its user checks the meaning. */
 export const token = (pattern: RegExp, message: string): Kind<string> =>
-  fromString('a text', { pattern: pattern.source }, (text) =>
+  fromString('a string', { pattern: pattern.source }, (text) =>
     pattern.test(text) ? text : new Fault('value_error', message),
   );
 
 /** JSON's true and false. */
 export const boolean: Kind<boolean> = {
   schema: { type: 'boolean' },
-  parse: (raw) => (typeof raw === 'boolean' ? raw : new Fault('bool_type', 'Give true or false, without quotes.')),
+  parse: (raw) => (typeof raw === 'boolean' ? raw : new Fault('bool_type', 'Must be true or false, without quotes.')),
 };
 
 /** A boolean of a query string. */
@@ -119,7 +122,7 @@ export const booleanText: Kind<boolean> = {
   parse: (raw) => {
     if (raw === 'true' || raw === '1') return true;
     if (raw === 'false' || raw === '0') return false;
-    return new Fault('bool_parsing', 'Give true or false.');
+    return new Fault('bool_parsing', 'Must be true or false.');
   },
 };
 
@@ -128,11 +131,11 @@ export const integerText = (min: number, max: number): Kind<number> => ({
   schema: { type: 'integer', minimum: min, maximum: max },
   parse: (raw) => {
     const text = String(raw);
-    if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Give a whole number in decimal digits.');
+    if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Must be a whole number in decimal digits.');
     // Compares before converting, because a double would round large numbers. 40 digits without leading zeros suffice.
     const exact = BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40));
-    if (exact < BigInt(min)) return new Fault('greater_than_equal', `Give a number of at least ${min}.`);
-    if (exact > BigInt(max)) return new Fault('less_than_equal', `Give a number of at most ${max}.`);
+    if (exact < BigInt(min)) return new Fault('greater_than_equal', `Must be at least ${min}.`);
+    if (exact > BigInt(max)) return new Fault('less_than_equal', `Must be at most ${max}.`);
     return Number(exact);
   },
 });

@@ -13,9 +13,10 @@ export function listOf<T>({ parse, schema }: Kind<T>, { min, max }: ListSize): K
   return {
     schema: { type: 'array', items: schema, ...(min !== undefined && { minItems: min }), maxItems: max },
     parse: (raw, env) => {
-      if (!Array.isArray(raw)) return new Fault('list_type', 'Give a list.');
-      if (raw.length < (min ?? 0)) return new Fault('too_short', `Give at least ${min} item${min === 1 ? '' : 's'}.`);
-      if (raw.length > max) return new Fault('too_long', `Give at most ${max} items.`);
+      if (!Array.isArray(raw)) return new Fault('list_type', 'Must be an array.');
+      if (raw.length < (min ?? 0))
+        return new Fault('too_short', `Must have at least ${min} item${min === 1 ? '' : 's'}.`);
+      if (raw.length > max) return new Fault('too_long', `Must have at most ${max} items.`);
       const items = raw.map((value: unknown) => parse(value, env));
       const faults = new Faults();
       for (const [index, value] of items.entries()) if (isFault(value)) faults.add(value, index);
@@ -32,7 +33,7 @@ function fromObject<T>(
 ): Parser<T> {
   return (raw, env) =>
     typeof raw !== 'object' || raw === null || Array.isArray(raw)
-      ? new Fault('dict_type', 'Give an object.')
+      ? new Fault('dict_type', 'Must be an object.')
       : parse(raw as RawObject, env);
 }
 
@@ -60,10 +61,11 @@ export function union<T extends object>(
   return {
     schema: oneOfBy(tag, Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOf(shape)]))),
     parse: fromObject((raw, env) => {
-      if (!Object.hasOwn(raw, tag)) return new Fault('union_tag_not_found', `Give "${tag}": one of ${names}.`);
+      if (!Object.hasOwn(raw, tag))
+        return new Fault('union_tag_not_found', `"${tag}" is required and must be one of: ${names}.`);
       const name = raw[tag];
       const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
-      if (!shape) return new Fault('union_tag_invalid', `"${tag}" must be one of ${names}.`);
+      if (!shape) return new Fault('union_tag_invalid', `"${tag}" must be one of: ${names}.`);
       const { value, faults } = readObject(shape, raw, env);
       return faults.count === 0 ? (value as T) : (tolerate(faults, raw) ?? faults);
     }),

@@ -28,7 +28,7 @@ export async function parseJson(bytes: Buffer, declared: ReadonlySet<string>): P
     throw invalid('The body is not valid UTF-8.');
   }
   const found = await survey(text);
-  if (found.depth > MOST_DEPTH) throw invalid(`The body is nested deeper than ${MOST_DEPTH} levels.`);
+  if (found.depth > MOST_DEPTH) throw invalid(`The body must not be nested deeper than ${MOST_DEPTH} levels.`);
   if (found.members > MOST_MEMBERS) throw await tooMany(text, found, declared);
   try {
     return JSON.parse(text) as unknown;
@@ -89,7 +89,7 @@ async function tooMany(text: string, { fullest }: Survey, declared: ReadonlySet<
     if (!declared.has(name)) unknown.add(Fault.unknown(name), 'body');
   });
   if (unknown.count > 0) return unknown.toError();
-  const msg = `A body may have at most ${MOST_MEMBERS} members and items in all.`;
+  const msg = `The body must not have more than ${MOST_MEMBERS} members and items in total.`;
   return new ValidationFailed([{ loc: ['body', ...(fullest ? [nameOf(fullest)] : [])], msg, type: 'too_long' }]);
 }
 

@@ -12,7 +12,7 @@ export interface ReadOptions {
 }
 
 /** The method in which a request class checks fields that depend on each other. */
-export const TOGETHER = Symbol('what is wrong with the fields together');
+export const TOGETHER = Symbol('checks the fields together');
 
 export interface Interdependent {
   /** A field that cannot be read holds its Fault. */

@@ -16,7 +16,7 @@ export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionC
   if (header === undefined) return null;
   if (header.trim() === '*') return '*';
   if (TAGS.test(header)) return header.match(/(?:W\/)?"[^"]*"/g);
-  throw new ApiError('bad_request', 'If-Match must be the ETag of an answer, with its quotes, or *.');
+  throw new ApiError('bad_request', 'If-Match must be the ETag of a response, including its quotes, or *.');
 });
 
 /** The record with its strong entity tag: equal bytes have equal tags. */
@@ -28,5 +28,8 @@ export function tagged({ text }: JsonText): JsonText & { etag: string } {
 /** @throws ApiError 412 when the record's version is not the one that the caller expects */
 export function requireVersion(record: JsonText, expected: Expected): void {
   if (expected === null || expected === '*' || expected.includes(tagged(record).etag)) return;
-  throw new ApiError('precondition_failed', 'The record was changed meanwhile. Read it again, then repeat the change.');
+  throw new ApiError(
+    'precondition_failed',
+    'The record has changed in the meantime. Read it again, then repeat your change.',
+  );
 }

@@ -88,7 +88,7 @@ export class IdempotencyStore {
       // ENCRYPTION_KEY has changed. The request must not run again.
       throw new ApiError(
         'invalid_state',
-        'The first request with this Idempotency-Key was carried out, but its answer can no longer be read.',
+        'The first request with this Idempotency-Key succeeded, but its response can no longer be read.',
       );
     }
     return JSON.parse(text) as StoredAnswer;

@@ -168,6 +168,6 @@ function inUse(): ApiError {
 }
 
 function mismatch(): ValidationFailed {
-  const msg = 'This Idempotency-Key was used for another request. Use a new key for a new request.';
+  const msg = 'This Idempotency-Key was already used for a different request. Use a new key for each new request.';
   return new ValidationFailed([{ loc: ['header', 'idempotency-key'], msg, type: 'value_error' }]);
 }

@@ -27,7 +27,7 @@ export const FORMATS: Record<ImageFormat, Format> = {
     extension: 'png',
     contentType: 'image/png',
     maxPixels: 50_331_648,
-    demanding: { name: 'a PNG of 16 bits a channel', maxPixels: 25_165_824 },
+    demanding: { name: 'a PNG with 16 bits per channel', maxPixels: 25_165_824 },
   },
   webp: {
     name: 'WebP',

@@ -108,9 +108,9 @@ function toApiError(error: unknown): unknown {
   switch (error.reason) {
     case 'time':
     case 'memory':
-      return invalid('The image takes too much work to decode. Make it smaller, or save it as a plain JPEG or PNG.');
+      return invalid('The image is too complex to decode. Make it smaller, or save it as a plain JPEG or PNG.');
     case 'crash':
-      return invalid('The image cannot be decoded. Save it anew and send that.');
+      return invalid('The image cannot be decoded. Save it again and upload the new file.');
     default:
       return ApiError.unavailable(RETRY_AFTER);
   }
@@ -121,12 +121,12 @@ function refused(reply: ImageFault): ApiError {
     case 'unsupported':
       return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');
     case 'damaged':
-      return invalid('The image is damaged or ends too early. Save it anew and send that.');
+      return invalid('The image is damaged or incomplete. Save it again and upload the new file.');
     case 'too_many_frames':
-      return invalid(`The animation has over ${MAX_FRAMES} frames. Make it shorter.`);
+      return invalid(`The animation has more than ${MAX_FRAMES} frames. Make it shorter.`);
     case 'too_many_pixels': {
       const megapixels = Math.floor(reply.maxPixels / 1e6);
-      return invalid(`The image is over ${megapixels} megapixels, the most for ${reply.kind}. Make it smaller.`);
+      return invalid(`The image has more than ${megapixels} megapixels, the limit for ${reply.kind}. Make it smaller.`);
     }
   }
 }

@@ -8,8 +8,8 @@ import { cents, day, flag, instant, like, nullable, text, uuid } from '../../htt
 import { View } from '../../http/views/view.js';
 
 const Between = rangeQuery({
-  from: 'The period starts on or after this ISO 8601 date.',
-  to: 'The period starts on or before this ISO 8601 date.',
+  from: 'Only adjustments whose period starts on or after this ISO 8601 date.',
+  to: 'Only adjustments whose period starts on or before this ISO 8601 date.',
 });
 
 export class ListAdjustments extends Between {

@@ -10,14 +10,14 @@ export class PlaceImage implements Interdependent {
   })
   target: 'platform' | 'org' = 'org';
 
-  @QueryBrand({ description: 'Required for a platform image; refused for an organization’s.' })
+  @QueryBrand({ description: 'Required for a platform image; not allowed for an organization’s image.' })
   brand?: string;
 
   [TOGETHER](): Fault[] {
     if (this.target === 'org' && this.brand !== undefined) {
-      return [new Fault('extra_forbidden', 'Leave this out: an organization’s images have no brand.', ['brand'])];
+      return [new Fault('extra_forbidden', 'Leave this out: images of an organization have no brand.', ['brand'])];
     }
     const missing = this.target === 'platform' && this.brand === undefined;
-    return missing ? [new Fault('missing', 'Images of the platform need a brand.', ['brand'])] : [];
+    return missing ? [new Fault('missing', 'Required for images of the platform.', ['brand'])] : [];
   }
 }

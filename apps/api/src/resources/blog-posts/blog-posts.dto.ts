@@ -18,23 +18,23 @@ export class ListPosts {
   @QueryInteger({ description: 'Page size.', min: 1, max: 200, default: 50 })
   limit: number = 50;
 
-  @QueryInteger({ description: 'Posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
+  @QueryInteger({ description: 'Number of posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
   offset: number = 0;
 }
 
 const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-  message: 'Give words of lowercase letters and digits, separated by single hyphens.',
+  message: 'Must be lowercase letters and digits, with single hyphens between words.',
 };
 
 /** A published post has no schedule. */
 export const SCHEDULED_AND_PUBLISHED = new Fault(
   'value_error',
-  'A published post has no schedule. Leave it out, or set the status to draft.',
+  'A published post cannot be scheduled. Leave this out, or set the status to "draft".',
   ['scheduled_at'],
 );
 
-const PLATFORM_BRAND_MISSING = new Fault('missing', 'Posts of the platform need a brand.', ['brand']);
+const PLATFORM_BRAND_MISSING = new Fault('missing', 'Required for posts of the platform.', ['brand']);
 
 const TAG = { min: 1, max: 100 };
 const MOST_TAGS = { max: 50 };
@@ -47,7 +47,7 @@ class WritablePost {
   @Text({ max: 200_000 }, { nullable: true })
   content?: string | null;
 
-  @Link(2000, { nullable: true, description: 'A public image, for example one from `POST /v1/blog-images`.' })
+  @Link(2000, { nullable: true, description: 'URL of a public image, for example one from `POST /v1/blog-images`.' })
   featured_image?: string | null;
 
   @Text({ max: 200 }, { nullable: true })
@@ -59,7 +59,7 @@ class WritablePost {
   @Day({ nullable: true })
   date?: string | null;
 
-  @Instant({ nullable: true, description: 'When a draft is to be published automatically; null for never.' })
+  @Instant({ nullable: true, description: 'When to publish the draft automatically; null for never.' })
   scheduled_at?: Date | null;
 }
 

@@ -16,7 +16,7 @@ export const POSTS: List<ListPosts> = {
   query: ListPosts,
   summary: 'Lists blog posts, including drafts, pinned first, then newest first',
   description:
-    'A bare array without an envelope. Contains the organization’s own posts, and the platform’s too if the ' +
+    'A bare array without an envelope. It contains the organization’s own posts, and the platform’s if the ' +
     'key has the platform-blog capability.',
   view: blogPostView,
   source: new Source('blog_posts', 'b', { platform: true }),

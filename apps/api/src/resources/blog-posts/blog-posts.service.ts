@@ -17,7 +17,7 @@ import { differences, insertPost, lockedPost, POSTS } from './blog-posts.queries
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
 
-const SLUG_TAKEN = new Fault('value_error', 'Another post has this slug already. Give another one.', ['slug']);
+const SLUG_TAKEN = new Fault('value_error', 'Another post already has this slug. Choose a different one.', ['slug']);
 
 /** The parts of a post's view that a change needs. */
 interface LockedPost extends PostState {

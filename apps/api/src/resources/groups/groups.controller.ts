@@ -20,7 +20,7 @@ export class GroupsController {
     id: 'get_student_group',
     summary: 'Returns one student group with its members',
     description:
-      'A group that the organization owns, or one without an organization whose tutor belongs to this organization only.',
+      'Either a group that the organization owns, or one without an organization whose tutor belongs only to this organization.',
     answer: one(studentGroupView),
   })
   get(@CurrentCaller() caller: Caller, @PathId('group_id') id: string) {

@@ -29,7 +29,7 @@ export const HOMEWORK: List<ListHomework> = {
   query: ListHomework,
   summary: 'Lists homework, newest first',
   description:
-    'Each homework belongs to the organization derived when it was set: that of its classroom, otherwise of ' +
+    'An assignment belongs to the organization derived when it was set: that of its classroom, otherwise of ' +
     'its group, otherwise of the tutor-student relation, otherwise the only organization of its author.',
   view: new View('Homework', {
     id: uuid('h.id'),

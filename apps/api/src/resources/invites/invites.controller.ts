@@ -35,7 +35,7 @@ export class InvitesController {
   @RequireScopes('read')
   @Documented({
     id: 'get_org_join_link',
-    summary: 'Returns the join links that are always valid',
+    summary: 'Returns the permanent join links',
     description:
       'They do not expire. They are `null` until they have been created; an organization that is older than ' +
       'this feature gets them within a minute of the worker’s start.',

@@ -37,7 +37,7 @@ const variant = (scope: InviteScope, name: string) => {
   ]),
 )
 export class CreateInvite implements Interdependent {
-  @OneOf(INVITE_SCOPES, { required: true, description: 'What the person joins.' })
+  @OneOf(INVITE_SCOPES, { required: true, description: 'What the invite is for.' })
   scope: InviteScope;
 
   @OneOf(INVITE_ROLES, {
@@ -71,17 +71,21 @@ export class CreateInvite implements Interdependent {
       for (const [name, { scope, required }] of Object.entries(OWN_FIELDS)) {
         const given = (this[name as Field] ?? null) !== null;
         if (given && scope !== this.scope) {
-          faults.push(new Fault('extra_forbidden', `Leave this out: it belongs to scope ${scope}.`, [name]));
+          faults.push(new Fault('extra_forbidden', `Leave this out: it is only for scope ${scope}.`, [name]));
         } else if (!given && required && scope === this.scope) {
-          faults.push(new Fault('missing', `Scope ${scope} needs this.`, [name]));
+          faults.push(new Fault('missing', `Required for scope ${scope}.`, [name]));
         }
       }
     }
     if (this.role === 'admin' && (this.email ?? null) === null && this.scope === 'organization') {
-      faults.push(new Fault('value_error', 'Give "email" to invite an admin: a code could be passed on.', ['role']));
+      faults.push(
+        new Fault('value_error', 'An invite for an admin needs an "email", because a code could be passed on.', [
+          'role',
+        ]),
+      );
     }
     if (typeof this.email === 'string' && !isEmail(this.email)) {
-      faults.push(new Fault('value_error', 'Give one email address, for example mia@example.org.', ['email']));
+      faults.push(new Fault('value_error', 'Must be an email address, for example mia@example.org.', ['email']));
     }
     return faults;
   }

@@ -17,7 +17,7 @@ export class ListPayments extends Between {
   @QueryUuid({ description: 'Only payments for this student.' })
   student_id?: string;
 
-  @QueryUuid({ description: 'Only payments for sessions of this tutor (user id).' })
+  @QueryUuid({ description: 'Only payments for sessions with this tutor (user id).' })
   tutor_id?: string;
 
   @QueryEnum(PAYMENT_STATUSES, { description: 'Only payments in this state.' })

@@ -19,16 +19,20 @@ export class ListRequestLog extends Between {
   @QueryUuid({ description: 'Only requests with this API key.' })
   api_key_id?: string;
 
-  @QueryToken(/^\/[A-Za-z0-9_.{}/-]{0,127}$/, 'Give a route as the log shows it, such as /v1/students/{student_id}.', {
-    description: 'Only requests to this route, written as in the log: `/v1/students/{student_id}`.',
-  })
+  @QueryToken(
+    /^\/[A-Za-z0-9_.{}/-]{0,127}$/,
+    'Must be a route as shown in the log, such as /v1/students/{student_id}.',
+    {
+      description: 'Only requests to this route, written as in the log: `/v1/students/{student_id}`.',
+    },
+  )
   route?: string;
 
   @QueryEnum(METHODS, { description: 'Only requests with this method.' })
   method?: string;
 
-  @QueryToken(/^[1-5](xx|\d\d)$/, 'Give a status such as 404, or a class of them such as 4xx.', {
-    description: 'Only requests with this status (`404`), or with a status of this class (`4xx`).',
+  @QueryToken(/^[1-5](xx|\d\d)$/, 'Must be a status such as 404, or a class such as 4xx.', {
+    description: 'Only requests with this status (`404`) or class of status (`4xx`).',
   })
   status?: string;
 }
@@ -39,9 +43,9 @@ export const REQUEST_LOG: List<ListRequestLog> = {
   query: ListRequestLog,
   summary: "Lists the requests of the organization's API keys, newest first",
   description:
-    'Requests of the last 7 days, at most about 100,000; each appears about a second after its answer. No bodies, queries or ' +
+    'Requests of the last 7 days, at most about 100,000; each appears about a second after its response. No bodies, queries or ' +
     'ids of records are kept. `route` is null for a path that does not exist. ' +
-    'A `status` of 499 means that the client closed the connection before the answer was complete. Requests ' +
+    'A `status` of 499 means that the client closed the connection before the response was complete. Requests ' +
     'answered with 401 are not recorded.',
   view: new View('LoggedRequest', {
     id: uuid('r.id'),

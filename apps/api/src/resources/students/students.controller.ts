@@ -38,7 +38,7 @@ export class StudentsController {
       'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
       'not the address they were invited at. If another organization has a membership for the login, only the ' +
       'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
-      'email, and revokes the access that the former one gave.',
+      'email, and the previous address loses all access.',
     answer: one(studentView),
     example: { phone: '+61 400 000 000' },
   })

@@ -11,7 +11,7 @@ export class UpdateStudent {
   @Text(NAME)
   last_name?: string;
 
-  @Email({ nullable: true, description: 'Null removes the address: no email can reach the account any more.' })
+  @Email({ nullable: true, description: 'Null removes the address: no email can reach the account after that.' })
   email?: string | null;
 
   @Text(PHONE, { nullable: true })

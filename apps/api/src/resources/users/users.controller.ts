@@ -19,7 +19,7 @@ export class UsersController {
     id: 'bulk_invite_users',
     summary: 'Creates or invites 1 to 100 students, tutors and parents in one call',
     description:
-      'Rows are provisioned independently, and results are in the same order. A row with impossible values gets ' +
+      'Rows are provisioned independently, and results are in the same order. A row with invalid values gets ' +
       'its own `error`; a request with the wrong structure is refused as a whole (422).\n\nA new address, or ' +
       'none, creates a login (`created`). If the address has a login elsewhere, its person is invited and ' +
       '`pending` until they accept; none of their data is shown or changed. Inviting a pending person again ' +

@@ -34,7 +34,7 @@ const item = objectOf({
     description: '`ok`: provisioned or invited. `exists`: already exists, nothing was done. `error`: nothing was done.',
   },
   id: orNull(UUID),
-  created: { type: ['boolean', 'null'], description: 'Whether a new login was made.' },
+  created: { type: ['boolean', 'null'], description: 'Whether a new login was created.' },
   invited: { type: ['boolean', 'null'], description: 'Whether this call queued an email.' },
   error: { type: ['string', 'null'], examples: [null], description: 'What is wrong with the row.' },
 });
@@ -42,13 +42,13 @@ const item = objectOf({
 export const bulkInviteShape: Shape = {
   name: 'BulkInviteResponse',
   schema: objectOf({
-    results: { type: 'array', items: item, description: 'One per row, in the same order.' },
+    results: { type: 'array', items: item, description: 'One result per row, in the same order.' },
     summary: objectOf({
       total: count('ok + exists + errors', 1),
       ok: count('Rows provisioned or invited.', 1),
       exists: count('Rows that already existed.', 0),
       errors: count('Rows that could not be provisioned.', 0),
-      created: count('Rows for which a new login was made.', 1),
+      created: count('Rows for which a new login was created.', 1),
     }),
   }),
 };
