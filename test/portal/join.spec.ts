@@ -199,6 +199,8 @@ describe('the form', () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
     const wrong = [
       [{ first_name: ' ' }, 'Enter your first name'],
+      [{ first_name: '\u200b' }, 'Enter your first name'],
+      [{ last_name: '\u3164\u2800' }, 'Enter your last name'],
       [{ last_name: 'x'.repeat(201) }, 'Enter your last name'],
       [{ email: '' }, 'Enter your email address'],
       [{ email: 'nobody' }, 'Enter an address that can receive mail'],

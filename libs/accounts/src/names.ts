@@ -1,4 +1,6 @@
+import { isBlank } from '@app/database';
+
 /** Whether this may be a first or last name, after trimming. */
 export function isName(text: string): boolean {
-  return text !== '' && Array.from(text).length <= 200;
+  return !isBlank(text) && Array.from(text).length <= 200;
 }

@@ -7,6 +7,7 @@ import {
 import type { Request, Response } from 'express';
 import type { UsedPasskey } from '@app/accounts';
 import { Env } from '@app/config';
+import { isBlank } from '@app/database';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { Flashes } from '../web/flash.js';
 import type { Form } from '../web/form.js';
@@ -66,7 +67,7 @@ export class PasskeysService {
 
   async rename(id: string, form: Form, request: Request): Promise<SeeOther> {
     const name = form.text('name').slice(0, LONGEST_NAME);
-    if (name === '') return seeOther('/account', { kind: 'problem', text: 'A passkey needs a name.' });
+    if (isBlank(name)) return seeOther('/account', { kind: 'problem', text: 'A passkey needs a name.' });
     if (!(await this.store.rename(request, pathId(id), name))) throw PageError.notFound();
     return seeOther('/account', { kind: 'success', text: 'The passkey was renamed.' });
   }
