@@ -60,7 +60,6 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'http/rate-limit/windows': {
     mutate: ['apps/api/src/http/rate-limit/{sliding-window,token-buckets}.ts'],
     specs: ['test/api/{sliding-window,token-buckets}.spec.ts'],
-    patience: 30_000,
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
