@@ -147,12 +147,12 @@ describe('the outbox and hook commands', () => {
       ['--brand', 'third', '--url', 'https://x.example'],
       'There is no brand "third". The brands are: primary, secondary',
     ],
-    [['--brand', 'primary', '--url', 'ftp://x.example'], 'Give an http(s) address.'],
+    [['--brand', 'primary', '--url', 'ftp://x.example'], 'Enter an http(s) URL.'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'Use --secret-file or --secret-stdin'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret-file', '/nowhere'], 'cannot be read (ENOENT)'],
-    [['--brand', 'primary', '--url', `https://user:${SECRET}@x.example`], 'must not contain a user or password'],
-    [['--brand', 'primary', '--url', `https://${SECRET}@x.example/`], 'must not contain a user or password'],
-    [['--brand', 'primary', '--url', `https://user:${SECRET}@x:y`], 'Give an http(s) address.'],
+    [['--brand', 'primary', '--url', `https://user:${SECRET}@x.example`], 'must not contain a user name or password'],
+    [['--brand', 'primary', '--url', `https://${SECRET}@x.example/`], 'must not contain a user name or password'],
+    [['--brand', 'primary', '--url', `https://user:${SECRET}@x:y`], 'Enter an http(s) URL.'],
   ])('hook set refuses %j', async (args, complaint) => {
     const { code, stderr } = await cli('hook', 'set', ...args);
     expect(code).toBe(1);

@@ -66,7 +66,7 @@ describe('a form opened by somebody who has signed out since', () => {
     const form = formAt('/account/password', (await visitor.get('/account/password')).text);
     await becomes(visitor, other.id);
     const answer = await visitor.post('/account/password', { ...form, password: 'a new and longer password' });
-    expect([answer.status, answer.text.includes('Somebody else is signed in now')]).toEqual([409, true]);
+    expect([answer.status, answer.text.includes('Another account is signed in now')]).toEqual([409, true]);
     expect(await office.make.query('SELECT FROM credentials WHERE user_id = $1', [other.id])).toEqual([]);
   });
 });
@@ -107,5 +107,5 @@ it('a form sent after the session ended leads to the sign-in, which says that it
   const answer = await desk.portal.post(`${base}/keys`, { name: 'Website' });
   expect(answer.headers.location).toBe(`/sign-in?${new URLSearchParams({ next: `${base}/keys` }).toString()}`);
   const page = await desk.portal.get(answer.headers.location!, cookieOf(answer, 'flash')!);
-  expect(page.text).toContain('You were signed out, so the form was not sent.');
+  expect(page.text).toContain('You had been signed out, so the form was not sent.');
 });

@@ -65,7 +65,7 @@ describe('Build hook', () => {
     expect(html).toContain(new URL(site.url).origin);
     // Sending the form again changes nothing.
     const again = await add(someone, 'https://other.example/').expect(422);
-    expect(again.text).toContain('There already is a build hook');
+    expect(again.text).toContain('There is already a build hook');
     expect((await hookOf(someone))!.url).toBe(site.url);
     expect(await auditOf(someone)).toEqual([{ operation: 'add_build_hook', by: someone.user.id, details: {} }]);
     expect(JSON.stringify(portal.logged)).not.toContain(secret);

@@ -96,7 +96,7 @@ describe('a new person in a browser', () => {
     await page.waitForURL('**/join/done');
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
     await page.goto('/account');
-    await page.getByRole('link', { name: 'Set or change your password' }).click();
+    await page.getByRole('link', { name: 'Set or change password' }).click();
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Set a password');
     expect(await axeFaults(page)).toEqual([]);
     await fill(page, { 'New password': PASSWORD });
@@ -131,7 +131,7 @@ describe('a new person in a browser', () => {
     await fill(page, { ...NAMES, 'Email address': 'mia@nowhere' });
     const before = await allPasskeys();
     await withPasskey(page);
-    await page.getByText('Enter an address that can receive mail').waitFor();
+    await page.getByText('Enter a valid email address').waitFor();
     expect(await allPasskeys()).toBe(before);
     await page.context().close();
   });
@@ -146,7 +146,7 @@ describe('a new person in a browser', () => {
       await route.continue();
     });
     await withPasskey(page);
-    await page.getByText('This code does not work').waitFor();
+    await page.getByText('This code is wrong or no longer valid').waitFor();
     expect([await desk.loginOf(email), await allPasskeys()]).toEqual([null, before]);
     await page.context().close();
   });

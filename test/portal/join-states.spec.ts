@@ -77,7 +77,7 @@ describe('a link', () => {
     const answer = await desk.visitor().get(`/join/${token}`);
     expect([answer.status, answer.text]).toEqual([
       410,
-      expect.stringContaining('The tutor that it was for is no longer at Demo Tutoring'),
+      expect.stringContaining('The tutor it was for no longer exists at Demo Tutoring'),
     ]);
   });
 

@@ -203,8 +203,8 @@ describe('the form', () => {
       [{ last_name: '\u3164\u2800' }, 'Enter your last name'],
       [{ last_name: 'x'.repeat(201) }, 'Enter your last name'],
       [{ email: '' }, 'Enter your email address'],
-      [{ email: 'nobody' }, 'Enter an address that can receive mail'],
-      [{ password: 'short' }, 'Take at least 10 characters'],
+      [{ email: 'nobody' }, 'Enter a valid email address'],
+      [{ password: 'short' }, 'Use at least 10 characters'],
     ] as const;
     for (const [change, said] of wrong) {
       const answer = await desk.visitor().post(`/join/${code}`, { ...registration('mia@example.org'), ...change });

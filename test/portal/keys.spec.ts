@@ -114,12 +114,12 @@ describe('the form for a key', () => {
   });
 
   it.each([
-    [{ name: '' }, 'field-name-error', 'must have 1 to 100 characters'],
-    [{ name: 'x'.repeat(101) }, 'field-name-error', 'must have 1 to 100 characters'],
+    [{ name: '' }, 'field-name-error', 'name of 1 to 100 characters'],
+    [{ name: 'x'.repeat(101) }, 'field-name-error', 'name of 1 to 100 characters'],
     [{ access: 'scopes', scopes: [] as string[] }, 'scopes-error', 'Choose at least one scope'],
-    [{ expires: 'date', date: '' }, 'field-date-error', 'Choose a day'],
-    [{ expires: 'date', date: '2020-01-01' }, 'field-date-error', 'Choose a day'],
-    [{ expires: 'date', date: '2031-02-30' }, 'field-date-error', 'Choose a day'],
+    [{ expires: 'date', date: '' }, 'field-date-error', 'Choose today or a later date'],
+    [{ expires: 'date', date: '2020-01-01' }, 'field-date-error', 'Choose today or a later date'],
+    [{ expires: 'date', date: '2031-02-30' }, 'field-date-error', 'Choose today or a later date'],
   ])('keeps the input and shows the error at its field: %j', async (wrong, id, message) => {
     const typed = { form_token: randomUUID(), name: 'My “tool”', access: 'scopes', scopes: ['write'], expires: '90d' };
     const { status, text } = await post('', { ...typed, ...wrong });

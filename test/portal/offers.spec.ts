@@ -57,7 +57,7 @@ describe('open invitations', () => {
     expect(done.text).not.toContain('Invitations waiting');
     expect(await tieOf(id)).toBe('accepted');
     const again = await visitor.follow(await visitor.post(`/organizations/${office.id}/accept`, { as: 'member' }));
-    expect(again.text).toContain('not open any more');
+    expect(again.text).toContain('no longer open');
     const rows = await sql(
       `SELECT user_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'join' ORDER BY created_at`,
       office.id,
@@ -87,7 +87,7 @@ describe('open invitations', () => {
     const visitor = await desk.signedIn(person.id);
     const { text } = await visitor.get('/organizations');
     expect(text).not.toContain('Invitations waiting');
-    expect(text).toContain('Mail me a link that confirms it');
+    expect(text).toContain('Email me a confirmation link');
     for (const answer of ['accept', 'decline']) {
       await visitor.post(`/organizations/${office.id}/${answer}`, { as: 'member' });
       expect(await tieOf(person.id)).toBe('pending');

@@ -86,7 +86,7 @@ describe('Outbox', () => {
     expect(all.match(/Try again/g)).toHaveLength(2);
     expect(await look('?status=dead')).toContain('dead@example.org');
     expect(await look('?status=dead')).not.toContain('queued@example.org');
-    expect(await look('?status=suppressed')).toContain('No such email');
+    expect(await look('?status=suppressed')).toContain('No matching emails');
     // Invalid filters are ignored.
     expect(await look('?status=lost&before=x')).toContain('queued@example.org');
   });

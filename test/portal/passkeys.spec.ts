@@ -27,7 +27,7 @@ describe('a passkey', () => {
     expect(await page.getByText('never used').count()).toBe(1);
     // The same device cannot be added twice.
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByText('This device has a passkey for you already.').waitFor();
+    await page.getByText('This device already has a passkey for your account.').waitFor();
 
     const signIn = async () => {
       await page.getByRole('button', { name: 'Sign out', exact: true }).click();

@@ -172,7 +172,7 @@ describe('changing the password', () => {
     const other = await portal.session(person.user.id);
     const change = (fields: Record<string, string>) => portal.post('/account/password', fields, person.cookie);
     const wrong = await change({ current_password: 'not this one', password: NEW });
-    expect([wrong.status, wrong.text.includes('not your current password')]).toEqual([422, true]);
+    expect([wrong.status, wrong.text.includes('current password is wrong')]).toEqual([422, true]);
     expect((await change({ current_password: PASSWORD, password: 'short' })).status).toBe(422);
     const done = await change({ current_password: PASSWORD, password: NEW });
     expect(done.status).toBe(303);
@@ -189,7 +189,7 @@ describe('an unconfirmed address', () => {
   it('is confirmed by a mailed link and the current password, and nothing else changes', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'confirms@example.org' } });
     await portal.setPassword(user.id);
-    expect((await portal.get('/account', cookie)).text).toContain('Mail me a link that confirms it');
+    expect((await portal.get('/account', cookie)).text).toContain('Email me a confirmation link');
     const asked = await confirm(cookie);
     expect([asked.status, asked.headers.location]).toEqual([303, '/account']);
     const { joinUrl } = (await mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;

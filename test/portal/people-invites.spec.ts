@@ -98,8 +98,8 @@ describe('open invites', () => {
       'Classroom Year 9 Algebra',
       'With Grace Hopper',
       'Of Tim Young',
-      'Anybody with the link',
-      'Anybody with the code',
+      'Anyone with the link',
+      'Anyone with the code',
     ]) {
       expect(text).toContain(shown);
     }

@@ -65,7 +65,7 @@ describe('signing in with a password', () => {
       answers.push({ status, text: text.replaceAll(email, '…'), names: Object.keys(headers).sort() });
     }
     expect(answers[0]!.status).toBe(422);
-    expect(answers[0]!.text).toContain('or the password is wrong');
+    expect(answers[0]!.text).toContain('or password is wrong');
     expect(answers[1]).toEqual(answers[0]);
     expect(answers[2]).toEqual(answers[0]);
   });

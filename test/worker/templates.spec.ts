@@ -87,7 +87,7 @@ describe('a mail about an API key', () => {
       expect(part).toContain('The new key is tk_live_0af1…93be. The old key, tk_live_5961…d7f5, works until Tuesday');
     }
     for (const part of both('key_replaced', { expiresAt: null })) expect(part).toContain('no longer works.');
-    for (const part of both('key_revoked')) expect(part).toContain('refused from now on');
+    for (const part of both('key_revoked')) expect(part).toContain('now refused');
     for (const part of both('key_expiring')) {
       expect(part).toMatch(
         /expires on Tuesday 30 June 2026 at 11:59.pm AEST. It was last used on Thursday 30 April 2026/,

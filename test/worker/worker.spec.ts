@@ -92,7 +92,7 @@ describe('the worker', () => {
   it('does not start if a queue has two processors, or a processor has no queue', async () => {
     const worker = await compile({}, SecondProcessor, StrayProcessor);
     await expect(worker.init()).rejects.toThrow(
-      /queue "housekeeping" has 2 processors.*StrayProcessor waits for a queue "forgotten" that nobody fills/,
+      /queue "housekeeping" must have one processor, but has 2.*StrayProcessor processes a queue "forgotten" that nothing fills/,
     );
   });
 

@@ -13,7 +13,7 @@ async function post(path, body) {
     globalThis.location.assign(response.url);
     return new Promise(() => {});
   }
-  if (response.status === 429) throw new Error('Too many attempts. Please wait a while.');
+  if (response.status === 429) throw new Error('Too many attempts. Please wait a few minutes, then try again.');
   if (response.ok) return response.json();
   const { problem = '' } = await response.json().catch(() => ({}));
   throw new Error(problem);
@@ -75,7 +75,8 @@ for (const button of document.querySelectorAll('[data-passkey]')) {
       if (location) globalThis.location.assign(location);
       else button.disabled = false;
     } catch (error) {
-      const known = error.name === 'InvalidStateError' ? 'This device has a passkey for you already.' : error.message;
+      const known =
+        error.name === 'InvalidStateError' ? 'This device already has a passkey for your account.' : error.message;
       // Somebody who closed the browser's dialog needs no explanation.
       const text = error.name === 'NotAllowedError' ? 'No passkey was used. Try again when you are ready.' : known;
       problem.textContent = text || 'This passkey was not accepted.';

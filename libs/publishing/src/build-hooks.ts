@@ -60,10 +60,10 @@ export interface Delivery {
 /** @throws RangeError with a message for users; it omits the URL, which may contain a password */
 export function hookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Give an http(s) address.');
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Enter an http(s) URL.');
   if (url.username || url.password) {
     throw new RangeError(
-      'The address must not contain a user or password. Calls are signed: check the signature instead.',
+      'The URL must not contain a user name or password. Calls are signed: check the signature instead.',
     );
   }
   return url.href;

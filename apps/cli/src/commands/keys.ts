@@ -96,7 +96,7 @@ export function addKeyCommands(program: Command): void {
     .action(async (id: string, _options: object, command: Command) => {
       const known = canonicalUuid(id) && (await withContext(({ keys }) => keys.revoke(id)));
       if (!known) throw new Failure(`There is no key ${id}: see "key list"`);
-      print(command, { id, revoked: true }, `Revoked key ${id}. Requests with it are refused from now on.`);
+      print(command, { id, revoked: true }, `Revoked key ${id}. Requests that use it are now refused.`);
     });
 }
 

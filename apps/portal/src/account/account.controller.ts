@@ -64,6 +64,6 @@ export class AccountController {
   @ForSignedIn()
   async endOne(@Param('session_id') id: string, @Req() request: Request): Promise<SeeOther> {
     if (!(await this.sessions.endOne(request, pathId(id)))) throw PageError.notFound();
-    return seeOther('/account', { kind: 'success', text: 'The session was ended.' });
+    return seeOther('/account', { kind: 'success', text: 'The browser was signed out.' });
   }
 }

@@ -41,7 +41,7 @@ export class HomeController {
     @By() by: ActingPerson,
   ): Promise<SeeOther> {
     const done = await this.offers.accept(pathId(id), by, asOf(form));
-    return answered(done, 'You accepted, and belong to the organization now.');
+    return answered(done, 'You accepted the invitation. You now belong to the organization.');
   }
 
   @Post('organizations/:organization_id/decline')
@@ -52,7 +52,7 @@ export class HomeController {
     @By() by: ActingPerson,
   ): Promise<SeeOther> {
     const done = await this.offers.decline(pathId(id), by, asOf(form));
-    return answered(done, 'You declined. The organization sees nothing of your account.');
+    return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
   }
 
   @Get('o/:slug')
@@ -82,6 +82,6 @@ function asOf(form: Form): MembershipOffer['as'] {
 function answered(done: boolean, text: string): SeeOther {
   return seeOther(
     '/organizations',
-    done ? { kind: 'success', text } : { kind: 'notice', text: 'This invitation is not open any more.' },
+    done ? { kind: 'success', text } : { kind: 'notice', text: 'This invitation is no longer open.' },
   );
 }

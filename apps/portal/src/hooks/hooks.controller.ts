@@ -28,7 +28,7 @@ export class HooksController {
     let url: string;
     try {
       url = hookUrl(given);
-      if (url.length > LONGEST_URL) throw new RangeError(`The address has more than ${LONGEST_URL} characters.`);
+      if (url.length > LONGEST_URL) throw new RangeError(`The address can have at most ${LONGEST_URL} characters.`);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return this.overview(organization, { given, error: error.message }, 422);
@@ -46,8 +46,8 @@ export class HooksController {
     return seeOther(
       `/o/${slug}/build-hook`,
       queued
-        ? { kind: 'success', text: 'The test is on its way. Reload this page in a few seconds to see how it went.' }
-        : { kind: 'notice', text: 'The last test was a moment ago. Wait ten seconds before you send another one.' },
+        ? { kind: 'success', text: 'The test is on its way. Reload this page in a few seconds to see the result.' }
+        : { kind: 'notice', text: 'A test was sent just now. Wait ten seconds before you send another one.' },
     );
   }
 
@@ -68,7 +68,7 @@ export class HooksController {
     await this.hooks.need(organization.organizationId);
     const secret = await this.hooks.rotate(organization.organizationId, by, form.text('version'));
     if (secret !== null) return page('hooks/secret', { title: 'Secret replaced', secret, replaced: true });
-    const text = 'The secret has been replaced since you opened that form. Nothing was changed now.';
+    const text = 'The secret had already been replaced after you opened the form, so nothing was changed.';
     return seeOther(`/o/${organization.slug}/build-hook`, { kind: 'notice', text });
   }
 

@@ -38,7 +38,7 @@ const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 }
 
 /** Problems that the form shows at one of its fields. */
 const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
-  address: { email: 'Enter an address that can receive mail, for example mia@example.org.' },
+  address: { email: 'Enter a valid email address, for example mia@example.org.' },
   name: { first_name: 'Enter your first name.', last_name: 'Enter your last name.' },
   password: { password: 'Choose a password.' },
   passkey: { passkey: 'This passkey belongs to another account. Sign in with it, or choose a password.' },
@@ -230,7 +230,7 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
 /** The page that says why an invite cannot be used, and what to do instead. */
 function closed(problem: JoinProblem, secret: string, invite: InvitePage | null): Page {
   if (problem === 'unknown' && isCode(secret)) {
-    const text = 'This code does not work, or no longer works. Check every character, or ask for a new one.';
+    const text = 'This code is wrong or no longer valid. Check every character, or ask for a new code.';
     return page('join/code', { code: secret, problem: text }, 404);
   }
   const status = problem === 'unknown' ? 404 : problem === 'unconfirmed' || problem === 'role' ? 409 : 410;

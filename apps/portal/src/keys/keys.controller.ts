@@ -94,7 +94,7 @@ export class KeysController {
     @Param('key_id') id: string,
   ): Promise<SeeOther> {
     const { name } = await this.keys.revoke(organizationId, by, pathId(id));
-    const text = `The key “${name}” is revoked. Requests with it are refused from now on.`;
+    const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
     return seeOther(`/o/${slug}/keys`, { kind: 'success', text });
   }
 }

@@ -16,7 +16,11 @@ export class OutboxController {
 
   @Get()
   @ForManagers()
-  @InNavigation({ label: 'Outbox', summary: 'The emails you sent, and why some did not arrive.', order: 40 })
+  @InNavigation({
+    label: 'Outbox',
+    summary: 'The emails sent for your organization, and why some did not arrive.',
+    order: 40,
+  })
   async show(@Organization() { organizationId }: Membership, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
     const before = readPlace(query.before);
@@ -46,10 +50,10 @@ export class OutboxController {
     return seeOther(
       `/o/${slug}/outbox`,
       queued
-        ? { kind: 'success', text: 'The email is queued again. It will be sent within a few seconds.' }
+        ? { kind: 'success', text: 'The email has been queued again. It will be sent within a few seconds.' }
         : {
             kind: 'notice',
-            text: 'Only emails that failed or were given up can be queued again, and this one no longer is.',
+            text: 'This email can no longer be queued again: only emails that failed or were given up can.',
           },
     );
   }
@@ -63,7 +67,7 @@ export class OutboxController {
   ): Promise<SeeOther> {
     const address = form.text('address');
     await this.outbox.allow(organizationId, by, address);
-    const text = `Email to ${address} is allowed again. Resend the invitation to try it.`;
+    const text = `Email to ${address} is allowed again. Resend the invitation to try again.`;
     return seeOther(`/o/${slug}/outbox`, { kind: 'success', text });
   }
 }

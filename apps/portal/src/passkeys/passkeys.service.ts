@@ -60,14 +60,14 @@ export class PasskeysService {
     if (!(await this.store.add(request, passkey))) throw PageError.badForm();
     this.flashes.set(response, {
       kind: 'success',
-      text: 'The passkey was added. You can now sign in with it.',
+      text: 'The passkey was added. You can now use it to sign in.',
     });
     return { location: '/account' };
   }
 
   async rename(id: string, form: Form, request: Request): Promise<SeeOther> {
     const name = form.text('name').slice(0, LONGEST_NAME);
-    if (isBlank(name)) return seeOther('/account', { kind: 'problem', text: 'A passkey needs a name.' });
+    if (isBlank(name)) return seeOther('/account', { kind: 'problem', text: 'Enter a name for the passkey.' });
     if (!(await this.store.rename(request, pathId(id), name))) throw PageError.notFound();
     return seeOther('/account', { kind: 'success', text: 'The passkey was renamed.' });
   }
@@ -81,7 +81,7 @@ export class PasskeysService {
     }
     return seeOther('/account', {
       kind: 'success',
-      text: 'The passkey was removed. You can no longer sign in with it.',
+      text: 'The passkey was removed. You can no longer use it to sign in.',
     });
   }
 

@@ -63,8 +63,8 @@ export class PasswordsService {
     const wait = await this.limits.count(CONFIRMATIONS, userId);
     if (wait === 0 && this.outbox.sendsMail) await this.links.request('address_confirmation', email);
     const text = this.outbox.sendsMail
-      ? `If ${email} is not confirmed yet, a link that confirms it is on its way. It is valid for one day.`
-      : 'This service sends no mail. Ask whoever operates it to confirm your address.';
+      ? `If ${email} is not confirmed yet, we are sending a link to confirm it. The link is valid for one day.`
+      : 'This service does not send email. Ask its operator to confirm your address.';
     return seeOther(nextPath(form.text('next')), { kind: 'notice', text });
   }
 
@@ -107,7 +107,7 @@ export class PasswordsService {
       stored === null ||
       (await this.work.run(networkOf(request.ip), () => isPassword(current.slice(0, 1_000), stored)));
     const problems = {
-      ...(!right && { current: 'This is not your current password.' }),
+      ...(!right && { current: 'The current password is wrong.' }),
       ...(refusedPassword(password) !== null && { password: refusedPassword(password) }),
     };
     if (Object.keys(problems).length > 0) {

@@ -21,7 +21,7 @@ export class PeopleController {
   @ForManagers()
   @InNavigation({
     label: 'People',
-    summary: 'Who belongs here, who is invited, and who is waiting for approval.',
+    summary: 'Members, invited people, and tutors waiting for approval.',
     order: 20,
   })
   async list(@Organization() organization: Membership, @Query() query: Query): Promise<Page> {
@@ -72,7 +72,7 @@ export class PeopleController {
     @By() by: Actor,
   ): Promise<SeeOther> {
     const decided = await this.people.decline(organization, by, pathId(id));
-    return afterDecision(organization, form, decided, 'The tutor was declined. The code will not let them in again.');
+    return afterDecision(organization, form, decided, 'The tutor was declined, and can no longer join with the code.');
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -143,7 +143,7 @@ function kindOf(text: string): 'member' | 'parent' {
 }
 
 function notNow(email: string): string {
-  return `No email was sent to ${email}: the address got one in the last ten minutes or rejects email, or the daily limit is reached.`;
+  return `No email was sent to ${email}: the address received one in the last ten minutes or rejects email, or the daily limit has been reached.`;
 }
 
 /** @throws PageError 404 */

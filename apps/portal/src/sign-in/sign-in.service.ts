@@ -30,14 +30,14 @@ export class SignInService {
     const [email, password, next] = [form.text('email'), form.exact('password'), nextPath(form.text('next'))];
     const refused = (problem: string, status: number) =>
       page('sign-in/sign-in', { next, email: email.slice(0, 254), problem }, status);
-    if (email === '' || password === '') return refused('Enter your email address and your password.', 422);
+    if (email === '' || password === '') return refused('Enter your email address and password.', 422);
     const [network, address] = [networkOf(request.ip), normalizeEmail(email.slice(0, 254))];
     const both = `${address} ${network}`;
     await this.limits.take(FROM_NETWORK, network);
     await this.limits.take(AT_LOGIN_FROM_NETWORK, both);
     await this.limits.take(AT_LOGIN, address);
     const login = await this.work.run(network, () => this.signIn.withPassword(email, password.slice(0, 1_000)));
-    if (!login) return refused('The email address or the password is wrong.', 422);
+    if (!login) return refused('The email address or password is wrong.', 422);
     await this.limits.forgive(AT_LOGIN_FROM_NETWORK, both);
     await this.sessions.open(request, response, login.id, login);
     return seeOther(next);

@@ -29,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     if (thrown instanceof SignInNeeded) {
       if (thrown.next && request.method === 'POST') {
-        const text = 'You were signed out, so the form was not sent. Sign in, then send it again.';
+        const text = 'You had been signed out, so the form was not sent. Sign in and send it again.';
         this.flashes.set(response, { kind: 'notice', text });
       }
       const query = thrown.next ? `?${new URLSearchParams({ next: thrown.next }).toString()}` : '';
@@ -54,5 +54,9 @@ function toPageError(thrown: unknown, method: string): PageError {
   // Express answers a path that cannot be decoded with 400.
   if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
-  return new PageError(500, 'Something went wrong', 'This is our fault, and it has been logged. Please try again.');
+  return new PageError(
+    500,
+    'Something went wrong',
+    'This is a problem on our side, and it has been logged. Please try again.',
+  );
 }

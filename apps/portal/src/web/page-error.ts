@@ -24,7 +24,7 @@ export class PageError extends Error {
     return new PageError(
       403,
       'This form was not sent from here',
-      'Your browser says that another site has sent this form, or does not say where it comes from. Open the page again and send it from there, with a current browser and over https.',
+      'Your browser reported that the form came from another site, or did not report where it came from. Open the page again over https, in a current browser, and send the form from there.',
     );
   }
 
@@ -36,8 +36,8 @@ export class PageError extends Error {
   static anotherPerson(): PageError {
     return new PageError(
       409,
-      'Somebody else is signed in now',
-      'This form was opened with another account. Nothing was changed. Open the page again to use it with yours.',
+      'Another account is signed in now',
+      'This form was opened by somebody signed in with another account, so nothing was changed. Open the page again to use your own account.',
     );
   }
 
@@ -52,27 +52,25 @@ export class PageError extends Error {
     if (status === 431) {
       return new PageError(
         status,
-        'Your browser sends too much',
-        'Together with the address, the cookies are too long. Delete the cookies of this site, and open the page again.',
+        'Your browser sent too much data',
+        'The address and the cookies are too long. Delete the cookies of this site, then open the page again.',
       );
     }
     if (status === 408) {
-      return new PageError(
-        status,
-        'This took too long',
-        'What your browser sent did not arrive in time. Send it again.',
-      );
+      return new PageError(status, 'This took too long', 'Your request did not arrive in time. Please send it again.');
     }
     return new PageError(
       status,
       'This request cannot be read',
-      'Your browser sent something that is no request for a page.',
+      'Your browser sent something that is not a valid page request.',
     );
   }
 
   /** For load balancers; pages are served until the end. */
   static restarting(): PageError {
-    return new PageError(503, 'Restarting', 'This process is about to end.', { 'Retry-After': '5' });
+    return new PageError(503, 'Restarting', 'This server is restarting. Please try again in a few seconds.', {
+      'Retry-After': '5',
+    });
   }
 
   static databaseAway(): PageError {
@@ -91,7 +89,7 @@ export class Busy extends PageError {
     super(
       503,
       'Very busy right now',
-      'Too many pages are asked for at once. Nothing is lost: please try again in a few seconds.',
+      'Too many pages are being requested right now. Nothing is lost: please try again in a few seconds.',
       { 'Retry-After': '5' },
     );
   }

@@ -57,6 +57,6 @@ function managed(memberships: Membership[], slug: string | string[] | undefined)
   if (!membership) throw PageError.notFound();
   if (manages(membership)) return membership;
   throw PageError.forbidden(
-    `Only owners and admins of ${membership.name} can open this page, and you are signed in as a ${membership.role}. Ask one of them to do it for you.`,
+    `Only owners and admins of ${membership.name} can open this page, and your role is ${membership.role}. Ask one of them for help.`,
   );
 }

@@ -11,14 +11,14 @@ export class BootCheck implements OnModuleInit {
     const handlers = this.processors.handlers();
     const faults = queueNames.flatMap((queue) => {
       const names = new Set(handlers.filter((handler) => handler.queue === queue).map(({ processor }) => processor));
-      if (names.size !== 1) return [`queue "${queue}" has ${names.size} processors, not one`];
+      if (names.size !== 1) return [`queue "${queue}" must have one processor, but has ${names.size}`];
       const { job } = QUEUES[queue];
       const found = handlers.filter((handler) => handler.queue === queue && handler.job === job).length;
-      return found === 1 ? [] : [`job "${job}" of queue "${queue}" has ${found} handlers, not one`];
+      return found === 1 ? [] : [`job "${job}" of queue "${queue}" must have one handler, but has ${found}`];
     });
     const unknown = handlers.filter(({ queue }) => !(queueNames as string[]).includes(queue));
     faults.push(
-      ...unknown.map(({ queue, processor }) => `${processor} waits for a queue "${queue}" that nobody fills`),
+      ...unknown.map(({ queue, processor }) => `${processor} processes a queue "${queue}" that nothing fills`),
     );
     if (faults.length > 0) throw new Error(`The worker cannot start: ${faults.join('; ')}`);
   }

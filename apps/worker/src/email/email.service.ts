@@ -32,7 +32,7 @@ export class EmailService implements OnModuleDestroy {
     listener.subscribe((queue) => {
       if (queue === 'email') this.relay.wake();
     });
-    if (!courier.able) log.warn('SMTP_URL is not set: no email is sent', 'Worker');
+    if (!courier.able) log.warn('SMTP_URL is not set: no email will be sent', 'Worker');
   }
 
   /** Sends until nothing is due. */

@@ -22,29 +22,29 @@ export const KEY_WORDS: Record<KeyEmailKind, (organization: string, key: KeyWord
       `${by} created the API key “${name}” (${display}) for ${organization}. ` +
       `${accessOf(scopes)} ${expires ? `It works until ${expires}.` : 'It does not expire.'}`,
     action: 'See all API keys',
-    otherwise: `If nobody at ${organization} asked for this key, revoke it now: whoever has it can access your organization’s data.`,
+    otherwise: `If nobody at ${organization} asked for this key, revoke it now: anyone who has it can access your organization’s data.`,
   }),
   key_replaced: (organization, { name, display, by, successor, expires }) => ({
-    subject: `An API key of ${organization} was replaced`,
+    subject: `An API key for ${organization} was replaced`,
     reason:
-      `${by} replaced the API key “${name}” of ${organization}. The new key is ${successor}. ` +
+      `${by} replaced the API key “${name}” for ${organization}. The new key is ${successor}. ` +
       `The old key, ${display}, ${expires ? `works until ${expires}.` : 'no longer works.'}`,
     action: 'See all API keys',
     otherwise: 'If you did not expect this, revoke both keys.',
   }),
   key_revoked: (organization, { name, display, by }) => ({
-    subject: `An API key of ${organization} was revoked`,
-    reason: `${by} revoked the API key “${name}” (${display}) of ${organization}. Requests with it are refused from now on.`,
+    subject: `An API key for ${organization} was revoked`,
+    reason: `${by} revoked the API key “${name}” (${display}) for ${organization}. Requests that use it are now refused.`,
     action: 'See all API keys',
     otherwise: 'If a program still needs access, create a new key for it.',
   }),
   key_expiring: (organization, { name, display, expires, expiresOn, lastUsed }) => ({
-    subject: `An API key of ${organization} expires${expiresOn ? ` on ${expiresOn}` : ''}`,
+    subject: `An API key for ${organization} expires${expiresOn ? ` on ${expiresOn}` : ''}`,
     reason:
-      `The API key “${name}” (${display}) of ${organization} expires${expires ? ` on ${expires}` : ''}. ` +
+      `The API key “${name}” (${display}) for ${organization} expires${expires ? ` on ${expires}` : ''}. ` +
       (lastUsed ? `It was last used on ${lastUsed}.` : 'It has never been used.'),
     action: 'Replace the key',
-    otherwise: 'Programs that use it stop working then. If nothing needs it, you can ignore this email.',
+    otherwise: 'Programs that use it will then stop working. If nothing uses it anymore, you can ignore this email.',
   }),
 };
 

@@ -16,9 +16,9 @@ const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student
 
 /** What the owner of an account should do about a change that they did not make. */
 const IF_NOT_YOU = {
-  action: 'This was not me: set a new password',
+  action: 'This wasn’t me: set a new password',
   otherwise:
-    'If it was you, there is nothing to do. If not, set a new password: everybody who is signed in to the account is signed out then. Afterwards remove the passkeys under Your account that are not yours.',
+    'If this was you, you don’t need to do anything. If not, set a new password, which signs out everyone who is signed in to the account. Then remove any passkeys under Your account that are not yours.',
 };
 
 /** `organization` and `role` are plain text; the frame escapes them. */
@@ -37,7 +37,7 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
   }),
   membership_invite: (organization, role) => ({
     subject: `${organization} wants to add you`,
-    reason: `${organization} wants to add you as ${role}. You already have a login. It stays yours, and nothing from it is shared unless you accept.`,
+    reason: `${organization} wants to add you as ${role}. You already have an account. It stays yours, and nothing in it is shared unless you accept.`,
     action: 'Accept and sign in',
     otherwise: 'If you do not want this, you can ignore this email. You won’t be added unless you accept.',
   }),
@@ -55,7 +55,7 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
   }),
   address_confirmation: (organization) => ({
     subject: `Confirm your address for ${organization}`,
-    reason: `This address was entered for your account at ${organization}.`,
+    reason: `This email address was entered for your account at ${organization}.`,
     action: 'Confirm your address and set a password',
     otherwise: `If you do not know ${organization}, you can ignore this email. The account cannot use your address unless you confirm it.`,
   }),
@@ -75,40 +75,40 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
     subject: `Set a new password for ${organization}`,
     reason: `Someone asked to set a new password for your account at ${organization}.`,
     action: 'Set a new password',
-    otherwise: 'If it was not you, you can ignore this email. Your password stays as it is.',
+    otherwise: 'If this wasn’t you, you can ignore this email. Your password stays the same.',
   }),
   owner_welcome: (organization) => ({
     subject: `You are an owner of ${organization}`,
-    reason: `You are now an owner of ${organization}. Set a password to sign in and manage it.`,
+    reason: `You are now an owner of ${organization}. Set a password to sign in and manage the organization.`,
     action: 'Set your password',
     otherwise: `If you do not know ${organization}, you can ignore this email. Nobody can use the account without this link.`,
   }),
   approval_given: (organization) => ({
-    subject: `You can teach at ${organization} now`,
+    subject: `You can now teach at ${organization}`,
     reason: `${organization} has approved you as a tutor.`,
     action: 'Sign in',
-    otherwise: `If you do not know ${organization}, please contact them: somebody has joined with your address.`,
+    otherwise: `If you do not know ${organization}, please contact them: somebody has joined with your email address.`,
   }),
   password_changed: (organization) => ({
     subject: `Your password at ${organization} was changed`,
-    reason: `The password of your account at ${organization} was just set or changed.`,
+    reason: `The password for your account at ${organization} was just set or changed.`,
     ...IF_NOT_YOU,
   }),
   passkey_added: (organization) => ({
     subject: `A passkey was added to your account at ${organization}`,
-    reason: `Your account at ${organization} has a new passkey. It signs in without the password.`,
+    reason: `Your account at ${organization} has a new passkey, which signs in without the password.`,
     ...IF_NOT_YOU,
   }),
   passkey_removed: (organization) => ({
     subject: `A passkey was removed from your account at ${organization}`,
-    reason: `A passkey of your account at ${organization} was just removed. It no longer signs in.`,
+    reason: `A passkey was just removed from your account at ${organization}. It can no longer be used to sign in.`,
     ...IF_NOT_YOU,
   }),
   approval_declined: (organization) => ({
     subject: `Your request to teach at ${organization}`,
     reason: `Thank you for your interest. ${organization} has decided not to add you as a tutor.`,
     action: '',
-    otherwise: `Your login stays yours. If you think this is a mistake, please contact ${organization}, who can invite you by email.`,
+    otherwise: `Your account stays yours. If you think this is a mistake, please contact ${organization}, who can invite you by email.`,
   }),
 };
 

@@ -10,8 +10,8 @@ const LONGEST = 1_000;
 /** Why this password is not allowed; null when it is. */
 export function refusedPassword(password: string): string | null {
   const length = Array.from(password).length;
-  if (length < SHORTEST) return `Take at least ${SHORTEST} characters.`;
-  return length > LONGEST ? `Take at most ${LONGEST} characters.` : null;
+  if (length < SHORTEST) return `Use at least ${SHORTEST} characters.`;
+  return length > LONGEST ? `Use at most ${LONGEST} characters.` : null;
 }
 
 /** Runs the hashing of a password when there is capacity for it. `work` should do nothing else. */

@@ -30,12 +30,12 @@ export const MOST_ACTIVE_KEYS = 100;
 export const MOST_NEW_KEYS_A_DAY = 50;
 
 const MESSAGES = {
-  name: "A key's name must have 1 to 100 characters, on one line.",
+  name: 'Enter a name of 1 to 100 characters, on one line.',
   scopes: 'Choose at least one scope.',
-  expiry: 'Choose a day that is not over yet.',
-  too_many: `An organization can have ${MOST_ACTIVE_KEYS} active keys. Revoke some first.`,
-  too_many_today: `An organization can make ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
-  not_active: 'This key has expired or was revoked, so it cannot be replaced. Create a new one.',
+  expiry: 'Choose today or a later date.',
+  too_many: `An organization can have at most ${MOST_ACTIVE_KEYS} active keys. Revoke one first.`,
+  too_many_today: `An organization can create ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
+  not_active: 'This key has expired or been revoked, so it cannot be replaced. Create a new one.',
 };
 
 /** Why a key was not created. */
