@@ -50,25 +50,14 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
   lingerOnClose(request.socket, () => !request.complete);
 }
 
-/** Node's parser, where this index holds the function that it calls with each piece of a body, after copying it. */
-type Parser = Record<typeof ON_BODY, unknown>;
-const ON_BODY = 3;
-
 /**
  * Reads no more of a body that nobody wants. Each piece of 64 KiB takes memory outside V8's heap, and a few dozen of
- * them trigger a collection of the whole heap. A refusal took 1.4 ms of CPU, and takes 0.9 ms without them.
+ * them trigger a collection of the whole heap. With `_dumped`, Node does not resume the connection after the response,
+ * to discard the body: a refusal took 0.71 ms of CPU, and takes 0.56 ms.
  */
 function stopReading(request: IncomingMessage): void {
-  const { socket } = request;
-  socket.pause();
-  // Without this, Node would resume the connection after the response, to discard the body.
+  request.socket.pause();
   Object.assign(request, { _dumped: true });
-  // The head's own packet may contain a piece of the body.
-  const { parser } = socket as { parser?: Parser | null };
-  const onBody = parser?.[ON_BODY];
-  if (!parser || typeof onBody !== 'function') return;
-  parser[ON_BODY] = null;
-  process.nextTick(() => (parser[ON_BODY] = onBody));
 }
 
 /** Makes the server linger when it closes this connection, if that is needed by then. */
