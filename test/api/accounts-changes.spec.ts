@@ -1,30 +1,17 @@
 import type { Scope } from '@app/accounts';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-/** The same API without a mail server. */
-let mute: TestApi;
-let make: Factories;
 let office: Office;
 let other: Office;
 
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
-  mute = await TestApi.start({}, api.database);
-  make = await Factories.connect(api.database);
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const { make } = api;
 
 beforeEach(async () => {
   [office, other] = [await Office.open(api, make), await Office.open(api, make)];
-});
-
-afterAll(async () => {
-  await make.close();
-  await mute.close();
-  await api.stop();
 });
 
 const person = (wish: object = {}) => ({ first_name: 'Mia', last_name: 'Nguyen', email: newAddress(), ...wish });

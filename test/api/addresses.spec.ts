@@ -3,23 +3,12 @@ import { isEmail } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
 import { readEmail } from '../../apps/cli/src/import/values.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { MALFORMED_ADDRESSES, newAddress, Office, studentRow } from '../support/data/provisioning.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
-let office: Office;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
-  make = await Factories.connect(api.database);
-  office = await Office.open(api, make);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const { make } = api;
+const office = await Office.open(api, make);
 
 const named = { first_name: 'Mia', last_name: 'Nguyen' };
 

@@ -9,27 +9,21 @@ import { AnswerCheck } from '../support/http/answer-check.js';
 import { TestApi } from '../support/http/api.js';
 import { bytesOf, exchange } from '../support/http/raw-http.js';
 import { allRoutes, nameOf } from '../support/http/routes.js';
-import { createWorld, pathOf, type World } from '../support/data/world.js';
+import { createWorld, pathOf } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** The limit of requests in flight; more are refused before any work is done for them. */
 const MOST = 4;
 const URGENT = ['/v1/ping', '/health/live', '/health/ready', '/metrics'];
-
-let api: TestApi;
-let world: World;
-let admission: Admission;
-let lock: pg.Client;
 const check = new AnswerCheck();
 const sockets = new Set<Socket>();
 
-beforeAll(async () => {
-  const settings = { MAX_REQUESTS_IN_FLIGHT: String(MOST), REQUEST_DEADLINE_SECONDS: '60' };
-  api = await TestApi.start(settings);
-  world = await createWorld(api);
-  admission = api.app.get(Admission);
-  lock = new pg.Client({ connectionString: api.database.adminUrl });
-  await lock.connect();
-});
+const settings = { MAX_REQUESTS_IN_FLIGHT: String(MOST), REQUEST_DEADLINE_SECONDS: '60' };
+const api = await fixture(TestApi.start(settings));
+const world = await createWorld(api);
+const admission = api.app.get(Admission);
+const lock = new pg.Client({ connectionString: api.database.adminUrl });
+await lock.connect();
 
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -40,11 +34,7 @@ afterEach(async () => {
   });
 });
 
-afterAll(async () => {
-  await lock.end();
-  await world.close();
-  await api.stop();
-});
+afterAll(() => lock.end());
 
 const port = () => (api.server.address() as AddressInfo).port;
 const authorization = (key: string): [string, string] => ['Authorization', `Token token=${key}`];

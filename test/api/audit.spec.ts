@@ -40,7 +40,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.close();
   await api.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });

@@ -1,22 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
 import { Blog, type Post } from '../support/data/blog.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let blog: Blog;
-let other: Blog;
-
-beforeAll(async () => {
-  api = await TestApi.start({ BLOG_BRANDS: 'maths,music' });
-  blog = await Blog.open(api);
-  other = await Blog.open(api);
-});
-
-afterAll(async () => {
-  await blog.make.close();
-  await other.make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ BLOG_BRANDS: 'maths,music' }));
+const blog = await Blog.open(api);
+const other = await Blog.open(api);
 
 beforeEach(() => blog.rebuilds());
 

@@ -3,19 +3,10 @@ import { Publishing } from '@app/publishing';
 import { Database } from '@app/database';
 import { TestApi } from '../support/http/api.js';
 import { Blog, type Post } from '../support/data/blog.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let blog: Blog;
-
-beforeAll(async () => {
-  api = await TestApi.start({ DATABASE_POOL_SIZE: '10' });
-  blog = await Blog.open(api);
-});
-
-afterAll(async () => {
-  await blog.make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ DATABASE_POOL_SIZE: '10', REQUEST_DEADLINE_SECONDS: '60' }));
+const blog = await Blog.open(api);
 
 beforeEach(async () => {
   await blog.rebuilds();

@@ -1,19 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
 import { Blog, type Post } from '../support/data/blog.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let blog: Blog;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  blog = await Blog.open(api);
-});
-
-afterAll(async () => {
-  await blog.make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const blog = await Blog.open(api);
 
 beforeEach(() => blog.rebuilds());
 

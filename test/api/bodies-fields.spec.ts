@@ -7,25 +7,15 @@ import { declaredType } from '../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../support/http/api.js';
 import { newAddress } from '../support/data/provisioning.js';
 import { keyedRoutes, nameOf, type Route, type Schema } from '../support/http/routes.js';
-import { createWorld, pathOf, type World } from '../support/data/world.js';
+import { createWorld, pathOf } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 type Json = Record<string, unknown>;
 type Answer = { status: number; body: Json; text: string };
 
-let api: TestApi;
-let world: World;
-let key: string;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
-  world = await createWorld(api);
-  key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const world = await createWorld(api);
+const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
 
 /** Every write with a JSON body, with its schema. */
 const writes = (): { route: Route; schema: Schema }[] =>

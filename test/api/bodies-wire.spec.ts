@@ -3,27 +3,16 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCheck } from '../support/http/answer-check.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
-let key: string;
-let readOnly: string;
 const check = new AnswerCheck();
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  const { id } = await make.organization();
-  key = await api.key(id, { scopes: ['accounts:write'] });
-  readOnly = await api.key(id);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const { id } = await make.organization();
+const key = await api.key(id, { scopes: ['accounts:write'] });
+const readOnly = await api.key(id);
 
 const GOOD = '{"scope":"organization"}';
 const port = () => (api.server.address() as AddressInfo).port;

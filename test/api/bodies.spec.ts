@@ -13,19 +13,17 @@ import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
 
 let api: TestApi;
-let make: Factories;
-let key: string;
-let routes: Route[];
 const check = new AnswerCheck();
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
-  // Every write that takes JSON or no body.
-  routes = keyedRoutes(api).filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload');
-  expect(routes.length).toBeGreaterThanOrEqual(5);
+api = await TestApi.start();
+const make = await Factories.connect(api.database);
+const key = await api.key((await make.organization()).id, {
+  scopes: Object.keys(SCOPES) as Scope[],
+  platformBlog: true,
 });
+// Every write that takes JSON or no body.
+const routes = keyedRoutes(api).filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload');
+expect(routes.length).toBeGreaterThanOrEqual(5);
 
 afterAll(async () => {
   await make.close();

@@ -1,25 +1,15 @@
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
 let office: Office;
-let other: Office;
 
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
-  make = await Factories.connect(api.database);
-  other = await Office.open(api, make);
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const { make } = api;
+const other = await Office.open(api, make);
 
 beforeEach(async () => {
   office = await Office.open(api, make);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
 });
 
 const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', email: newAddress(), ...wish });

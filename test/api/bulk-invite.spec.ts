@@ -1,24 +1,13 @@
 import { SCOPES, type Scope } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
+import { fixture } from '../support/process/fixture.js';
 
 const PATH = '/v1/users/bulk-invite';
 
-let api: TestApi;
-let make: Factories;
-let office: Office;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
-  make = await Factories.connect(api.database);
-  office = await Office.open(api, make);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const { make } = api;
+const office = await Office.open(api, make);
 
 /** Counts the rows that an invite would add. */
 async function counts(): Promise<unknown> {

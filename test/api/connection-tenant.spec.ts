@@ -3,25 +3,16 @@ import type { AddressInfo } from 'node:net';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Random } from '../support/data/random.js';
-import { createWorld, pathOf, type School, type World } from '../support/data/world.js';
+import { createWorld, pathOf, type School } from '../support/data/world.js';
 import { organizationsLeft, POOL } from '../support/database/api-pool.js';
 import { forgetKeyUsage } from '../support/database/read-statements.js';
 import { TestApi } from '../support/http/api.js';
 import { keyedReads } from '../support/http/routes.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  forgetKeyUsage();
-  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) });
-  world = await createWorld(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+forgetKeyUsage();
+const api = await fixture(TestApi.start({ DATABASE_POOL_SIZE: String(POOL) }));
+const world = await createWorld(api);
 
 describe('the organization that a connection worked for', () => {
   it.each([

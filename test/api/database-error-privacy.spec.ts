@@ -1,23 +1,14 @@
 import { TestApi } from '../support/http/api.js';
 import { send } from '../support/http/routes.js';
-import { createWorld, type World } from '../support/data/world.js';
+import { createWorld } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** What a person wrote, which database errors may quote. */
 const CANARY = 'StoredCanary';
 const LEAK = /storedcanary/i;
 
-let api: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  api = await TestApi.start({ LOG_LEVEL: 'trace' });
-  world = await createWorld(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ LOG_LEVEL: 'trace' }));
+const world = await createWorld(api);
 
 /** Makes reads of homework fail with an error that quotes this value. */
 async function failingHomework(value: string, expression: string): Promise<void> {

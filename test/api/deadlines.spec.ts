@@ -35,7 +35,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await admin.end();
-  await world.close();
   await api.close();
   await proxy.close();
   await database.drop();

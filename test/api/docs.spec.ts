@@ -14,16 +14,10 @@ import {
   type Schema,
   send,
 } from '../support/http/routes.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let document: ApiDocument;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  document = await documentOf(api);
-});
-
-afterAll(() => api.stop());
+const api = await fixture(TestApi.start());
+const document = await documentOf(api);
 
 /** The verbs that all resources share, by HTTP method. */
 const VERBS: Record<string, RegExp> = {

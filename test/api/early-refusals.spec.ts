@@ -7,30 +7,21 @@ import { AnswerCheck } from '../support/http/answer-check.js';
 import { TestApi } from '../support/http/api.js';
 import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
-import { createWorld, pathOf, type World } from '../support/data/world.js';
+import { createWorld, pathOf } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Keys and addresses known to be over their limits are refused before Express sees the request. */
 const LIMIT = 3;
 const FAILURES = 2;
 /** Lookups that a key or an address over its limit may make at once. */
 const BURST = 10;
-
-let api: TestApi;
-let world: World;
 const check = new AnswerCheck();
 
-beforeAll(async () => {
-  const limits = { RATE_LIMIT_PER_MINUTE: String(LIMIT), AUTH_FAILURES_PER_MINUTE: String(FAILURES) };
-  api = await TestApi.start({ ...limits, TRUST_PROXY: 'true' });
-  world = await createWorld(api);
-});
+const limits = { RATE_LIMIT_PER_MINUTE: String(LIMIT), AUTH_FAILURES_PER_MINUTE: String(FAILURES) };
+const api = await fixture(TestApi.start({ ...limits, TRUST_PROXY: 'true' }));
+const world = await createWorld(api);
 
 afterEach(() => vi.restoreAllMocks());
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
 
 interface Wanted {
   method?: string;

@@ -3,21 +3,12 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../support/http/api.js';
 import { bytesOf } from '../support/http/raw-http.js';
-import { createWorld, type World } from '../support/data/world.js';
+import { createWorld } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Connections that are slow or half dead. */
-let api: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
 
 function port(): number {
   return (api.server.address() as AddressInfo).port;

@@ -8,26 +8,18 @@ import { dataSourceOptions } from '../../libs/database/src/data-source.js';
 import { AnswerCheck } from '../support/http/answer-check.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { OwnPostgres } from '../support/database/own-postgres.js';
+import { fixture } from '../support/process/fixture.js';
 
-/** PostgreSQL crashes and recovers under a real API process, which never exits and answers 503 until it is back. */
-let postgres: OwnPostgres;
-let api: ApiProcess;
-let key: string;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 const check = new AnswerCheck();
 
-beforeAll(async () => {
-  await buildOnce();
-  postgres = await OwnPostgres.start();
-  key = await makeKey();
-  api = await ApiProcess.start({ DATABASE_URL: postgres.urls.applicationUrl, DATABASE_POOL_SIZE: '5' });
-}, 300_000);
+await buildOnce();
+/** PostgreSQL crashes and recovers under a real API process, which never exits and answers 503 until it is back. */
+const postgres = await fixture(OwnPostgres.start());
+const key = await makeKey();
+const api = await fixture(ApiProcess.start({ DATABASE_URL: postgres.urls.applicationUrl, DATABASE_POOL_SIZE: '5' }));
 
-afterAll(async () => {
-  agent.destroy();
-  await api.stop();
-  await postgres.stop();
-});
+afterAll(() => agent.destroy());
 
 async function makeKey(): Promise<string> {
   const options = dataSourceOptions({ url: postgres.urls.ownerUrl, poolSize: 1, applicationName: 'spec' });

@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.close();
   await api.stop();
 });
 

@@ -1,20 +1,11 @@
 import { WORKER_SILENCE_MS } from '@app/jobs';
 import { TestApi } from '../support/http/api.js';
 import { call, keyedReads, nameOf, send } from '../support/http/routes.js';
-import { createWorld, type World } from '../support/data/world.js';
+import { createWorld } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
 
 const beat = (worker: string, millisecondsAgo: number) =>
   world.make.query(

@@ -6,11 +6,7 @@ import { pathOf } from '../support/data/world.js';
 import { RouteTable } from '../../apps/api/src/http/routing/route-table.js';
 
 /** Hostile input below the query: paths, methods, headers, and bytes that are not HTTP. */
-let client: HostileClient;
-
-beforeAll(async () => {
-  client = await HostileClient.create(await TestApi.start());
-});
+const client = await HostileClient.create(await TestApi.start());
 
 afterAll(() => client.stop());
 

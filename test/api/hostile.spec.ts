@@ -1,25 +1,12 @@
 import { TestApi } from '../support/http/api.js';
 import { faultsOf, HostileClient, inLots } from '../support/http/hostile-client.js';
-import {
-  BAD,
-  badValues,
-  FAULTS,
-  goodValues,
-  type Kind,
-  type Parameter,
-  parametersOfReads,
-} from '../support/http/query-values.js';
+import { BAD, badValues, FAULTS, goodValues, type Kind, parametersOfReads } from '../support/http/query-values.js';
 import { keyedReads, type Route } from '../support/http/routes.js';
 import { pathOf } from '../support/data/world.js';
 
 /** Malicious input, and input that trips naive services, each with the one answer it must get. */
-let client: HostileClient;
-let parameters: Parameter[];
-
-beforeAll(async () => {
-  client = await HostileClient.create(await TestApi.start());
-  parameters = await parametersOfReads(client.api);
-});
+const client = await HostileClient.create(await TestApi.start());
+const parameters = await parametersOfReads(client.api);
 
 afterAll(() => client.stop());
 

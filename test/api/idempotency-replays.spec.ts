@@ -15,7 +15,7 @@ beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
 
-afterAll(() => on.close());
+afterAll(() => on.stop());
 
 describe('a request that fails or is cut off', () => {
   it.each([

@@ -14,7 +14,7 @@ beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
 
-afterAll(() => on.close());
+afterAll(() => on.stop());
 
 describe('concurrent requests with one key', () => {
   it('have one effect and one answer per key (40 keys, 50 requests each)', { timeout: 120_000 }, async () => {

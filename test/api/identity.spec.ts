@@ -1,34 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { Joining, SignIn } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
 import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-/** The same code with the database role of the portal, where people join. */
-let portal: TestApi;
-let make: Factories;
 let a: Office;
 let b: Office;
 
 const PASSWORD = 'correct horse battery';
 
-beforeAll(async () => {
-  const settings = { SMTP_URL: 'smtp://127.0.0.1:1', ENCRYPTION_KEY: randomBytes(32).toString('hex') };
-  api = await TestApi.start(settings);
-  portal = await TestApi.start({ ...settings, DATABASE_URL: api.database.portalUrl }, api.database);
-  make = await Factories.connect(api.database);
-});
+const settings = { SMTP_URL: 'smtp://127.0.0.1:1', ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+const api = await fixture(TestApi.start(settings));
+/** The same code with the database role of the portal, where people join. */
+const portal = await fixture(TestApi.start({ ...settings, DATABASE_URL: api.database.portalUrl }, api.database));
+const { make } = api;
 
 beforeEach(async () => {
   [a, b] = [await Office.open(api, make), await Office.open(api, make)];
-});
-
-afterAll(async () => {
-  await make.close();
-  await portal.close();
-  await api.stop();
 });
 
 const change = (by: Office, id: string, body: object) => by.send('patch', `/v1/students/${id}`, body);

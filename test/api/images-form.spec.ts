@@ -2,20 +2,14 @@ import { v7 as uuidv7 } from 'uuid';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { image } from '../support/data/images.js';
 import { field, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
+import { fixture } from '../support/process/fixture.js';
 
-let uploads: Uploads;
-let png: Buffer;
-
-beforeAll(async () => {
-  // Slow machines must accept what is valid, too.
-  ImageProcess.limits.ms = 120_000;
-  uploads = await Uploads.open();
-  png = await image('png');
-  // Creates the storage's folders.
-  expect((await uploads.send(png)).status).toBe(201);
-});
-
-afterAll(() => uploads.close());
+// Slow machines must accept what is valid, too.
+ImageProcess.limits.ms = 120_000;
+const uploads = await fixture(Uploads.open());
+const png = await image('png');
+// Creates the storage's folders.
+expect((await uploads.send(png)).status).toBe(201);
 
 /** The files before each test; a refused upload must not add any. */
 let before: string[];

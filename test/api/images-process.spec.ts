@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await uploads.close();
+  await uploads.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -156,7 +156,7 @@ describe('the image process', () => {
     expect((await other.send(png)).status).toBe(201);
     const [pid] = imageProcesses(process.pid).filter((id) => !before.includes(id));
     expect(isAlive(pid!)).toBe(true);
-    await other.close();
+    await other.stop();
     await vi.waitFor(() => expect(isAlive(pid!)).toBe(false));
   });
 });

@@ -16,7 +16,7 @@ describe('STORAGE=disk: GET /media', () => {
     file = await image('png');
     path = (await uploads.send(file)).body.path;
   });
-  afterAll(() => uploads.close());
+  afterAll(() => uploads.stop());
 
   it('serves the image to everybody with headers that prevent execution', async () => {
     const answer = await uploads.media(path);
@@ -130,7 +130,7 @@ describe('STORAGE=s3', () => {
   });
 
   afterAll(async () => {
-    await uploads.close();
+    await uploads.stop();
     client.destroy();
     await server.close();
     rmSync(folder, { recursive: true, force: true });

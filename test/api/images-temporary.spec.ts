@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (ordinary === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = ordinary;
-  await uploads.close();
+  await uploads.stop();
   rmSync(temporary, { recursive: true, force: true });
 });
 

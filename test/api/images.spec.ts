@@ -12,14 +12,9 @@ import {
   withPngChunk,
 } from '../support/data/images.js';
 import { part, multipart, Uploads } from '../support/http/uploads.js';
+import { fixture } from '../support/process/fixture.js';
 
-let uploads: Uploads;
-
-beforeAll(async () => {
-  uploads = await Uploads.open();
-});
-
-afterAll(() => uploads.close());
+const uploads = await fixture(Uploads.open());
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}';
 

@@ -2,26 +2,17 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
-let school: string;
-let key: string;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' });
-  make = await Factories.connect(api.database);
-  school = (await make.organization()).id;
-  key = await api.key(school, { scopes: ['accounts:write'] });
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }));
+const { make } = api;
+const school = (await make.organization()).id;
+const key = await api.key(school, { scopes: ['accounts:write'] });
 
 afterAll(async () => {
   // Only refusals: nothing may have been stored.
   expect(await make.query('SELECT id FROM invites')).toEqual([]);
   expect(await make.query('SELECT id FROM outbox')).toEqual([]);
-  await make.close();
-  await api.stop();
 });
 
 function invite(body: unknown, as = key): supertest.Test {

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';
 import type { EmailPayload } from '@app/jobs';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 const DAY = 86_400_000;
 const PORTAL = 'https://portal.example.org';
@@ -20,27 +20,13 @@ interface Invite {
   emailed: boolean;
 }
 
-let api: TestApi;
-let make: Factories;
-let school: string;
-let key: string;
+const api = await fixture(TestApi.start({ APP_URL: PORTAL, SMTP_URL: 'smtp://127.0.0.1:9' }));
+const { make } = api;
+const school = (await make.organization({ name: 'Canary Tutoring' })).id;
+const key = await api.key(school, { scopes: ['accounts:write'] });
 /** An id of each kind in this organization, and in another one. */
-let here: Record<string, string>;
-let there: Record<string, string>;
-
-beforeAll(async () => {
-  api = await TestApi.start({ APP_URL: PORTAL, SMTP_URL: 'smtp://127.0.0.1:9' });
-  make = await Factories.connect(api.database);
-  school = (await make.organization({ name: 'Canary Tutoring' })).id;
-  key = await api.key(school, { scopes: ['accounts:write'] });
-  here = await ids(school);
-  there = await ids((await make.organization()).id);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const here = await ids(school);
+const there = await ids((await make.organization()).id);
 
 async function ids(organizationId: string): Promise<Record<string, string>> {
   return {

@@ -1,22 +1,13 @@
 import { Invites } from '@app/accounts';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
+
 const PORTAL = 'https://portal.example.org';
 const CODE = /^[2-9A-HJKMNP-Z]{10}$/;
 
-let api: TestApi;
-let make: Factories;
-
-beforeAll(async () => {
-  api = await TestApi.start({ APP_URL: PORTAL });
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ APP_URL: PORTAL }));
+const { make } = api;
 
 describe('GET /v1/org/join-link', () => {
   it('is empty until its codes are created, and creating them again changes nothing', async () => {

@@ -1,24 +1,18 @@
 import { Approvals } from '@app/accounts';
-import type { Factories } from '../support/data/factories.js';
 import { newAddress, type Office } from '../support/data/provisioning.js';
 import { JoinDesk, newcomer } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import { mailsTo } from '../support/worker/mailbox.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let make: Factories;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  make = desk.portal.make;
-});
+const desk = await fixture(JoinDesk.open());
+const make = desk.portal.make;
 
 beforeEach(async () => {
   office = await desk.office();
 });
-
-afterAll(() => desk.close());
 
 const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
 const provisioner = ({ id }: Office) => ({ organizationId: id, organization: NAMED, keyId: null });

@@ -1,26 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { Joining, OpenedInvites } from '@app/accounts';
-import type { Factories } from '../support/data/factories.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
 import { JoinDesk, newcomer } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import { mailsTo, tokenOf } from '../support/worker/mailbox.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let make: Factories;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  make = desk.portal.make;
-});
+const desk = await fixture(JoinDesk.open());
+const make = desk.portal.make;
 
 beforeEach(async () => {
   office = await desk.office();
 });
-
-afterAll(() => desk.close());
 
 describe('joining', () => {
   it('an organization creates a member, and a profile for tutors', async () => {

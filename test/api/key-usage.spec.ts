@@ -1,25 +1,14 @@
 import { ApiKeys } from '@app/accounts';
 import { KeyUsage } from '../../apps/api/src/http/auth/key-usage.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
+const api = await fixture(TestApi.start());
+const { make } = api;
+const usage = api.app.get(KeyUsage);
 /** The timer does this every few seconds; the tests call it themselves. */
-let flush: () => Promise<void>;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  const usage = api.app.get(KeyUsage);
-  flush = usage.flush.bind(usage);
-  vi.spyOn(usage, 'flush').mockResolvedValue(undefined);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const flush = usage.flush.bind(usage);
+vi.spyOn(usage, 'flush').mockResolvedValue(undefined);
 
 /** xmin changes with every write of the row. */
 async function stored(id: string): Promise<{ last_used_at: Date | null; xmin: string; minute: Date }> {

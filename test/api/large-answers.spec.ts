@@ -6,26 +6,18 @@ import type { Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Posts of 300 kB each, so that each is a part of its own. */
 const POSTS = 12;
 const CONTENT = '🎓'.repeat(75_000);
-
-let api: TestApi;
-let make: Factories;
-let large: LargeAnswers;
-let school: string;
-let key: string;
 let ids: string[];
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  large = api.app.get(LargeAnswers);
-  ({ id: school } = await make.organization());
-  key = await api.key(school);
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const large = api.app.get(LargeAnswers);
+const { id: school } = await make.organization();
+const key = await api.key(school);
 
 beforeEach(async () => {
   ids = [];
@@ -38,11 +30,6 @@ afterEach(async () => {
   await vi.waitFor(() => {
     expect(large.underWay).toBe(0);
   });
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
 });
 
 interface HomeworkPage {

@@ -1,40 +1,21 @@
 import { TestApi } from '../support/http/api.js';
 import { Random } from '../support/data/random.js';
-import {
-  type ApiDocument,
-  documentOf,
-  filtersOf,
-  keyedReads,
-  nameOf,
-  queryOf,
-  type Route,
-} from '../support/http/routes.js';
-import { createWorld, pathOf, type School, type World } from '../support/data/world.js';
+import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
+import { createWorld, pathOf, type School } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 const SECRET = '5a'.repeat(32);
 
-let api: TestApi;
-let world: World;
-let document: ApiDocument;
-let lists: Route[];
-
-beforeAll(async () => {
-  api = await TestApi.start({ ENCRYPTION_KEY: SECRET });
-  world = await createWorld(api);
-  document = await documentOf(api);
-  lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
-  // A second row wherever the world has one, so that every list has a next page.
-  for (const { id, path } of [world.a, world.b]) {
-    const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
-    await world.make.feedback(id, path.tutor_id!, review);
-    await world.make.adjustment(id, path.tutor_id!);
-  }
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ ENCRYPTION_KEY: SECRET }));
+const world = await createWorld(api);
+const document = await documentOf(api);
+const lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
+// A second row wherever the world has one, so that every list has a next page.
+for (const { id, path } of [world.a, world.b]) {
+  const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
+  await world.make.feedback(id, path.tutor_id!, review);
+  await world.make.adjustment(id, path.tutor_id!);
+}
 
 interface Body {
   meta: { next_cursor: string | null };

@@ -3,47 +3,29 @@ import { TestApi } from '../support/http/api.js';
 import { createStage, LIST_ROWS, rowsAt } from '../support/data/list-rows.js';
 import { Random } from '../support/data/random.js';
 import { forgetKeyUsage, type Statement, statementsFor } from '../support/database/read-statements.js';
-import {
-  type ApiDocument,
-  documentOf,
-  filtersOf,
-  keyedReads,
-  nameOf,
-  queryOf,
-  type Route,
-} from '../support/http/routes.js';
-import { createWorld, type World } from '../support/data/world.js';
+import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
+import { createWorld } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-let document: ApiDocument;
+forgetKeyUsage();
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
+const document = await documentOf(api);
+const random = new Random(11);
+for (const { insert } of Object.values(LIST_ROWS)) {
+  const stage = await createStage(world.make, new Date());
+  await insert(world.make, stage, rowsAt(Array<string>(50).fill('2026-05-01T00:00:00Z'), random));
+}
+// Makes all pages visible to index-only scans; VACUUM skips those that an older transaction may not see yet.
+await world.make.query('VACUUM ANALYZE');
+await world.make.query(`UPDATE pg_class SET relallvisible = relpages WHERE relkind = 'r'`);
 /** Connected as the application's role, under row-level security. */
-let client: pg.Client;
+const client = new pg.Client({ connectionString: api.database.applicationUrl });
+await client.connect();
+// The tables are small here; what matters is whether an index can serve the query.
+for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET enable_${way} = off`);
 
-beforeAll(async () => {
-  forgetKeyUsage();
-  api = await TestApi.start();
-  world = await createWorld(api);
-  document = await documentOf(api);
-  const random = new Random(11);
-  for (const { insert } of Object.values(LIST_ROWS)) {
-    const stage = await createStage(world.make, new Date());
-    await insert(world.make, stage, rowsAt(Array<string>(50).fill('2026-05-01T00:00:00Z'), random));
-  }
-  // Makes all pages visible to index-only scans; VACUUM skips those that an older transaction may not see yet.
-  await world.make.query('VACUUM ANALYZE');
-  await world.make.query(`UPDATE pg_class SET relallvisible = relpages WHERE relkind = 'r'`);
-  client = new pg.Client({ connectionString: api.database.applicationUrl });
-  await client.connect();
-  // The tables are small here; what matters is whether an index can serve the query.
-  for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET enable_${way} = off`);
-});
-
-afterAll(async () => {
-  await client.end();
-  await world.close();
-  await api.stop();
-});
+afterAll(() => client.end());
 
 const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset'));
 

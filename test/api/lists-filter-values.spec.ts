@@ -1,26 +1,13 @@
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
-import { type ApiDocument, documentOf, filteredLists, filtersOf, nameOf, type Route } from '../support/http/routes.js';
+import { documentOf, filteredLists, filtersOf, nameOf, type Route } from '../support/http/routes.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
-let document: ApiDocument;
-let key: string;
-let tutorId: string;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  document = await documentOf(api);
-  const { id: school } = await make.organization();
-  key = await api.key(school, { platformBlog: true });
-  tutorId = (await make.tutor(school)).id;
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const document = await documentOf(api);
+const { id: school } = await make.organization();
+const key = await api.key(school, { platformBlog: true });
+const tutorId = (await make.tutor(school)).id;
 
 const lists = (): Route[] => filteredLists(api, document);
 

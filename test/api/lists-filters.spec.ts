@@ -1,11 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
 import type { Row } from '../support/data/sample-rows.js';
 import { newestFirstLists } from '../support/http/catalogue.js';
 import {
-  type ApiDocument,
   documentOf,
   filtersOf,
   filteredLists,
@@ -15,6 +13,7 @@ import {
   type Route,
   type Schema,
 } from '../support/http/routes.js';
+import { fixture } from '../support/process/fixture.js';
 
 type Found = Row & { id: string };
 /** Whether a record belongs in the list with this value of the filter. */
@@ -70,27 +69,16 @@ const INSTANTS = [
   '2026-05-02T23:59:59.999Z',
   '2026-05-03T00:00:00.000Z',
 ];
-
-let api: TestApi;
-let make: Factories;
-let document: ApiDocument;
 let key: string;
 let tutors: string[];
 let students: string[];
 let keyIds: string[];
 const random = new Random(3);
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  document = await documentOf(api);
-  await fill();
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const document = await documentOf(api);
+await fill();
 
 /** A row with random values in the columns that filters use. */
 function randomRow(table: string): Row {

@@ -1,22 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '@app/database';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { Random } from '../support/data/random.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
 const random = new Random(5);
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
 
 const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
 

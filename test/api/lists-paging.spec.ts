@@ -47,7 +47,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.close();
   await api.stop();
 });
 

@@ -1,26 +1,15 @@
 import { TestApi } from '../support/http/api.js';
-import { walkAmongWriters, walkedLists, type WalkedList, walkHistories } from '../support/faults/cursor-walks.js';
-import { Factories } from '../support/data/factories.js';
+import { walkAmongWriters, walkedLists, walkHistories } from '../support/faults/cursor-walks.js';
 import { LIST_ROWS } from '../support/data/list-rows.js';
+import { fixture } from '../support/process/fixture.js';
 
 const HISTORIES = 50;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 
-let api: TestApi;
-let make: Factories;
-let lists: WalkedList[];
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  lists = await walkedLists(api);
-  process.stdout.write(`Cursor walks: SEED=${SEED}\n`);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const lists = await walkedLists(api);
+process.stdout.write(`Cursor walks: SEED=${SEED}\n`);
 
 /** The list with its own seed. */
 function listOf(operation: string) {

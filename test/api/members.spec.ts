@@ -2,29 +2,14 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../apps/api/src/http/auth/caller.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let make: Factories;
-let school: string;
-let other: string;
-let key: string;
-let room: string;
-let group: string;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-  [school, other] = [(await make.organization()).id, (await make.organization()).id];
-  key = await api.key(school, { scopes: ['read', 'tutors:write'] });
-  room = (await make.classroom(school)).id;
-  group = (await make.group(school)).id;
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
+const [school, other] = [(await make.organization()).id, (await make.organization()).id];
+const key = await api.key(school, { scopes: ['read', 'tutors:write'] });
+const room = (await make.classroom(school)).id;
+const group = (await make.group(school)).id;
 
 function post(path: string, body: object, as = key): supertest.Test {
   return supertest(api.server).post(path).set('Authorization', `Token token=${as}`).send(body);

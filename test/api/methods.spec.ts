@@ -1,7 +1,6 @@
 import { TestApi } from '../support/http/api.js';
 import {
   allRoutes,
-  type ApiDocument,
   call,
   documentOf,
   keyedReads,
@@ -10,27 +9,16 @@ import {
   send,
   templateOf,
 } from '../support/http/routes.js';
-import { createWorld, pathOf, type World } from '../support/data/world.js';
+import { createWorld, pathOf } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Without CONNECT, which makes Node close the connection. PROPFIND stands for all unsupported methods. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-let api: TestApi;
-let world: World;
-let document: ApiDocument;
-let authorization: Record<string, string>;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-  document = await documentOf(api);
-  authorization = { Authorization: `Token token=${world.a.key}` };
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
+const document = await documentOf(api);
+const authorization = { Authorization: `Token token=${world.a.key}` };
 
 /** The routes by path. */
 function methodsByPath(): Map<string, Route[]> {

@@ -73,7 +73,6 @@ describe('the OpenAPI document', () => {
         expect([nameOf(route), status, always.filter((name) => !headers[name])]).toEqual([nameOf(route), status, []]);
       }
     }
-    await world.close();
   });
 
   it('documents the versions of a post: ETag, If-Match, If-None-Match, 304, 400 and 412', () => {

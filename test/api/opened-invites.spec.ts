@@ -1,22 +1,16 @@
 import { OpenedInvites } from '@app/accounts';
-import type { Factories } from '../support/data/factories.js';
 import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let make: Factories;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  make = desk.portal.make;
-});
+const desk = await fixture(JoinDesk.open());
+const make = desk.portal.make;
 
 beforeEach(async () => {
   office = await desk.office();
 });
-
-afterAll(() => desk.close());
 
 describe('the page of an invite', () => {
   const look = (secret: string) => desk.portal.app.get(OpenedInvites).look(secret, null);

@@ -3,24 +3,13 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
 import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../support/http/routes.js';
-import { createWorld, parametersOf, type World } from '../support/data/world.js';
+import { createWorld, parametersOf } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
 /** Allows one request per minute for each key. */
-let strict: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-  strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database);
-});
-
-afterAll(async () => {
-  await world.close();
-  await strict.close();
-  await api.stop();
-});
+const strict = await fixture(TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database));
 
 const codeOf = ({ text }: Answer): string | undefined => (JSON.parse(text) as { error?: { code: string } }).error?.code;
 

@@ -55,7 +55,6 @@ describe('a stored answer', () => {
       .flatMap((route) => samplesOf(route));
   }, 60_000);
   afterAll(async () => {
-    await world.close();
     await api.stop();
     rmSync(dataDir, { recursive: true });
   });

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
 import { send } from '../support/http/routes.js';
+import { fixture } from '../support/process/fixture.js';
 
 interface Logged {
   id: string;
@@ -16,18 +16,10 @@ interface Logged {
   created_at: string;
 }
 
-let api: TestApi;
-let make: Factories;
-
-beforeAll(async () => {
-  api = await TestApi.start({ REQUEST_LOG: 'true', RATE_LIMIT_PER_MINUTE: '200', MAX_REQUESTS_IN_FLIGHT: '2' });
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(
+  TestApi.start({ REQUEST_LOG: 'true', RATE_LIMIT_PER_MINUTE: '200', MAX_REQUESTS_IN_FLIGHT: '2' }),
+);
+const { make } = api;
 
 interface Client {
   school: string;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { reached } from '../support/faults/promise.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** A revoked or expired key opens nothing on any process from that moment on, even under traffic. */
 const PROCESSES = 4;
@@ -19,26 +20,20 @@ interface Sent {
   status: number;
   body: string;
 }
-
-let api: TestApi;
 let processes: ApiProcess[] = [];
-let organizationId: string;
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 let inFlight = 0;
 const answers: Sent[] = [];
 
-beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
-  const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5' };
-  processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
-}, 300_000);
+await buildOnce();
+const api = await fixture(TestApi.start());
+const organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
+const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5' };
+processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
 
 afterAll(async () => {
   agent.destroy();
   await Promise.all(processes.map((process) => process.stop()));
-  await api.stop();
 });
 
 /** Date.now() with fractions, so that two events in the same millisecond keep their order. */

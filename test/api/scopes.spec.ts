@@ -4,7 +4,8 @@ import { RequireScopes } from '../../apps/api/src/http/auth/access.decorators.js
 import { TestApi } from '../support/http/api.js';
 import { cataloguedAs } from '../support/http/catalogue.js';
 import { call, keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
-import { createWorld, type World } from '../support/data/world.js';
+import { createWorld } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 const ALL = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
@@ -23,18 +24,8 @@ function behind(...scopes: [Scope, ...Scope[]]) {
   return Planted;
 }
 
-let api: TestApi;
-let world: World;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
 
 /** The single scopes that give access to the route. */
 const documented = (route: Route): string[] => cataloguedAs(route).scopes;

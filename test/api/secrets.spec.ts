@@ -59,7 +59,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   inside.disconnect();
-  await world.close();
   await api.stop();
   await redis.stop();
 });

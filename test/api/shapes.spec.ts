@@ -3,7 +3,6 @@ import { DocumentSchemas } from '../support/http/document-schemas.js';
 import {
   type Answer,
   answerOf,
-  type ApiDocument,
   call,
   documentOf,
   filtersOf,
@@ -16,24 +15,13 @@ import {
   type Schema,
   send,
 } from '../support/http/routes.js';
-import { createWorld, parametersOf, pathOf, type School, type World } from '../support/data/world.js';
+import { createWorld, parametersOf, pathOf, type School } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-let document: ApiDocument;
-let schemas: DocumentSchemas;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-  document = await documentOf(api);
-  schemas = new DocumentSchemas(document);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
+const document = await documentOf(api);
+const schemas = new DocumentSchemas(document);
 
 function faults(route: Route, { status, headers, text }: Answer, query = ''): string[] {
   const name = `${nameOf(route)}${query} ${status}`;

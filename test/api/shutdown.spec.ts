@@ -24,7 +24,6 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
-  await world.close();
   await api.stop();
 });
 

@@ -109,7 +109,6 @@ describe('the API', () => {
   });
 
   afterAll(async () => {
-    await world.close();
     await api.stop();
   });
 

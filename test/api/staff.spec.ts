@@ -1,21 +1,11 @@
 import supertest from 'supertest';
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 type Row = Record<string, unknown> & { id: string };
 
-let api: TestApi;
-let make: Factories;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
 
 describe('GET /v1/tutors', () => {
   it('lists all staff, and filters by is_published', async () => {

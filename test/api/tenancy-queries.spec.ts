@@ -9,37 +9,27 @@ import {
   statementsOf,
 } from '../support/database/read-statements.js';
 import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route } from '../support/http/routes.js';
-import { createWorld, type School, type World } from '../support/data/world.js';
+import { createWorld, type School } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** A statement that the application sent for a request of school A. */
 interface Sent extends Statement {
   by: string;
 }
 
-let api: TestApi;
-let world: World;
+forgetKeyUsage();
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
 /** The application's role, bound by row-level security, and a superuser, who is not. */
-let held: pg.Client;
-let free: pg.Client;
-let sent: Sent[];
+const held = new pg.Client({ connectionString: api.database.applicationUrl });
+const free = new pg.Client({ connectionString: api.database.adminUrl });
+await Promise.all([held.connect(), free.connect()]);
+const sent = await statementsOfEveryRead();
+// Pages too large to be rendered at once are read by row id.
+await lengthenTexts(world.make);
+sent.push(...(await statementsOfEveryRead()).filter(({ text }) => text.includes('WITH ORDINALITY')));
 
-beforeAll(async () => {
-  forgetKeyUsage();
-  api = await TestApi.start();
-  world = await createWorld(api);
-  held = new pg.Client({ connectionString: api.database.applicationUrl });
-  free = new pg.Client({ connectionString: api.database.adminUrl });
-  await Promise.all([held.connect(), free.connect()]);
-  sent = await statementsOfEveryRead();
-  // Pages too large to be rendered at once are read by row id.
-  await lengthenTexts(world.make);
-  sent.push(...(await statementsOfEveryRead()).filter(({ text }) => text.includes('WITH ORDINALITY')));
-});
-
-afterAll(async () => {
-  await Promise.all([held.end(), free.end(), world.close()]);
-  await api.stop();
-});
+afterAll(() => Promise.all([held.end(), free.end()]));
 
 /** How the transaction of a read begins; faults-of-reads.spec.ts proves that it holds. */
 const READ_ONLY = /^SELECT .*set_config\('transaction_read_only', 'on', true\)$/;

@@ -7,24 +7,14 @@ import { TestApi } from '../support/http/api.js';
 import { BODIES, MORE_BODIES } from '../support/http/bodies.js';
 import { checksums } from '../support/database/checksums.js';
 import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
-import { createWorld, parametersOf, pathOf, type School, type World } from '../support/data/world.js';
+import { createWorld, parametersOf, pathOf, type School } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-let keys: Map<School, string>;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' });
-  world = await createWorld(api);
-  const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
-  const schools = [world.a, world.b, world.c];
-  keys = new Map(await Promise.all(schools.map(async (one) => [one, await api.key(one.id, all)] as const)));
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }));
+const world = await createWorld(api);
+const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
+const schools = [world.a, world.b, world.c];
+const keys = new Map(await Promise.all(schools.map(async (one) => [one, await api.key(one.id, all)] as const)));
 
 const MALFORMED = ['abc', '1', '0190a6f25c1e7d3a9b4f2e8c6d1a7f30', '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}'];
 

@@ -2,7 +2,6 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
 import {
   type Answer,
-  type ApiDocument,
   call,
   documentOf,
   filtersOf,
@@ -15,22 +14,12 @@ import {
   telling,
 } from '../support/http/routes.js';
 import { checksums } from '../support/database/checksums.js';
-import { createWorld, parametersOf, pathOf, pathWith, type School, type World } from '../support/data/world.js';
+import { createWorld, parametersOf, pathOf, pathWith, type School } from '../support/data/world.js';
+import { fixture } from '../support/process/fixture.js';
 
-let api: TestApi;
-let world: World;
-let document: ApiDocument;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  world = await createWorld(api);
-  document = await documentOf(api);
-});
-
-afterAll(async () => {
-  await world.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const world = await createWorld(api);
+const document = await documentOf(api);
 
 /** None is a UUID in canonical form. */
 const MALFORMED = [

@@ -1,34 +1,24 @@
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 interface Shown {
   id: string;
   comment: string | null;
   reviewer_name: string | null;
 }
-
-let api: TestApi;
-let make: Factories;
 let a: { id: string; key: string };
 let b: { id: string; key: string };
 /** Teaches in both organizations. */
 let tutor: string;
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
 
 beforeEach(async () => {
   [a, b] = [await school(), await school()];
   const person = await make.tutor(a.id);
   await make.tutor(b.id, { user: person });
   tutor = person.id;
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
 });
 
 async function school(): Promise<{ id: string; key: string }> {

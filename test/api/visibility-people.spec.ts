@@ -1,27 +1,17 @@
 import { TestApi } from '../support/http/api.js';
-import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 interface Person {
   id: string;
 }
-
-let api: TestApi;
-let make: Factories;
 let a: { id: string; key: string };
 let b: { id: string; key: string };
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
-});
+const api = await fixture(TestApi.start());
+const { make } = api;
 
 beforeEach(async () => {
   [a, b] = [await school(), await school()];
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
 });
 
 async function school(): Promise<{ id: string; key: string }> {

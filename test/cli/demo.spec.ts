@@ -43,7 +43,7 @@ describe('demo', () => {
   });
 
   afterAll(async () => {
-    await fixture.destroy();
+    await fixture.stop();
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
   });
 
@@ -279,7 +279,7 @@ describe('demo', () => {
         expect(tables.members!.inserted).toBeGreaterThan(5);
       }
     } finally {
-      await tiny.destroy();
+      await tiny.stop();
     }
   });
 

@@ -11,7 +11,7 @@ describe('what an organization sees of shared rows', () => {
     fixture = await SchemaFixture.create();
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     [school, other] = [await fixture.organization(), await fixture.organization()];

@@ -27,7 +27,7 @@ describe('list counts', () => {
     fixture = await SchemaFixture.create();
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     [school, other] = [await fixture.organization(), await fixture.organization()];

@@ -12,7 +12,7 @@ describe('functions of the outbox', () => {
     school = await fixture.organization();
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   beforeEach(() => fixture.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
 

@@ -28,7 +28,7 @@ describe('two concurrent transactions', () => {
     fixture = await SchemaFixture.create();
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     [school, other] = [await fixture.organization(), await fixture.organization()];

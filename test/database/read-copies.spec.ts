@@ -96,7 +96,7 @@ describe('the read copies of logins, results and conversations', () => {
     );
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   /** A random change of memberships, a result, a conversation or its participants. */
   function randomWrite(random: Random): [sql: string, values: unknown[]] {

@@ -37,7 +37,7 @@ describe('row security', () => {
     withOrganization = secured.filter((table) => table.owned).map((table) => table.name as string);
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   async function seen(organizationId: string | null, table: string): Promise<string[]> {
     const rows = await fixture.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);

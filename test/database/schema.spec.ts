@@ -47,7 +47,7 @@ describe('the schema', () => {
     columns = await readColumns((sql) => fixture.all(sql));
   }, 60_000);
 
-  afterAll(() => fixture.destroy());
+  afterAll(() => fixture.stop());
 
   it('accepts rows that their writer may not see', async () => {
     const [mine, other] = [await fixture.organization(), await fixture.organization()];

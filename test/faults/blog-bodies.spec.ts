@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await blog.make.close();
   await api.stop();
 });
 

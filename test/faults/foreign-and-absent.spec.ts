@@ -36,7 +36,6 @@ describe('foreign and missing records', () => {
   });
   afterEach(() => vi.restoreAllMocks());
   afterAll(async () => {
-    await world.close();
     await api.stop();
   });
 

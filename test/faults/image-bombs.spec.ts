@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await uploads.close();
+  await uploads.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

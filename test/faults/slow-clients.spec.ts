@@ -47,7 +47,6 @@ beforeAll(async () => {
 afterEach(() => victim.stop());
 afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
-  await world.close();
   await api.stop();
 });
 

@@ -45,7 +45,6 @@ afterEach(() => target.stop());
 afterAll(async () => {
   await proxy.close();
   await admin.end();
-  await world.close();
   await api.stop();
 });
 

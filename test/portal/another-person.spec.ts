@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 /** The fields of the page's form for this path. */
 function formAt(path: string, html: string): Record<string, string> {

@@ -50,7 +50,7 @@ beforeAll(async () => {
   );
   await ask(`UPDATE outbox SET status = 'dead' WHERE organization_id = $1 AND $2::uuid IS NOT NULL`);
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 /** A statement about the other organization ($1) and its owner ($2). */
 const ask = (statement: string) => desk.portal.make.query(statement, [foreign.office.id, foreign.ownerId]);

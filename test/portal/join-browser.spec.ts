@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser.stop();
-  await desk.close();
+  await desk.stop();
 });
 
 const STUDENT = { scope: 'organization', role: 'student' };

@@ -15,7 +15,7 @@ beforeEach(async () => {
   office = await desk.office();
   await office.make.query('DELETE FROM sign_in_attempts');
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 

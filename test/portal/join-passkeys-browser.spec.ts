@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await browser.stop();
-  await desk.close();
+  await desk.stop();
 });
 
 const STUDENT = { scope: 'organization', role: 'student' };

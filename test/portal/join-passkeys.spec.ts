@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 
@@ -273,7 +273,7 @@ describe('without a mail server', () => {
       expect(welcome.text).toContain('is not confirmed yet');
       expect(welcome.text).not.toContain('We have sent');
     } finally {
-      await silent.close();
+      await silent.stop();
     }
   });
 });

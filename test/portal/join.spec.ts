@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 /** A target of invites: how its page names it, and what the API shows afterwards. */
 interface Kind {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   desk = await JoinDesk.open();
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const counts = async (): Promise<number[]> => {
   const columns = TABLES.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`).join(', ');

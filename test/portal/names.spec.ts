@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser.stop();
-  await desk.close();
+  await desk.stop();
 });
 
 const sql = (statement: string, ...values: unknown[]) => desk.portal.make.query(statement, values);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   desk.portal.make.query<Row>(statement, values);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await lock.end();
-  await desk.close();
+  await desk.stop();
 });
 
 /** Resolves when the portal waits for the lock. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   pages = await PeoplePages.open(desk);
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 const TUTOR = { scope: 'organization', role: 'tutor' };

@@ -31,7 +31,7 @@ beforeAll(async () => {
   owner = await portal.someone('owner', { user: { firstName: STORED, lastName: STORED, email: `${STORED}@example.org` } });
   await portal.make.query(`UPDATE organizations SET name = $1 WHERE id = $2`, [STORED, owner.organization.id]);
 }, 360_000); // prettier-ignore
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const base = () => `/o/${owner.organization.slug}`;
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);

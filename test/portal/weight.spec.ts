@@ -20,7 +20,7 @@ beforeAll(async () => {
   slug = busy.base.split('/')[2]!;
   await fill();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const LONG = 'A rather long name, as people give one';
 

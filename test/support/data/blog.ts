@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import type { TestApi } from '../http/api.js';
-import { Factories } from './factories.js';
+import type { Factories } from './factories.js';
 
 /** A post in an answer. */
 export interface Post {
@@ -33,11 +33,10 @@ export class Blog {
   ) {}
 
   static async open(api: TestApi): Promise<Blog> {
-    const make = await Factories.connect(api.database);
-    const { id } = await make.organization();
+    const { id } = await api.make.organization();
     const scopes = ['read', 'blog:write'] as const;
     const key = await api.key(id, { scopes: [...scopes] });
-    return new Blog(api, make, id, key, await api.key(id, { scopes: [...scopes], platformBlog: true }));
+    return new Blog(api, api.make, id, key, await api.key(id, { scopes: [...scopes], platformBlog: true }));
   }
 
   send(method: 'post' | 'patch' | 'delete', path: string, body?: object | string, key = this.key): supertest.Test {

@@ -74,7 +74,7 @@ export class ImportFixture {
   }
 
   async close(): Promise<void> {
-    await this.database.destroy();
+    await this.database.stop();
     await Promise.all(this.folders.map((folder) => rm(folder, { recursive: true, force: true })));
   }
 

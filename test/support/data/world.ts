@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '@app/database';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/catalogue.js';
-import { Factories } from './factories.js';
+import type { Factories } from './factories.js';
 
 /** An organization with data for every route. */
 export interface School {
@@ -27,16 +27,15 @@ export interface World {
   a: School;
   b: School;
   c: School;
-  close(): Promise<void>;
 }
 
 /** Three organizations that share no rows, and platform posts. */
 export async function createWorld(api: TestApi): Promise<World> {
-  const make = await Factories.connect(api.database);
+  const { make } = api;
   const [a, b, c] = [await createSchool(api, make), await createSchool(api, make), await createSchool(api, make)];
   await make.post(null, { title: 'From the platform' });
   await make.post(null, { title: 'Published', brand: 'secondary', status: 'published', publishedAt: new Date() });
-  return { make, a, b, c, close: () => make.close() };
+  return { make, a, b, c };
 }
 
 /** The route's path with the school's ids. */

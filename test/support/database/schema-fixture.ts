@@ -21,7 +21,7 @@ export class SchemaFixture {
     return new SchemaFixture(database, owner, tenant, () => database.drop());
   }
 
-  async destroy(): Promise<void> {
+  async stop(): Promise<void> {
     await this.tenant.end();
     await this.owner.end();
     await this.drop();

@@ -13,7 +13,7 @@ import { DatabaseState } from '../database/database-state.js';
 import { difference } from '../database/difference.js';
 import { forgetKeyUsage } from '../database/read-statements.js';
 import { type Cut, WireProxy } from '../database/wire-proxy.js';
-import { createWorld, type World } from '../data/world.js';
+import { createWorld } from '../data/world.js';
 
 /** The result of cutting one write's connection at every message. */
 export interface Walk {
@@ -48,7 +48,6 @@ export class Boundaries {
     readonly state: DatabaseState,
     readonly writes: Write[],
     private readonly key: string,
-    private readonly world: World,
     private readonly dataDir: string,
   ) {}
 
@@ -62,7 +61,7 @@ export class Boundaries {
     const world = await createWorld(api);
     const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
     const writes = await allWrites(api, world);
-    return new Boundaries(api, proxy, await DatabaseState.save(world.make), writes, key, world, dataDir);
+    return new Boundaries(api, proxy, await DatabaseState.save(world.make), writes, key, dataDir);
   }
 
   /**
@@ -91,8 +90,8 @@ export class Boundaries {
   }
 
   async close(): Promise<void> {
-    await this.world.close();
     await this.api.stop();
+    await this.api.database.drop();
     await this.proxy.close();
     rmSync(this.dataDir, { recursive: true, force: true });
   }

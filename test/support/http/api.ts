@@ -14,6 +14,7 @@ import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import type { SlowClientLimits } from '@app/serving';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
+import { Factories } from '../data/factories.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
@@ -29,7 +30,10 @@ export class TestApi {
     /** Has the operator's rights: only operators create keys and organizations. */
     readonly keys: ApiKeys,
     readonly organizations: Organizations,
+    /** Creates rows. */
+    readonly make: Factories,
     private readonly owner: DataSource,
+    private readonly ownsDatabase: boolean,
   ) {}
 
   /**
@@ -80,7 +84,8 @@ export class TestApi {
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
     const operator = new Database(owner);
     const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
-    return new TestApi(app, own, logged, ApiKeys.on(operator, env), organizations, owner);
+    const make = await Factories.connect(own);
+    return new TestApi(app, own, logged, ApiKeys.on(operator, env), organizations, make, owner, database === undefined);
   }
 
   get server(): Server {
@@ -101,11 +106,13 @@ export class TestApi {
   /** Stops the application but keeps the database. */
   async close(): Promise<void> {
     await this.app.close();
+    await this.make.close();
     await this.owner.destroy();
   }
 
+  /** Stops the application and drops the database, unless it was given. */
   async stop(): Promise<void> {
     await this.close();
-    await this.database.drop();
+    if (this.ownsDatabase) await this.database.drop();
   }
 }

@@ -79,7 +79,6 @@ export class FuzzTarget {
 
   async close(): Promise<void> {
     await this.target.stop();
-    await this.world.close();
     await this.api.stop();
   }
 

@@ -49,7 +49,6 @@ export class HostileClient {
   }
 
   async stop(): Promise<void> {
-    await this.world.close();
     await this.api.stop();
   }
 }

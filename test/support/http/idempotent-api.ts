@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Factories } from '../data/factories.js';
+import type { Factories } from '../data/factories.js';
 import { hooks, Probe } from '../faults/probe.js';
 import { TestApi } from './api.js';
 
@@ -27,14 +27,13 @@ export class IdempotentApi {
     const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex'), DATABASE_POOL_SIZE: '5' };
     const api = await TestApi.start(settings, undefined, [Probe]);
     const twin = await TestApi.start(settings, api.database, [Probe]);
-    const make = await Factories.connect(api.database);
+    const { make } = api;
     const school = (await make.organization()).id;
     const key = await api.key(school, { scopes: ['read', 'write', 'accounts:write'] });
     return new IdempotentApi(api, twin, make, school, key);
   }
 
-  async close(): Promise<void> {
-    await this.make.close();
+  async stop(): Promise<void> {
     await this.twin.close();
     await this.api.stop();
   }

@@ -21,7 +21,6 @@ export async function meteredApi(): Promise<Metered> {
     start: (flags, settings) => ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings }, flags),
     faults: (answer) => check.faults(answer),
     close: async () => {
-      await world.close();
       await api.stop();
     },
   });

@@ -35,7 +35,7 @@ export class UploadProcess {
 
   async stop(): Promise<void> {
     await this.api.stop();
-    await this.uploads.close();
+    await this.uploads.stop();
     rmSync(this.temporary, { recursive: true, force: true });
   }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestApi } from './api.js';
-import { Factories } from '../data/factories.js';
+import type { Factories } from '../data/factories.js';
 
 export interface UploadAnswer {
   status: number;
@@ -64,16 +64,14 @@ export class Uploads {
     const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-uploads-'));
     // Few database connections, because specs count descriptors.
     const api = await TestApi.start({ DATA_DIR: dataDir, DATABASE_POOL_SIZE: '5', ...settings });
-    const make = await Factories.connect(api.database);
-    const { id } = await make.organization();
+    const { id } = await api.make.organization();
     const key = await api.key(id, { scopes: ['read', 'blog:write'] });
     const platformKey = await api.key(id, { scopes: ['read', 'blog:write'], platformBlog: true });
     const { port } = api.server.address() as AddressInfo;
-    return new Uploads(api, make, dataDir, id, key, platformKey, port);
+    return new Uploads(api, api.make, dataDir, id, key, platformKey, port);
   }
 
-  async close(): Promise<void> {
-    await this.make.close();
+  async stop(): Promise<void> {
     await this.api.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
   }

@@ -88,7 +88,7 @@ export class JoinDesk {
     return new Visitor(this.portal, await this.portal.session(userId));
   }
 
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     await this.portal.stop();
     await this.api.stop();
   }
