@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 const TYPO = `${PASSWORD}e`;
 

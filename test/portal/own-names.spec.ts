@@ -10,7 +10,7 @@ beforeAll(async () => {
   desk = await JoinDesk.open();
   office = await desk.office();
 });
-afterAll(() => desk.close());
+afterAll(() => desk.stop());
 
 /** A student of the office who is signed in. */
 async function student(): Promise<{ id: string; email: string; visitor: Visitor }> {
