@@ -75,7 +75,7 @@ describe.each(Object.keys(MAILS))('the mail of %s', (kind) => {
     const { visitor, path, page } = await openMail(email);
     expect(page).toContain('autocomplete="current-password"');
     const answer = await visitor.post(path, { password: TYPO });
-    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('not the password of the account')]);
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('not the account’s password')]);
     expect(await desk.loginOf(email)).toEqual(before);
     expect((await desk.visitor().post('/sign-in', { email, password: TYPO })).status).toBe(422);
     expect((await visitor.post(path, { password: PASSWORD })).headers.location).toBe('/join/done');
