@@ -88,7 +88,7 @@ describe('a login in use', () => {
     const email = await inUse({ password: true, passkeys: true });
     await MAILS['an account of a student']!(email);
     const { visitor, path, page } = await openMail(email);
-    expect(page).toContain('set this as a new one and remove the passkeys');
+    expect(page).toContain('make this the new password and remove the passkeys');
     expect((await visitor.post(path, { password: TYPO, replaces: 'yes' })).headers.location).toBe('/join/done');
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
     expect((await desk.visitor().post('/sign-in', { email, password: TYPO })).headers.location).toBe('/');
