@@ -197,7 +197,7 @@ describe('an unconfirmed address', () => {
     expect((await portal.get(path)).text).toContain('Confirm your address');
     // A typo does not reset the password.
     const mistyped = await portal.post(path, { password: `${PASSWORD}!` });
-    expect([mistyped.status, mistyped.text.includes('tick this to set a new one')]).toEqual([422, true]);
+    expect([mistyped.status, mistyped.text.includes('tick this box to set a new one')]).toEqual([422, true]);
     expect(await isConfirmed(user.id)).toBe(false);
     const done = await portal.post(path, { password: PASSWORD });
     expect([done.status, done.headers.location]).toEqual([303, '/']);
