@@ -19,6 +19,8 @@ const SECONDS = Number(process.env.SECONDS ?? 60);
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const WARM_UP_SECONDS = 4;
 const MOST_SLOWDOWN = 2;
+/** What the abuser's network carries (bytes a second). Unlimited, copying its bytes would take both processors here. */
+const GIGABIT = 125e6;
 const REFUSED_MS = 50;
 
 /** As in production. */
@@ -104,7 +106,7 @@ async function beside(
       rate: 40,
       seconds: 0,
     };
-    const lane = { ...abuse, seconds: 0, abandons: true };
+    const lane = { ...abuse, seconds: 0, abandons: true, bytesPerSecond: GIGABIT };
     // Warms up: the first requests and the first refusals run code for the first time.
     await compare(target.port, usual, [lane], WARM_UP_SECONDS, 1);
     return await compare(target.port, usual, [lane], seconds);

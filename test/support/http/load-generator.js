@@ -4,7 +4,7 @@
  *
  * A lane has `requests` (bytes, in rotation), `connections`, `seconds`, and optionally a `rate` per second. With a rate it
  * is an open loop: requests are sent when due if a connection is idle. Without one it is a closed loop: each connection
- * sends the next request after an answer.
+ * sends the next request after an answer, within the lane's `bytesPerSecond`.
  */
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ const { port, lanes } = await json(process.stdin);
 const results = await Promise.all(lanes.map(run));
 process.stdout.write(JSON.stringify(results), () => process.exit(0));
 
-function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = false }) {
+function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = false, bytesPerSecond = Infinity }) {
   const began = performance.now() + LEAD + delay * 1000;
   const end = began + seconds * 1000;
   const total = Math.floor(seconds * rate);
@@ -29,6 +29,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
   let sent = 0;
   let open = 0;
   let unsent = 0;
+  let allowance = 0;
 
   return new Promise((resolve) => {
     const finish = () => {
@@ -68,7 +69,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
           socket = null;
           closing = false;
         }
-        if (rate === 0 && now < end) send();
+        if (rate === 0 && now < end && allowance > 0) send();
         else idle.push(send);
         settle();
       };
@@ -119,6 +120,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
         const asked = socket;
         asked.setTimeout(PATIENCE);
         asked.write(bytes, 'latin1');
+        allowance -= bytes.length;
       };
       begin();
       return send;
@@ -129,7 +131,8 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
       const now = performance.now();
       if (now < began) return;
       if (rate === 0 && now < end) {
-        while (idle.length > 0) idle.shift()();
+        allowance = Math.min(0, allowance) + (bytesPerSecond * TICK) / 1000;
+        while (idle.length > 0 && allowance > 0) idle.shift()();
         return;
       }
       const due = (now < end ? Math.floor(((now - began) / 1000) * rate) : total) - sent;

@@ -20,6 +20,8 @@ export interface Lane {
   delay?: number;
   /** Ends on time, without waiting for pending responses. */
   abandons?: boolean;
+  /** Limits a lane without a rate. Starts no request beyond it. */
+  bytesPerSecond?: number;
 }
 
 export interface Reply {
