@@ -5,7 +5,7 @@
 export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience?: number }> = {
   'libs/concurrency': {
     mutate: ['libs/concurrency/src/**/*.ts'],
-    specs: ['test/{expiries,fair-semaphore}.spec.ts'],
+    specs: ['test/{expiries,fair-semaphore,token-buckets}.spec.ts'],
     patience: 1_500,
   },
   'libs/jobs': {
@@ -58,12 +58,12 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/openapi': { mutate: ['apps/api/src/http/openapi/**/*.ts'], specs: ['test/api/{docs,openapi}.spec.ts'] },
   'http/rate-limit/windows': {
-    mutate: ['apps/api/src/http/rate-limit/{sliding-window,token-buckets}.ts'],
-    specs: ['test/api/{sliding-window,token-buckets}.spec.ts'],
+    mutate: ['apps/api/src/http/rate-limit/sliding-window.ts'],
+    specs: ['test/api/sliding-window.spec.ts'],
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
-    specs: ['test/api/{rate-limit,rate-limit-redis,rate-limit-redis-away,sliding-window,token-buckets}.spec.ts'],
+    specs: ['test/api/{rate-limit,rate-limit-redis,rate-limit-redis-away,sliding-window}.spec.ts'],
   },
   'http/request': {
     mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],

@@ -206,3 +206,25 @@ describe('oversized requests', () => {
     expect((await ask('/sign-in', OTHER, { method: 'POST', headers, body: chunk })).status).toBe(413);
   }); // prettier-ignore
 });
+
+describe('a network that sends too many requests', () => {
+  it('is refused before anything else is done, while others and health checks are served', async () => {
+    const database = portal.database;
+    const limited = await TestPortal.start({ TRUST_PROXY: 'true', PORTAL_REQUESTS_PER_MINUTE: '60' }, database);
+    try {
+      const from = (network: string, path = '/sign-in') =>
+        exchange(limited.port, bytesOf(path, { headers: [['X-Forwarded-For', network]] }));
+      const answers = [];
+      do answers.push(await from(HOSTILE));
+      while (answers.at(-1)!.status === 200);
+      expect(answers.length).toBeGreaterThan(60);
+      const { status, headers, body } = answers.at(-1)!;
+      expect([status, headers['retry-after']]).toEqual([429, '5']);
+      expect(body).toContain('Too many attempts');
+      expect((await from(OTHER)).status).toBe(200);
+      expect((await from(HOSTILE, '/health/ready')).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

@@ -1,11 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
+import { TokenBuckets } from '@app/concurrency';
 import { Env } from '@app/config';
 import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
 import {
   accessLog,
   Admission,
+  clientAddress,
   createExpress,
   EarlyRefusals,
   headersSetBy,
@@ -15,8 +18,10 @@ import {
   SLOW_CLIENT_LIMITS,
 } from '@app/serving';
 import { Assets } from './web/assets.js';
+import { PROBES } from './web/capacity.js';
 import { refuseCrossSite } from './web/cross-site.js';
 import { FormBodies } from './web/form-bodies.js';
+import { networkOf } from './web/network.js';
 import { Busy, PageError } from './web/page-error.js';
 import { Html } from './web/pages.js';
 import { RouteTable } from './web/route-table.js';
@@ -66,6 +71,7 @@ export function configurePortal(app: NestExpressApplication, slowClients = SLOW_
         const fault = httpFaultOf(request, response);
         return fault && PageError.fromHttp(fault);
       },
+      limitNetworks(env),
       (request, response) => (admission.admit(request, response) ? null : new Busy()),
     ],
     match: (method, path) => routes.match(method, path),
@@ -83,4 +89,16 @@ export function configurePortal(app: NestExpressApplication, slowClients = SLOW_
     },
     slowClients,
   });
+}
+
+/**
+ * Limits the requests of each network, per process. Limits on what people attempt are shared, but counting an attempt
+ * takes a statement: without this one, a single network could keep the process busy with attempts that are refused.
+ */
+function limitNetworks(env: Env): (request: IncomingMessage) => PageError | null {
+  const perMinute = env.get('PORTAL_REQUESTS_PER_MINUTE');
+  const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute });
+  const isFree = (request: IncomingMessage) =>
+    PROBES.has(pathOf(request)) || buckets.take(networkOf(clientAddress(request, env.get('TRUST_PROXY'))));
+  return (request) => (isFree(request) ? null : PageError.tooMany(5));
 }

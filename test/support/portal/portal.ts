@@ -62,6 +62,7 @@ export class TestPortal {
         NODE_ENV: 'test',
         PORTAL_DATABASE_URL: own.portalUrl,
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+        PORTAL_REQUESTS_PER_MINUTE: '1000000',
         ...settings,
       },
       {},

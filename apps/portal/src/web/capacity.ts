@@ -7,7 +7,8 @@ import { Busy } from './page-error.js';
 /** Bytes of forms that this process holds at a time: 500 forms of the maximum length. */
 const MOST_BYTES = 16 * 1_048_576;
 
-const PROBES = new Set(['/health/live', '/health/ready']);
+/** What load balancers ask. */
+export const PROBES = new Set(['/health/live', '/health/ready']);
 
 /** Limits on concurrent work. A network, which may be a whole school's, gets at most a quarter of the places. */
 export const capacity: Provider[] = [

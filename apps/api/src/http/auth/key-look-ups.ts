@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ApiKeys, type KeyLookup } from '@app/accounts';
+import { TokenBuckets } from '@app/concurrency';
 import type { Check } from '@app/serving';
 import type { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { MINUTE_MS } from '../rate-limit/sliding-window.js';
-import { TokenBuckets } from '../rate-limit/token-buckets.js';
 import type { KeyIds } from '../request/access-log.js';
 import { isUrgent } from '../request/urgent.js';
 

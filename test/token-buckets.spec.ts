@@ -1,4 +1,4 @@
-import { TokenBuckets } from '../../apps/api/src/http/rate-limit/token-buckets.js';
+import { TokenBuckets } from '@app/concurrency';
 
 afterEach(() => vi.restoreAllMocks());
 
