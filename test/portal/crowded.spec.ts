@@ -217,7 +217,7 @@ describe('a network that sends too many requests', () => {
       const answers = [];
       do answers.push(await from(HOSTILE));
       while (answers.at(-1)!.status === 200);
-      expect(answers.length).toBeGreaterThan(60);
+      expect(answers.length).toBeGreaterThan(3);
       const { status, headers, body } = answers.at(-1)!;
       expect([status, headers['retry-after']]).toEqual([429, '5']);
       expect(body).toContain('Too many attempts');

@@ -97,7 +97,7 @@ export function configurePortal(app: NestExpressApplication, slowClients = SLOW_
  */
 function limitNetworks(env: Env): (request: IncomingMessage) => PageError | null {
   const perMinute = env.get('PORTAL_REQUESTS_PER_MINUTE');
-  const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute });
+  const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: Math.ceil(perMinute / 20) });
   const isFree = (request: IncomingMessage) =>
     PROBES.has(pathOf(request)) || buckets.take(networkOf(clientAddress(request, env.get('TRUST_PROXY'))));
   return (request) => (isFree(request) ? null : PageError.tooMany(5));

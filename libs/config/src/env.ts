@@ -49,7 +49,7 @@ const settings = {
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
-  PORTAL_REQUESTS_PER_MINUTE: integer(1_200, 60, 1_000_000),
+  PORTAL_REQUESTS_PER_MINUTE: integer(2_400, 60, 1_000_000),
   REQUEST_LOG: flag(true),
   IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
   INVITE_TTL_DAYS: integer(14, 1, 3650),
