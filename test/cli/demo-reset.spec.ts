@@ -1,3 +1,5 @@
+import { loadEnv } from '@app/config';
+import { FirstStart } from '../../apps/cli/src/start/first-start.js';
 import { runHere } from '../support/process/commands.js';
 import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
@@ -62,6 +64,14 @@ describe('demo --reset', { timeout: 120_000 }, () => {
     const { blog_posts: _none, ...before } = mine;
     expect(left).toEqual(before);
     expect((await cli('doctor')).stdout).toMatch(/^ok +totals/m);
+  });
+
+  it('lets the next start go on with a demo of another size', async () => {
+    expect(await demo('--reset', '--size', '90')).toMatchObject({ code: 0, stderr: '' });
+    const before = await counts();
+    const env = loadEnv({ ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32) }, {});
+    await FirstStart.with(env, (first) => first.loadDemo(new AbortController().signal));
+    expect(await counts()).toEqual(before);
   });
 
   /** Tables whose number of rows depends on the seed. */

@@ -43,7 +43,7 @@ export class FirstStart {
   /** Loads the demo organizations unless a key exists, which means that they were loaded before. */
   async loadDemo(signal: AbortSignal): Promise<void> {
     const known = await this.organizations.idBySlug(DEMO_SLUG);
-    if (known && (await this.keys.list(known)).length > 0) return;
+    if (known && ((await this.keys.list(known)).length > 0 || (await this.isComplete()))) return;
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-demo-'));
     try {
       await loadDemo(this, { folder, size: sizeOf('small'), seed: 1, signal });
@@ -53,6 +53,20 @@ export class FirstStart {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  }
+
+  /** Whether every demo organization has people, whatever its seed and size: an import writes all rows or none. */
+  private async isComplete(): Promise<boolean> {
+    for (const { slug } of DEMO_ORGANIZATIONS) {
+      const organizationId = await this.organizations.idBySlug(slug);
+      const people = organizationId
+        ? await this.db.transaction({ organizationId }, () =>
+            this.db.query(sql`SELECT FROM members WHERE organization_id = ${organizationId} LIMIT 1`),
+          )
+        : [];
+      if (people.length === 0) return false;
+    }
+    return true;
   }
 
   /**
