@@ -1,10 +1,8 @@
 import { buildOnce } from '../http/api-process.js';
-import { answerOf, KillHarness, type KillPlan, type KillReport } from './kill-harness.js';
+import { answerOf, KillHarness, LANDED, type KillPlan, type KillReport } from './kill-harness.js';
 import { ApiVictim, NaiveVictim } from './victims.js';
 import { reached } from './promise.js';
 
-/** Share of kills that must hit a request for the run to prove anything. */
-const LANDED = 0.4;
 /** Every nth kill comes right after a commit, which random kills rarely hit. */
 const TRAPPED = 10;
 /** Duplicates that the harness must find in the naive API. */
@@ -25,7 +23,7 @@ export function killedBulkInvite(kills: number, naive: Record<string, Omit<KillP
       tell('the API', report, seed);
       reached(
         1,
-        `${kills} kills, ${report.landed} mid-request: ${report.duplicates} duplicates, ${report.losses} losses, ` +
+        `${report.kills} kills, ${report.landed} mid-request: ${report.duplicates} duplicates, ${report.losses} losses, ` +
           `${report.differing} rounds with differing answers`,
         seed,
       );

@@ -23,11 +23,22 @@ export type Judge = (request: FuzzRequest, answer: Answer) => string[];
 
 /** Concurrent connections: enough to interleave requests without overloading a shared machine. */
 const CONCURRENCY = 16;
+/** A run that has not yet met everything it has to meet takes up to this many times as many requests. */
+const PATIENCE = 4;
 /** Stops after this many failures. */
 const MOST_FAILURES = 5;
 
-/** Sends requests over several keep-alive connections, and shrinks those whose responses the judge rejects. */
-export async function fuzz(port: number, count: number, next: () => FuzzRequest, judge: Judge): Promise<FuzzReport> {
+/**
+ * Sends requests over several keep-alive connections, and shrinks those whose responses the judge rejects.
+ * @param count requests at least; more follow until `complete` is true of the report
+ */
+export async function fuzz(
+  port: number,
+  count: number,
+  next: () => FuzzRequest,
+  judge: Judge,
+  complete: (report: FuzzReport) => boolean = () => true,
+): Promise<FuzzReport> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };
   const complaints = async (request: FuzzRequest): Promise<string[]> => {
@@ -39,8 +50,9 @@ export async function fuzz(port: number, count: number, next: () => FuzzRequest,
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
   };
+  const goOn = (): boolean => report.sent < count || (report.sent < count * PATIENCE && !complete(report));
   const worker = async (): Promise<void> => {
-    while (report.sent < count && report.failures.length < MOST_FAILURES) {
+    while (goOn() && report.failures.length < MOST_FAILURES) {
       report.sent++;
       const request = next();
       if ((await complaints(request)).length > 0) report.failures.push(await shrink(request, complaints));
