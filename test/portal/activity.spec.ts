@@ -4,22 +4,13 @@ import { chartOf } from '../../apps/portal/src/activity/chart.js';
 import { TestApi } from '../support/http/api.js';
 import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
 
-let portal: TestPortal;
-let api: TestApi;
-let owner: Someone;
-
-beforeAll(async () => {
-  portal = await TestPortal.start({ ENCRYPTION_KEY });
-  api = await TestApi.start({ ENCRYPTION_KEY, REQUEST_LOG: 'true' }, portal.database);
-  owner = await portal.someone('owner');
-});
-afterAll(async () => {
-  await api.close();
-  await portal.stop();
-});
+const portal = await fixture(TestPortal.start({ ENCRYPTION_KEY }));
+const api = await fixture(TestApi.start({ ENCRYPTION_KEY, REQUEST_LOG: 'true' }, portal.database));
+const owner = await portal.someone('owner');
 
 const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/activity`;
 

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, type Office } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { cookieOf } from '../support/portal/portal.js';
 import type { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
 const STUDENT = { scope: 'organization', role: 'student' };
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.stop());
 
 /** The fields of the page's form for this path. */
 function formAt(path: string, html: string): Record<string, string> {

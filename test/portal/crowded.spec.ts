@@ -2,8 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { SignIn } from '@app/accounts';
 import { Database } from '@app/database';
 import { Admission, BodyBudget } from '@app/serving';
-import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
+import { Assets } from '../../apps/portal/src/web/assets.js';
+import { Templates } from '../../apps/portal/src/web/templates.js';
+import { bytesOf, exchange, type RawAnswer, type RawRequest } from '../support/http/raw-http.js';
 import { TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** One network cannot crowd out others, and requests beyond the limits get a page that says when to retry. */
 const MOST = 8;
@@ -11,12 +14,9 @@ const [HOSTILE, OTHER] = ['198.51.100.1', '198.51.100.2'];
 const FORM = 'application/x-www-form-urlencoded';
 const LONGEST = 32_768;
 
-let portal: TestPortal;
 const sockets = new Set<Socket>();
 
-beforeAll(async () => {
-  portal = await TestPortal.start({ MAX_REQUESTS_IN_FLIGHT: String(MOST), TRUST_PROXY: 'true' });
-});
+const portal = await fixture(TestPortal.start({ MAX_REQUESTS_IN_FLIGHT: String(MOST), TRUST_PROXY: 'true' }));
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const socket of sockets) socket.destroy();
@@ -24,7 +24,6 @@ afterEach(async () => {
   await vi.waitFor(() => expect(portal.app.get(Admission).inFlight).toBe(0));
   await vi.waitFor(() => expect(portal.app.get(BodyBudget).state).toEqual({ bytes: 0, owners: 0 }));
 });
-afterAll(() => portal.stop());
 
 type Headers = [name: string, value: string][];
 
@@ -42,13 +41,13 @@ const post = (path: string, from: string, body: string) =>
   ask(path, from, { method: 'POST', headers: formHeaders(body.length), body });
 
 /** Sends the first part of a form and stops. */
-function beginForm(from: string, length = LONGEST): void {
+function beginForm(from: string, length = LONGEST, port = portal.port): void {
   const head = bytesOf('/sign-in', {
     method: 'POST',
     headers: [['X-Forwarded-For', from], ...formHeaders(length)],
     body: 'email=',
   });
-  const socket = connect(portal.port, '127.0.0.1', () => socket.write(head));
+  const socket = connect(port, '127.0.0.1', () => socket.write(head));
   sockets.add(socket.on('error', () => undefined));
 }
 
@@ -127,12 +126,29 @@ describe('half-sent forms', () => {
     expect((await post('/sign-in', HOSTILE, 'email=&password=')).status).toBe(422);
   });
 
-  it('of one network use at most 4 MiB, and other networks are still served', async () => {
-    for (let count = 0; count < 128; count++) beginForm(HOSTILE);
-    await vi.waitFor(() => expect(portal.app.get(BodyBudget).state.bytes).toBe(128 * LONGEST));
+  it('of one network use at most 16 MiB, and other networks are still served', async () => {
+    for (let count = 0; count < 512; count++) beginForm(HOSTILE);
+    await vi.waitFor(() => expect(portal.app.get(BodyBudget).state.bytes).toBe(512 * LONGEST), 10_000);
     expectBusy(await post('/sign-in', HOSTILE, 'email=&password='));
     expect((await post('/sign-in', OTHER, 'email=&password=')).status).toBe(422);
     expect((await ask('/sign-in', HOSTILE)).status).toBe(200);
+  });
+
+  it('cost no page when their clients leave', async () => {
+    const rendered = vi.spyOn(Templates.prototype, 'render');
+    const told = portal.logged.length;
+    for (let count = 0; count < 20; count++) beginForm(HOSTILE);
+    await vi.waitFor(() => expect(portal.app.get(BodyBudget).state.bytes).toBe(20 * LONGEST));
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(() =>
+      expect(
+        portal.logged
+          .slice(told)
+          .join('')
+          .match(/"status":499/g),
+      ).toHaveLength(20),
+    );
+    expect(rendered).not.toHaveBeenCalled();
   });
 });
 
@@ -155,7 +171,7 @@ it('hashing for one network does not delay others, and excess sign-ins are refus
       if (answer.status === 503) refused.push(answer);
       return answer;
     });
-    await vi.waitFor(() => expect(refused).toHaveLength(10));
+    await vi.waitFor(() => expect(refused).toHaveLength(10), 30_000);
     for (const answer of refused) expectBusy(answer);
     expect(hashed).toHaveBeenCalledTimes(1);
     const other = signIn(OTHER, 51);
@@ -207,24 +223,67 @@ describe('oversized requests', () => {
   }); // prettier-ignore
 });
 
-describe('a network that sends too many requests', () => {
+describe('a network that sends too many requests', async () => {
+  const BURST = 3;
+  const limited = await fixture(
+    TestPortal.start({ TRUST_PROXY: 'true', PORTAL_REQUESTS_PER_MINUTE: String(20 * BURST) }, portal.database),
+  );
+
+  /** Sends requests until one is refused. @returns the statuses before, and the refusal */
+  async function untilRefused(
+    network: string,
+    path = '/sign-in',
+    options: Omit<RawRequest, 'headers'> & { headers?: Headers } = {},
+  ) {
+    const { headers = [], ...rest } = options;
+    const bytes = bytesOf(path, { ...rest, headers: [['X-Forwarded-For', network], ...headers] });
+    const answers: RawAnswer[] = [];
+    do answers.push(await exchange(limited.port, bytes));
+    while (answers.at(-1)!.status !== 429);
+    const refusal = answers.pop()!;
+    expect(answers.length).toBeGreaterThanOrEqual(BURST);
+    return { statuses: [...new Set(answers.map(({ status }) => status))], refusal };
+  }
+
   it('is refused before anything else is done, while others and health checks are served', async () => {
-    const database = portal.database;
-    const limited = await TestPortal.start({ TRUST_PROXY: 'true', PORTAL_REQUESTS_PER_MINUTE: '60' }, database);
-    try {
-      const from = (network: string, path = '/sign-in') =>
-        exchange(limited.port, bytesOf(path, { headers: [['X-Forwarded-For', network]] }));
-      const answers = [];
-      do answers.push(await from(HOSTILE));
-      while (answers.at(-1)!.status === 200);
-      expect(answers.length).toBeGreaterThan(3);
-      const { status, headers, body } = answers.at(-1)!;
-      expect([status, headers['retry-after']]).toEqual([429, '5']);
-      expect(body).toContain('Too many attempts');
-      expect((await from(OTHER)).status).toBe(200);
-      expect((await from(HOSTILE, '/health/ready')).status).toBe(200);
-    } finally {
-      await limited.stop();
-    }
+    const { statuses, refusal } = await untilRefused(HOSTILE);
+    expect([statuses, refusal.headers['retry-after']]).toEqual([[200], '5']);
+    expect(refusal.body).toContain('Too many attempts');
+    const from = (network: string, path: string) =>
+      exchange(limited.port, bytesOf(path, { headers: [['X-Forwarded-For', network]] }));
+    expect((await from(OTHER, '/sign-in')).status).toBe(200);
+    expect((await from(HOSTILE, '/health/ready')).status).toBe(200);
+  });
+
+  const fields = 'email=&password=';
+  const ASSET = limited.app.get(Assets).urlOf('portal.css');
+  it.each([
+    ['forms', '/sign-in', { method: 'POST', headers: formHeaders(fields.length), body: fields }, 422],
+    [
+      'forms of other sites',
+      '/sign-in',
+      { method: 'POST', headers: formHeaders(fields.length).slice(1), body: fields },
+      403,
+    ],
+    [
+      'forms that are too long',
+      '/sign-in',
+      { method: 'POST', headers: formHeaders(LONGEST + 1), body: 'a'.repeat(LONGEST + 1) },
+      413,
+    ],
+    ['assets asked for with a body', ASSET, { headers: [['Content-Length', '1']] as Headers, body: 'a' }, 200],
+    ['missing pages', '/nothing', {}, 404],
+    ['assets that do not exist', '/assets/nothing.css', {}, 404],
+  ] as const)('%s count', async (what, path, request, status) => {
+    const { statuses } = await untilRefused(`203.0.113.${what.length}`, path, request);
+    expect(statuses).toEqual([status]);
+  });
+
+  it('half-sent forms do not count until they are complete', async () => {
+    const network = '203.0.113.1';
+    for (let count = 0; count < 3 * BURST; count++) beginForm(network, 100, limited.port);
+    await vi.waitFor(() => expect(limited.app.get(BodyBudget).state.bytes).toBe(3 * BURST * 100));
+    const { statuses } = await untilRefused(network);
+    expect(statuses).toEqual([200]);
   });
 });

@@ -1,18 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 const OTHER = 'an entirely different password';
 
-let portal: TestPortal;
 let person: Someone;
 let count = 0;
 
-beforeAll(async () => {
-  portal = await TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
-});
-afterAll(() => portal.stop());
+const portal = await fixture(TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 beforeEach(async () => {
   person = await portal.someone('owner', { user: { email: `person-${++count}@example.org` } });
 });

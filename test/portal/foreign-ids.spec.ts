@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice } from '../support/portal/join-states.js';
 import type { PeoplePages } from '../support/portal/people-pages.js';
+import { fixture } from '../support/process/fixture.js';
 
-/** The ids of another organization, or of its owner ($2), that can stand for a parameter of a path. */
+/** Queries for ids of another organization's records, or of its owner's ($2), by path parameter. */
 const IDS: Record<string, string> = {
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
@@ -22,9 +23,9 @@ const OTHERS: Record<string, string[]> = { kind: ['members', 'parents'] };
 /** Enough for every form to get as far as the record. */
 const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
 
-/** Each row that belongs to the other organization or its owner. */
+/** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
 const STATE = `
-  SELECT 'key' AS what, to_jsonb(k) AS row FROM api_keys k WHERE organization_id = $1
+  SELECT 'key' AS what, to_jsonb(k) - 'last_used_at' AS row FROM api_keys k WHERE organization_id = $1
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
@@ -33,12 +34,12 @@ const STATE = `
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
   ORDER BY 1, 2`;
 
-let desk: JoinDesk;
 let own: PeoplePages;
 let foreign: PeoplePages;
 
+const desk = await fixture(JoinDesk.open());
+
 beforeAll(async () => {
-  desk = await JoinDesk.open();
   own = await busyOffice(desk);
   foreign = await busyOffice(desk);
   await desk.api.keys.create(foreign.office.id, { name: 'Website' });
@@ -50,7 +51,6 @@ beforeAll(async () => {
   );
   await ask(`UPDATE outbox SET status = 'dead' WHERE organization_id = $1 AND $2::uuid IS NOT NULL`);
 });
-afterAll(() => desk.stop());
 
 /** A statement about the other organization ($1) and its owner ($2). */
 const ask = (statement: string) => desk.portal.make.query(statement, [foreign.office.id, foreign.ownerId]);

@@ -4,25 +4,14 @@ import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/bro
 import { type Someone, TestPortal } from '../support/portal/portal.js';
 import { TestHook } from '../support/worker/hook.js';
 import { Mailroom } from '../support/worker/worker.js';
+import { fixture } from '../support/process/fixture.js';
 
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
 
-let portal: TestPortal;
-let room: Mailroom;
-let site: TestHook;
-let owner: Someone;
-
-beforeAll(async () => {
-  room = await Mailroom.open({ ENCRYPTION_KEY });
-  portal = await TestPortal.start({ ENCRYPTION_KEY }, room.database);
-  site = await TestHook.start();
-  owner = await portal.someone('owner');
-});
-afterAll(async () => {
-  await portal.stop();
-  await site.stop();
-  await room.stop();
-});
+const room = await fixture(Mailroom.open({ ENCRYPTION_KEY }));
+const portal = await fixture(TestPortal.start({ ENCRYPTION_KEY }, room.database));
+const site = await fixture(TestHook.start());
+const owner = await portal.someone('owner');
 
 const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/build-hook`;
 const look = async (someone: Someone) => (await portal.get(pathOf(someone), someone.cookie).expect(200)).text;

@@ -1,26 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newAddress, type Office } from '../support/data/provisioning.js';
+import { describe, expect, it } from 'vitest';
+import { newAddress } from '../support/data/provisioning.js';
 import { axeFaults, inEachLook, TestBrowser } from '../support/portal/browser.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice, joinPages } from '../support/portal/join-states.js';
 import { PASSWORD } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let browser: TestBrowser;
-let office: Office;
-
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  browser = await TestBrowser.start();
-  office = await desk.office();
-});
-afterAll(async () => {
-  await browser.stop();
-  await desk.stop();
-});
+const desk = await fixture(JoinDesk.open());
+const browser = await fixture(TestBrowser.start());
+const office = await desk.office();
 
 const STUDENT = { scope: 'organization', role: 'student' };
 const LOOKS = [

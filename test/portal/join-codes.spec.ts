@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newCode } from '@app/accounts';
 import type { Office } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { TestPortal } from '../support/portal/portal.js';
 import { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
   await office.make.query('DELETE FROM sign_in_attempts');
 });
-afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 

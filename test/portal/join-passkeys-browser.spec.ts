@@ -1,24 +1,17 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, type Office } from '../support/data/provisioning.js';
 import { addAuthenticator, axeFaults, TestBrowser } from '../support/portal/browser.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let browser: TestBrowser;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  browser = await TestBrowser.start();
-});
+const desk = await fixture(JoinDesk.open());
+const browser = await fixture(TestBrowser.start());
 beforeEach(async () => {
   office = await desk.office();
-});
-afterAll(async () => {
-  await browser.stop();
-  await desk.stop();
 });
 
 const STUDENT = { scope: 'organization', role: 'student' };

@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewPasskey } from '@app/accounts';
 import { newAddress, type Office, parentRow, studentRow, tutorRow } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import type { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.stop());
 
 const TYPO = `${PASSWORD}e`;
 

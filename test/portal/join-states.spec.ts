@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.stop());
 
 const STUDENT = { scope: 'organization', role: 'student' };
 

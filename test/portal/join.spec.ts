@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, newAddress, type Office, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import type { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.stop());
 
 /** A target of invites: how its page names it, and what the API shows afterwards. */
 interface Kind {

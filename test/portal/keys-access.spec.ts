@@ -1,28 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewApiKey } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let api: TestApi;
+const SETTINGS = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+
+const portal = await fixture(TestPortal.start(SETTINGS));
+const api = await fixture(TestApi.start(SETTINGS, portal.database));
 let owner: Someone;
 let base: string;
 
-beforeAll(async () => {
-  const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
-  portal = await TestPortal.start(settings);
-  api = await TestApi.start(settings, portal.database);
-});
 beforeEach(async () => {
   owner = await portal.someone('owner');
   base = `/o/${owner.organization.slug}/keys`;
-});
-afterAll(async () => {
-  await api.close();
-  await portal.stop();
 });
 
 const create = (wanted: Partial<NewApiKey> = {}) => api.keys.create(owner.organization.id, { name: 'Site', ...wanted });

@@ -1,27 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { TestApi } from '../support/http/api.js';
 import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
 import { PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let api: TestApi;
-let browser: TestBrowser;
+const SETTINGS = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
 
-beforeAll(async () => {
-  const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
-  api = await TestApi.start(settings);
-  const address = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`;
-  portal = await TestPortal.start({ ...settings, PUBLIC_URL: address }, api.database);
-  browser = await TestBrowser.start();
-});
-afterAll(async () => {
-  await browser.stop();
-  await portal.stop();
-  await api.stop();
-});
+const api = await fixture(TestApi.start(SETTINGS));
+const address = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`;
+const portal = await fixture(TestPortal.start({ ...SETTINGS, PUBLIC_URL: address }, api.database));
+const browser = await fixture(TestBrowser.start());
 
 async function someOwner(): Promise<Someone & { base: string }> {
   const owner = await portal.someone('owner', { user: { firstName: 'Olive', lastName: 'Owner' } });

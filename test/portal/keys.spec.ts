@@ -1,32 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SCOPES } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
 import { cookieOf, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 const KEY = /tk_live_[0-9a-f]{64}/;
 
-let portal: TestPortal;
-let api: TestApi;
+const SETTINGS = {
+  ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+  SMTP_URL: 'smtp://127.0.0.1:1',
+  PUBLIC_URL: 'https://api.example.org',
+};
+
+const portal = await fixture(TestPortal.start(SETTINGS));
+const api = await fixture(TestApi.start(SETTINGS, portal.database));
 let owner: Someone;
 let base: string;
 
-beforeAll(async () => {
-  const settings = {
-    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-    SMTP_URL: 'smtp://127.0.0.1:1',
-    PUBLIC_URL: 'https://api.example.org',
-  };
-  portal = await TestPortal.start(settings);
-  api = await TestApi.start(settings, portal.database);
-});
 beforeEach(async () => {
   owner = await portal.someone('owner', { user: { firstName: 'Olive', lastName: 'Owner' } });
   base = `/o/${owner.organization.slug}/keys`;
-});
-afterAll(async () => {
-  await api.close();
-  await portal.stop();
 });
 
 const get = (path = '', as = owner.cookie) => portal.get(`${base}${path}`, as);

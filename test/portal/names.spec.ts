@@ -1,27 +1,20 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newAddress, type Office } from '../support/data/provisioning.js';
 import { TestBrowser } from '../support/portal/browser.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice, joinPages } from '../support/portal/join-states.js';
+import { fixture } from '../support/process/fixture.js';
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen';
 
 /** Names as people may enter them: markup, a long word, right-to-left text, an unclosed override, emoji. */
 const NAMES = ['<img src=x onerror=alert(1)>&quot;', `${LONG}${LONG}`.slice(0, 100), 'מיה لينا', '\u202eeve', '👩‍👩‍👧‍👦🦄'];
 
-let desk: JoinDesk;
-let browser: TestBrowser;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  browser = await TestBrowser.start();
-});
-afterAll(async () => {
-  await browser.stop();
-  await desk.stop();
-});
+const desk = await fixture(JoinDesk.open());
+const browser = await fixture(TestBrowser.start());
 
 const sql = (statement: string, ...values: unknown[]) => desk.portal.make.query(statement, values);
 

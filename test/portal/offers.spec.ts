@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newAddress, type Office, studentRow } from '../support/data/provisioning.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newAddress, type Office, parentRow, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { type Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
 const NEW = 'a new and longer password';
 const TUTOR = { scope: 'organization', role: 'tutor' };
 
-let desk: JoinDesk;
 let office: Office;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   office = await desk.office();
 });
-afterAll(() => desk.stop());
 
 const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   desk.portal.make.query<Row>(statement, values);
@@ -77,6 +74,23 @@ describe('open invitations', () => {
     expect((await sql('SELECT accepted_at FROM members WHERE user_id = $1', person.id))[0]).toEqual({
       accepted_at: null,
     });
+    const rows = await sql(
+      `SELECT user_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'decline_membership'`,
+      office.id,
+    );
+    expect(rows).toEqual([{ user_id: person.id, details: { user_id: person.id, as: 'member' } }]);
+  });
+
+  it('name what they are for: a membership, or being a parent', async () => {
+    const person = await desk.person();
+    const visitor = await desk.signedIn(person.id);
+    const offered = async () => [...new Set((await visitor.get('/')).text.match(/(?<=name="as" value=")[^"]*/g))];
+    const { id } = await office.inviteOne(parentRow({ email: person.email }));
+    expect(await offered()).toEqual([]);
+    await office.link(id, (await office.make.student(office.id)).id);
+    expect(await offered()).toEqual(['parent']);
+    await (await desk.office()).inviteOne(studentRow({ email: person.email }));
+    expect((await offered()).sort()).toEqual(['member', 'parent']);
   });
 
   it('are neither shown to nor accepted by a person with an unproven address', async () => {

@@ -2,15 +2,10 @@ import { MAIL_KINDS } from '../../apps/portal/src/outbox/mail-kinds.js';
 import { EMAIL_KINDS } from '@app/jobs';
 import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let owner: Someone;
-
-beforeAll(async () => {
-  portal = await TestPortal.start();
-  owner = await portal.someone('owner');
-});
-afterAll(() => portal.stop());
+const portal = await fixture(TestPortal.start());
+const owner = await portal.someone('owner');
 
 const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/outbox`;
 

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Office, parentRow, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import type { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
-let office: Office;
-
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-  office = await desk.office();
-});
-afterAll(() => desk.stop());
+const desk = await fixture(JoinDesk.open());
+const office = await desk.office();
 
 /** A student of the office who is signed in. */
 async function student(): Promise<{ id: string; email: string; visitor: Visitor }> {

@@ -2,12 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
 import { PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let browser: TestBrowser;
 let owner: Someone;
 /** Links for setting a password, by the page that they open. */
 const links: Record<string, string> = {};
@@ -15,9 +14,10 @@ const links: Record<string, string> = {};
 /** A folder for screenshots, if set. */
 const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
+const portal = await fixture(TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const browser = await fixture(TestBrowser.start());
+
 beforeAll(async () => {
-  portal = await TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
-  browser = await TestBrowser.start();
   const organization = await portal.make.organization({
     name: 'Wattle Lane Tutoring',
     timeZone: 'Australia/Melbourne',
@@ -32,10 +32,6 @@ beforeAll(async () => {
   );
   links['password-confirm'] = await linkOf(owner.user.id);
   links['password-set'] = await linkOf((await portal.make.user()).id);
-});
-afterAll(async () => {
-  await browser.stop();
-  await portal.stop();
 });
 
 async function linkOf(userId: string): Promise<string> {

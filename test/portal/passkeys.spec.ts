@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addAuthenticator, TestBrowser } from '../support/portal/browser.js';
-import { type Someone, TestPortal } from '../support/portal/portal.js';
+import { TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let browser: TestBrowser;
-let owner: Someone;
-
-beforeAll(async () => {
-  portal = await TestPortal.start();
-  browser = await TestBrowser.start();
-  owner = await portal.someone('owner');
-});
-afterAll(async () => {
-  await browser.stop();
-  await portal.stop();
-});
+const portal = await fixture(TestPortal.start());
+const browser = await fixture(TestBrowser.start());
+const owner = await portal.someone('owner');
 
 describe('a passkey', () => {
   it('can be added, used to sign in, renamed and removed', async () => {

@@ -1,25 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newAddress, type Office } from '../support/data/provisioning.js';
+import { newAddress } from '../support/data/provisioning.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { JoinDesk, registration } from '../support/portal/join-desk.js';
 import { PASSWORD } from '../support/portal/portal.js';
 import { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
 const NEW = 'a new and longer password';
 
-let desk: JoinDesk;
-let office: Office;
 let lock: pg.Client;
 
+const desk = await fixture(JoinDesk.open());
+const office = await desk.office();
+
 beforeAll(async () => {
-  desk = await JoinDesk.open();
-  office = await desk.office();
   lock = new pg.Client({ connectionString: desk.portal.database.adminUrl });
   await lock.connect();
 });
 afterAll(async () => {
   await lock.end();
-  await desk.stop();
 });
 
 /** Resolves when the portal waits for the lock. */
@@ -68,4 +71,24 @@ describe('a person who sends the form twice', () => {
     const wrong = await desk.visitor().post(`/join/${code}`, { ...registration(email), password: `${PASSWORD}!` });
     expect(wrong.status).toBe(409);
   });
+});
+
+it('hashing has a lower priority than pages', { timeout: 300_000 }, async () => {
+  await buildOnce();
+  const settings = {
+    PORTAL_DATABASE_URL: desk.portal.database.portalUrl,
+    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+  };
+  const portal = await ApiProcess.start(settings, [], 'portal');
+  try {
+    const threads = readdirSync(`/proc/${portal.pid}/task`);
+    const hashing = threads.filter((thread) =>
+      readFileSync(`/proc/${portal.pid}/task/${thread}/comm`, 'latin1').startsWith('libuv-worker'),
+    );
+    expect(hashing).toHaveLength(4);
+    const usual = getPriority(portal.pid);
+    for (const thread of hashing) expect(getPriority(Number(thread))).toBe(Math.max(usual, 10));
+  } finally {
+    await portal.stop();
+  }
 });

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CredentialNotices, PasswordLinks } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 const NEW = 'a new and longer password';
 const KEY = 'ab'.repeat(32);
 
-let portal: TestPortal;
-
-beforeAll(async () => {
-  portal = await TestPortal.start({
+const portal = await fixture(
+  TestPortal.start({
     SMTP_URL: 'smtp://127.0.0.1:1',
     ENCRYPTION_KEY: KEY,
     MAIL_FROM: 'Study House <no-reply@example.org>',
-  });
-});
-afterAll(() => portal.stop());
+  }),
+);
 
 async function mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
   await portal.resolveLinks();

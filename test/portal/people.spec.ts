@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, studentRow } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { PeoplePages } from '../support/portal/people-pages.js';
 import { Visitor } from '../support/portal/visitor.js';
+import { fixture } from '../support/process/fixture.js';
 
-let desk: JoinDesk;
 let pages: PeoplePages;
 
-beforeAll(async () => {
-  desk = await JoinDesk.open();
-});
+const desk = await fixture(JoinDesk.open());
 beforeEach(async () => {
   pages = await PeoplePages.open(desk);
 });
-afterAll(() => desk.stop());
 
 const TUTOR = { scope: 'organization', role: 'tutor' };
 

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-let portal: TestPortal;
-let owner: Someone;
+const portal = await fixture(TestPortal.start());
+const owner = await portal.someone('owner', { user: { email: 'Owner@example.org' } });
 
 beforeAll(async () => {
-  portal = await TestPortal.start();
-  owner = await portal.someone('owner', { user: { email: 'Owner@example.org' } });
   await portal.setPassword(owner.user.id);
 });
-afterAll(() => portal.stop());
 
 const signIn = (fields: Record<string, string>, cookie?: string) => portal.post('/sign-in', fields, cookie);
 

@@ -2,16 +2,12 @@ import { connect } from 'node:net';
 import { SLOW_CLIENT_LIMITS } from '@app/serving';
 import { bytesOf } from '../support/http/raw-http.js';
 import { TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
-/** Slow clients of every form, with short limits. `test/faults/portal-slow-clients.spec.ts` has the real limits. */
+/** Slow clients of every kind, with short limits. `test/faults/portal-slow-clients.spec.ts` has the real limits. */
 const LIMITS = { ...SLOW_CLIENT_LIMITS, headers: 500, body: 1_000, upload: 60_000, check: 100 };
 
-let portal: TestPortal;
-
-beforeAll(async () => {
-  portal = await TestPortal.start({}, undefined, LIMITS);
-});
-afterAll(() => portal.stop());
+const portal = await fixture(TestPortal.start({}, undefined, LIMITS));
 
 /** Sends a byte every 50 ms until the server closes the connection. @returns the answer */
 async function drip(bytes: string): Promise<string> {

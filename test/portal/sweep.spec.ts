@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../apps/portal/src/web/route-table.js';
 import { DatabaseProxy } from '../support/database/database-proxy.js';
 import { type Someone, TestPortal } from '../support/portal/portal.js';
+import { fixture } from '../support/process/fixture.js';
 
 const NOBODY = '018cc251-0000-7000-8000-000000000000';
 
@@ -28,16 +29,15 @@ const CROSS_SITE: Record<string, string>[] = [
   {},
 ];
 
-let portal: TestPortal;
 let routes: Route[];
 let owner: Someone;
 
+const portal = await fixture(TestPortal.start());
+
 beforeAll(async () => {
-  portal = await TestPortal.start();
   routes = portal.routes().filter(({ access }) => access !== 'probe');
   owner = await portal.someone('owner');
 });
-afterAll(() => portal.stop());
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
@@ -204,7 +204,7 @@ describe('a slow database', () => {
 
   it('ends every page at its deadline', async () => {
     const proxy = await DatabaseProxy.open(portal.database.portalUrl);
-    // Hung connections are replaced only after the answers, so a small pool would run out.
+    // Hung connections are replaced only after the responses, so a small pool would run out.
     const settings = { ...PATIENCE, PORTAL_DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: '100' };
     const hung = await TestPortal.start(settings, portal.database);
     try {
@@ -233,7 +233,8 @@ describe('a slow database', () => {
     try {
       for (const path of ['/account', `${base}/people`, `${base}/keys`, `${base}/activity`]) {
         proxy.delay = 0;
-        expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 200]);
+        // On a busy machine, a page may take longer than its second for other reasons.
+        await vi.waitFor(async () => expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 200]));
         // Only the session is found in time.
         proxy.delay = 700;
         expect([path, (await slow.get(path, cookie)).status]).toEqual([path, 503]);
@@ -274,23 +275,5 @@ describe('malformed requests', () => {
     const answer = path.startsWith('/account') ? await portal.post(path, {}, cookie) : await portal.get(path, cookie);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain('Page not found');
-  });
-
-  it.each([
-    ['a repeated field', 'email=a&email=b&password=c'],
-    ['a NUL', 'email=a%00b&password=c'],
-    ['half a surrogate pair', 'email=%ED%A0%80&password=c'],
-    ['a thousand fields', Array.from({ length: 1_000 }, (_, index) => `f${index}=1`).join('&')],
-    ['prototype names', '__proto__[a]=1&constructor=2&email=&password='],
-  ])('a form with %s is refused without a 5xx', async (_what, body) => {
-    const answer = await portal.post('/sign-in').send(body);
-    expect([400, 413, 422]).toContain(answer.status);
-  });
-
-  it('a body that is too long or has another content type is refused', async () => {
-    expect((await portal.post('/sign-in', { email: 'a'.repeat(40_000) })).status).toBe(413);
-    const json = await portal.post('/sign-in').type('json').send('{"email":');
-    expect(json.status).toBe(400);
-    expect((await portal.post('/sign-in').type('text/plain').send('email=a')).status).toBe(422);
   });
 });

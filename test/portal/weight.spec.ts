@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Office } from '../support/data/provisioning.js';
 import { JoinDesk } from '../support/portal/join-desk.js';
 import { busyOffice, joinPages } from '../support/portal/join-states.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** HTML with its styles, scripts and images, uncompressed and uncached. */
 const MOST_BYTES = 60_000;
 
-let desk: JoinDesk;
 let office: Office;
 let slug: string;
 let owner: string;
 
+const desk = await fixture(JoinDesk.open());
+
 beforeAll(async () => {
-  desk = await JoinDesk.open();
   const busy = await busyOffice(desk);
   office = busy.office;
   owner = busy.owner.header;
   slug = busy.base.split('/')[2]!;
   await fill();
 });
-afterAll(() => desk.stop());
 
 const LONG = 'A rather long name, as people give one';
 

@@ -7,10 +7,12 @@ import { inWords } from '@app/database';
 import { Log } from '@app/logging';
 import { configurePortal, createAdapter } from './configure-portal.js';
 import { PortalModule } from './portal.module.js';
+import { lowerPriorityOfHashing } from './web/password-work.js';
 
 try {
   readEnvFile();
   endWithLauncher();
+  await lowerPriorityOfHashing();
   const env = loadEnv();
   env.needFor('portal');
   const app = await NestFactory.create<NestExpressApplication>(PortalModule.forRoot(env), createAdapter(), {

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Log } from '@app/logging';
 import type { HttpSocket } from './connections.js';
 import { linger } from './lingering-close.js';
+import { afterNonsense } from './pause.js';
 import type { HttpFault, Refusal } from './refusal.js';
 
 /** The fault of input that Node's parser rejects. https://nodejs.org/api/http.html#event-clienterror */
@@ -19,13 +20,14 @@ const LINGER = 1_000;
 
 /** Gives the responses of Node itself the body, request id and log line that all others have. */
 export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => Refusal): void {
-  server.on('clientError', (fault: NodeJS.ErrnoException, socket: HttpSocket) => {
+  const answer = (code: string | undefined, socket: HttpSocket) => {
+    if (socket.destroyed) return;
     // After a response has begun, clients would read another one as part of it.
-    if (fault.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+    if (!socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy();
       return;
     }
-    const { status, headers, body } = render(explain(fault.code));
+    const { status, headers, body } = render(explain(code));
     const requestId = uuidv7();
     const lines = Object.entries({
       Connection: 'close',
@@ -35,6 +37,17 @@ export function answerClientErrors(server: Server, log: Log, render: (fault: Htt
     }).map(([name, value]) => `${name}: ${value}`);
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
     linger(socket, LINGER);
-    log.pino.info({ request_id: requestId, route: 'none', status, fault: fault.code }, 'request');
+    log.pino.info({ request_id: requestId, route: 'none', status, fault: code }, 'request');
+  };
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: HttpSocket) => {
+    if (code === 'ECONNRESET') {
+      socket.destroy();
+    } else if (code === 'ERR_HTTP_REQUEST_TIMEOUT' || socket._httpMessage) {
+      // Slow clients have taken their time. And a request that is broken in its body must not be answered meanwhile.
+      answer(code, socket);
+    } else {
+      socket.pause();
+      afterNonsense.schedule(answer, code, socket);
+    }
   });
 }

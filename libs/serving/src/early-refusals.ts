@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { closeUnread } from './lingering-close.js';
-import { isRefusal, pauseBeforeClosing } from './pause.js';
+import { afterNonsense, beforeClosing, isRefusal } from './pause.js';
 import type { Refusal } from './refusal.js';
 
 /** Finds a request's route, if there is one. Most checks don't need it. */
@@ -61,7 +61,7 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
   }
 
   /** Sends a refusal, as cheaply as possible. */
-  private refuse(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
+  refuse(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
     const { status, headers, body } = this.rules.render(fault);
     // For the log line, which is written after the response.
     Object.assign(request, { route: this.routeOf(request) });
@@ -79,7 +79,8 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
         .end(body);
     };
     const ends = !response.shouldKeepAlive || response.hasHeader('Connection');
-    if (ends && isRefusal(status)) setTimeout(send, pauseBeforeClosing());
+    if (ends && isRefusal(status)) beforeClosing.schedule(send);
+    else if (ends && isViolation(status)) afterNonsense.schedule(send);
     else send();
   }
 
@@ -87,6 +88,9 @@ export class EarlyRefusals<Fault, Route extends { path: string }> {
     return this.rules.match(request.method!, pathOf(request));
   }
 }
+
+/** Whether a status is one of {@link httpFaultOf}. */
+const isViolation = (status: number) => status === 400 || status === 417;
 
 /** The path of a request, without its query string. */
 export function pathOf({ url = '' }: IncomingMessage): string {

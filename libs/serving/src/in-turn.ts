@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { lingerOnClose } from './lingering-close.js';
 import { onceClosed } from './once-closed.js';
-import { isRefusal, pauseAfterRefusal } from './pause.js';
+import { afterRefusal, isRefusal } from './pause.js';
 
 /** Requests that may wait behind another one on their connection; one more ends the connection. */
 const MOST_WAITING = 100;
@@ -54,7 +54,7 @@ export function serveInTurn(
     const { socket } = request;
     line.busy = true;
     onceClosed(response, () => {
-      if (isRefusal(response.statusCode) && !socket.destroyed) setTimeout(proceed, pauseAfterRefusal(), line, socket);
+      if (isRefusal(response.statusCode) && !socket.destroyed) afterRefusal.schedule(proceed, line, socket);
       else proceed(line, socket);
     });
     if (!admits(request, response)) return;

@@ -7,6 +7,7 @@ export { type Check, EarlyRefusals, pathOf } from './early-refusals.js';
 export { linger } from './lingering-close.js';
 export { httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';
+export { Pauses } from './pause.js';
 export type { HttpFault, Refusal } from './refusal.js';
 export { type DeclaredRoute, declaredRoutes, RouteMatcher } from './routes.js';
 export { createExpress, headersSetBy, protectServer } from './server.js';

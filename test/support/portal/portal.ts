@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { Writable } from 'node:stream';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import { hash } from '@node-rs/argon2';
+import argon2 from '@node-rs/argon2';
+import type { Express, RequestHandler } from 'express';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '@app/config';
@@ -13,6 +13,7 @@ import { configurePortal, createAdapter } from '../../../apps/portal/src/configu
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { Factories } from '../data/factories.js';
+import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
 /** Deliberately weak password hashing, because tests check passwords a thousand times. */
@@ -51,12 +52,6 @@ export class TestPortal {
   ): Promise<TestPortal> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
-    const destination = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        logged.push(chunk.toString());
-        done();
-      },
-    });
     const env = loadEnv(
       {
         NODE_ENV: 'test',
@@ -67,7 +62,7 @@ export class TestPortal {
       },
       {},
     );
-    const module = await Test.createTestingModule({ imports: [PortalModule.forRoot(env, destination)] }).compile();
+    const module = await Test.createTestingModule({ imports: [PortalModule.forRoot(env, logTo(logged))] }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configurePortal(app, slowClients);
     await app.listen(0, '127.0.0.1');
@@ -113,7 +108,7 @@ export class TestPortal {
 
   /** Gives a login the password {@link PASSWORD} as if it had always had it: its sessions stay valid. */
   async setPassword(userId: string): Promise<void> {
-    const passwordHash = await hash(PASSWORD, CHEAP);
+    const passwordHash = await argon2.hash(PASSWORD, CHEAP);
     await this.make.withoutTriggers(`
       INSERT INTO credentials (user_id, password_hash, sessions_valid_from)
       VALUES ('${userId}', '${passwordHash}', now() - interval '1 day')
@@ -134,6 +129,14 @@ export class TestPortal {
   /** Queues the mails for requested links, as the worker does. */
   async resolveLinks(): Promise<void> {
     await this.make.query('SELECT resolve_password_links()');
+  }
+
+  /** Runs a task while a middleware lets everything pass. */
+  async withoutMiddleware<T>(middleware: RequestHandler, task: () => Promise<T>): Promise<T> {
+    const { router }: Express = this.app.getHttpAdapter().getInstance();
+    const layer = router.stack.find(({ handle }) => handle === middleware)!;
+    layer.handle = (_request, _response, next) => next();
+    return task().finally(() => (layer.handle = middleware));
   }
 
   async stop(): Promise<void> {

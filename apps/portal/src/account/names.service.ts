@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
-import { isName } from '@app/accounts';
 import { Database } from '@app/database';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
+import { problemsOfNames } from '../web/names.js';
 import { SignInNeeded } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
@@ -27,10 +27,7 @@ export class NamesService {
 
   async change(form: Form, { userId }: SignedIn, request: Request): Promise<Page | SeeOther> {
     const [first, last] = [form.text('first_name'), form.text('last_name')];
-    const problems = {
-      ...(!isName(first) && { first_name: 'Enter your first name, up to 200 characters.' }),
-      ...(!isName(last) && { last_name: 'Enter your last name, up to 200 characters.' }),
-    };
+    const problems = problemsOfNames(first, last);
     if (Object.keys(problems).length > 0) {
       const [first_name, last_name] = [first.slice(0, 300), last.slice(0, 300)];
       return page('account/name', { first_name, last_name, problems }, 422);

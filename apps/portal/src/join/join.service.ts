@@ -5,7 +5,6 @@ import {
   type InvitePage,
   isCode,
   isEmail,
-  isName,
   type Joined,
   type Joiner,
   Joining,
@@ -20,6 +19,7 @@ import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
 import { networkOf } from '../web/network.js';
+import { problemsOfNames } from '../web/names.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordWork } from '../web/password-work.js';
@@ -216,8 +216,7 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   const errors: InviteForm['errors'] = {};
   const refused = values.credential === '' && values.assertion === '' ? refusedPassword(values.password) : null;
   if (needs === 'either' || needs === 'registration') {
-    if (!isName(values.first_name)) errors.first_name = 'Enter your first name, up to 200 characters.';
-    if (!isName(values.last_name)) errors.last_name = 'Enter your last name, up to 200 characters.';
+    Object.assign(errors, problemsOfNames(values.first_name, values.last_name));
   }
   if (needs === 'either') {
     if (values.email === '') errors.email = 'Enter your email address.';

@@ -5,7 +5,7 @@ import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
 import { statusOf } from '@app/serving';
 import { Flashes } from './flash.js';
-import { Busy, PageError, SignInNeeded } from './page-error.js';
+import { BUSY, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
 import { Templates } from './templates.js';
 
@@ -37,16 +37,16 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const error = toPageError(thrown, request.method);
-    if (error.status >= 500 && !(error instanceof Busy)) this.log.failure(thrown, request.id, String(error.status));
+    if (error.status >= 500 && error !== BUSY) this.log.failure(thrown, request.id, String(error.status));
     const { status, title, message, headers } = error;
-    const data = { status, title, message, requestId: status >= 500 && !(error instanceof Busy) ? request.id : null };
+    const data = { status, title, message, requestId: status >= 500 && error !== BUSY ? request.id : null };
     new Html(status, this.templates.render('web/error', data, request), headers).sendTo(response);
   }
 }
 
 function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
-  if (thrown instanceof QueueFull) return new Busy();
+  if (thrown instanceof QueueFull) return BUSY;
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = statusOf(thrown);
   if (status === 403) return PageError.forbidden('You do not have access to this page.');

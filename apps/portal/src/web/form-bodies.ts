@@ -2,15 +2,34 @@ import { Injectable } from '@nestjs/common';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { BodyBudget, sendContinue, withoutPlace } from '@app/serving';
 import { networkOf } from './network.js';
+import { PageError } from './page-error.js';
 
 /** The maximum length of a form (bytes). The longest field is a password of a thousand characters. */
 const LARGEST = 32_768;
 const MOST_FIELDS = 200;
 
 const PARSERS: RequestHandler[] = [
-  express.urlencoded({ extended: false, limit: LARGEST, parameterLimit: MOST_FIELDS, inflate: false }),
+  express.urlencoded({
+    extended: false,
+    limit: LARGEST,
+    parameterLimit: MOST_FIELDS,
+    inflate: false,
+    verify: (_request, _response, body) => {
+      if (!isUtf8(body)) throw PageError.badForm();
+    },
+  }),
   express.json({ limit: LARGEST, inflate: false }),
 ];
+
+/** Whether a form is valid UTF-8. The parser would keep any other escape as it is, as if somebody had typed it. */
+function isUtf8(form: Buffer): boolean {
+  try {
+    decodeURIComponent(new TextDecoder('utf-8', { fatal: true }).decode(form));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Reads forms, and the JSON of passkeys. While a form arrives it holds memory, but no place among the requests. */
 @Injectable()

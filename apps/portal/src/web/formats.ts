@@ -1,9 +1,22 @@
+import { LRUCache } from 'lru-cache';
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+type Formats = ReturnType<typeof formatsIn>;
+
+/** By time zone. Creating formatters takes 0.3 ms of CPU, and a page in all about 1.5 ms. */
+const cached = new LRUCache<string, Formats>({ max: 100 });
+
 /** How templates write times and numbers. Times are in the organization's time zone. */
-export function formats(timeZone: string) {
+export function formats(timeZone: string): Formats {
+  const known = cached.get(timeZone) ?? formatsIn(timeZone);
+  cached.set(timeZone, known);
+  return known;
+}
+
+function formatsIn(timeZone: string) {
   const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone } as const;
   const date = new Intl.DateTimeFormat('en-AU', day);
   const dateTime = new Intl.DateTimeFormat('en-AU', {
