@@ -1,7 +1,15 @@
 import type { Scope } from '@app/accounts';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
-import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
+import {
+  type Detail,
+  newAddress,
+  NOBODY,
+  Office,
+  person,
+  refusedAt,
+  studentRow,
+} from '../support/data/provisioning.js';
 import { fixture } from '../support/process/fixture.js';
 
 let office: Office;
@@ -13,23 +21,6 @@ const { make } = api;
 beforeEach(async () => {
   [office, other] = [await Office.open(api, make), await Office.open(api, make)];
 });
-
-const person = (wish: object = {}) => ({ first_name: 'Mia', last_name: 'Nguyen', email: newAddress(), ...wish });
-
-interface Detail {
-  loc: string[];
-  type: string;
-}
-
-/** The locations of a 422 whose faults are all `value_error`. */
-function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
-  expect(status).toBe(422);
-  const { detail } = body as { detail: Detail[] };
-  expect(new Set(detail.map(({ type }) => type))).toEqual(new Set(['value_error']));
-  return detail.map(({ loc }) => loc.join('.'));
-}
-
-const NOBODY = [uuidv7(), 'no-uuid', '%2e%2e'];
 
 describe('PATCH /v1/students/{student_id}', () => {
   const change = (id: string, body: object, by = office) => by.send('patch', `/v1/students/${id}`, body);

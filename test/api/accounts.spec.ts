@@ -1,7 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
-import { newAddress, Office, parentRow, studentRow } from '../support/data/provisioning.js';
+import {
+  type Detail,
+  newAddress,
+  NOBODY,
+  Office,
+  parentRow,
+  person,
+  refusedAt,
+  studentRow,
+} from '../support/data/provisioning.js';
 
 let api: TestApi;
 /** The same API without a mail server. */
@@ -25,23 +34,6 @@ afterAll(async () => {
   await mute.close();
   await api.stop();
 });
-
-const person = (wish: object = {}) => ({ first_name: 'Mia', last_name: 'Nguyen', email: newAddress(), ...wish });
-
-interface Detail {
-  loc: string[];
-  type: string;
-}
-
-/** The locations of a 422 whose faults are all `value_error`. */
-function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
-  expect(status).toBe(422);
-  const { detail } = body as { detail: Detail[] };
-  expect(new Set(detail.map(({ type }) => type))).toEqual(new Set(['value_error']));
-  return detail.map(({ loc }) => loc.join('.'));
-}
-
-const NOBODY = [uuidv7(), 'no-uuid', '%2e%2e'];
 
 describe.each([
   ['students', '/v1/students', '/v1/students', {}],

@@ -1,10 +1,11 @@
+import { Office } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 
 let api: TestApi;
 let make: Factories;
-let a: { id: string; key: string };
-let b: { id: string; key: string };
+let a: Office;
+let b: Office;
 
 beforeAll(async () => {
   api = await TestApi.start();
@@ -12,18 +13,13 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  [a, b] = [await school(), await school()];
+  [a, b] = [await Office.open(api, make), await Office.open(api, make)];
 });
 
 afterAll(async () => {
   await make.close();
   await api.stop();
 });
-
-async function school(): Promise<{ id: string; key: string }> {
-  const { id } = await make.organization();
-  return { id, key: await api.key(id) };
-}
 
 async function balance(parentId: string, key: string): Promise<unknown> {
   const answer = await api.get(`/v1/parents/${parentId}/balance`, key);

@@ -1,9 +1,12 @@
 import { TestApi } from '../support/http/api.js';
 import {
+  ana,
+  INVITED,
   MALFORMED_ADDRESSES,
   newAddress,
   Office,
   parentRow,
+  PROVISIONED,
   type RowWish,
   studentRow,
   tutorRow,
@@ -19,18 +22,6 @@ const other = await Office.open(api, make);
 beforeEach(async () => {
   office = await Office.open(api, make);
 });
-
-const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', email: newAddress(), ...wish });
-const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
-const INVITED = { status: 'ok', created: false, invited: true, error: null };
-
-/** A person known to another organization, whose profile must stay hidden here. */
-async function stranger(role: 'student' | 'tutor' = 'student') {
-  const email = newAddress();
-  const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
-  const { id } = await make.member(other.id, { role, user });
-  return { id, email };
-}
 
 describe('a parent', () => {
   it('is created with the student, linked, and gets no email', async () => {
@@ -74,7 +65,7 @@ describe('a parent', () => {
   });
 
   it('known elsewhere becomes pending, with the supplied names', async () => {
-    const { id, email } = await stranger('tutor');
+    const { id, email } = await other.stranger('tutor');
     const result = await office.inviteOne(studentRow({ parent: ana({ email }) }));
     expect(result).toMatchObject(PROVISIONED);
     expect(await office.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ana', email, status: 'pending' });
@@ -117,7 +108,7 @@ describe('a parent', () => {
   });
 
   it('is not added for a student who is already pending', async () => {
-    const { email } = await stranger();
+    const { email } = await other.stranger();
     await office.inviteOne(studentRow({ email, parent: ana() }));
     await office.inviteOne(studentRow({ email, parent: ana() }));
     expect(await office.list('/v1/parents')).toHaveLength(1);
@@ -190,5 +181,12 @@ describe('addresses', () => {
   it('names the row that already uses the address', async () => {
     const { results } = await office.invite(studentRow(), studentRow({ email: twice }), tutorRow({ email: twice }));
     expect(results[2]!.error).toBe('Row 1 of this request already has this address.');
+  });
+
+  it('a row that is refused because of a stored record does not claim its address either', async () => {
+    const email = newAddress();
+    await office.inviteOne(studentRow({ email }));
+    const { results } = await office.invite(tutorRow({ email }), studentRow({ email }));
+    expect(results.map(({ status }) => status)).toEqual(['error', 'exists']);
   });
 });

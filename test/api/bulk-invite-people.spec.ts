@@ -1,5 +1,15 @@
 import { TestApi } from '../support/http/api.js';
-import { newAddress, Office, parentRow, type RowWish, studentRow, tutorRow } from '../support/data/provisioning.js';
+import {
+  ana,
+  INVITED,
+  newAddress,
+  Office,
+  parentRow,
+  PROVISIONED,
+  type RowWish,
+  studentRow,
+  tutorRow,
+} from '../support/data/provisioning.js';
 import { fixture } from '../support/process/fixture.js';
 
 let office: Office;
@@ -11,18 +21,6 @@ const other = await Office.open(api, make);
 beforeEach(async () => {
   office = await Office.open(api, make);
 });
-
-const ana = (wish: object = {}) => ({ first_name: 'Ana', last_name: 'Silva', email: newAddress(), ...wish });
-const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
-const INVITED = { status: 'ok', created: false, invited: true, error: null };
-
-/** A person known to another organization, whose profile must stay hidden here. */
-async function stranger(role: 'student' | 'tutor' = 'student') {
-  const email = newAddress();
-  const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
-  const { id } = await make.member(other.id, { role, user });
-  return { id, email };
-}
 
 const loginOf = async (id: string) => (await make.query('SELECT * FROM users WHERE id = $1', [id]))[0];
 
@@ -110,7 +108,7 @@ describe('a missing address', () => {
 
 describe('the address of a login elsewhere', () => {
   it('creates a pending member who shows only what was supplied', async () => {
-    const { id, email } = await stranger();
+    const { id, email } = await other.stranger();
     const before = await loginOf(id);
     const result = await office.inviteOne(studentRow({ email: email.toUpperCase(), first_name: 'Mimi', phone: '1' }));
     expect(result).toMatchObject({ ...INVITED, id });
@@ -123,7 +121,12 @@ describe('the address of a login elsewhere', () => {
   });
 
   it('reveals nothing about the person in any list, and changes nothing for the other organization', async () => {
-    const people = [await stranger(), await stranger('tutor'), await stranger(), await stranger('tutor')];
+    const people = [
+      await other.stranger(),
+      await other.stranger('tutor'),
+      await other.stranger(),
+      await other.stranger('tutor'),
+    ];
     const seenByOther = async () => JSON.stringify([await other.list('/v1/students'), await other.list('/v1/tutors')]);
     const before = [await seenByOther(), await make.query('SELECT * FROM users ORDER BY id')];
     await office.invite(
@@ -154,7 +157,7 @@ describe('the address of a login elsewhere', () => {
 
 describe('a repeated address', () => {
   it('of a pending member is ok, and emailed at most once a day', async () => {
-    const { id, email } = await stranger();
+    const { id, email } = await other.stranger();
     expect(await office.inviteOne(studentRow({ email }))).toMatchObject(INVITED);
     expect(await office.inviteOne(studentRow({ email }))).toMatchObject({ ...INVITED, id, invited: false });
     await mailedAgo(id, 23.9);
@@ -168,7 +171,7 @@ describe('a repeated address', () => {
   });
 
   it('is emailed if it was not the first time', async () => {
-    const { email } = await stranger();
+    const { email } = await other.stranger();
     expect(await office.inviteOne(tutorRow({ email, send_invite: false }))).toMatchObject({
       ...INVITED,
       invited: false,
@@ -216,7 +219,7 @@ describe('a repeated address', () => {
   });
 
   it('of an archived member who never accepted makes them pending again', async () => {
-    const { id, email } = await stranger();
+    const { id, email } = await other.stranger();
     await office.inviteOne(studentRow({ email }));
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [office.id]);
     expect(await office.inviteOne(studentRow({ email, first_name: 'Again' }))).toMatchObject({ status: 'ok', id });
@@ -228,7 +231,7 @@ describe('a repeated address', () => {
     expect(await office.inviteOne(parentRow({ email: mine.email }))).toMatchObject({
       status: 'exists', id: mine.id, created: false, invited: false,
     }); // prettier-ignore
-    const { id, email } = await stranger();
+    const { id, email } = await other.stranger();
     for (const _ of [1, 2]) {
       expect(await office.inviteOne(parentRow({ email }))).toMatchObject({ status: 'ok', id, created: false });
     }

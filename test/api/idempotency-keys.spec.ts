@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
@@ -154,7 +154,8 @@ describe('the scope of a key', () => {
 
   it('includes very long paths without failing', async () => {
     for (const length of [200, 255, 256, 3000, 12_000]) {
-      const path = `/v1/probes/${'x'.repeat(length)}/again`;
+      // Random, because an index compresses its entries.
+      const path = `/v1/probes/${randomBytes(length).toString('hex').slice(0, length)}/again`;
       const [first, again] = [await post(path, { name: 'long' }, 'long'), await post(path, { name: 'long' }, 'long')];
       expect([first.status, again.status, again.text === first.text]).toEqual([200, 200, true]);
     }

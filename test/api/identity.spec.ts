@@ -140,7 +140,7 @@ describe('the address of a login', () => {
 });
 
 describe('a login that somebody else created first', () => {
-  /** A creates the victim's login with a password of its own and books them into a session. */
+  /** A creates the victim's login with its own password and books them into a session. */
   async function squat(victims: string): Promise<string> {
     const token = await inviteTo(a, victims);
     const joined = await accept(token, null, {

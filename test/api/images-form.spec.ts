@@ -1,25 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import { image } from '../support/data/images.js';
-import { field, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
-import { fixture } from '../support/process/fixture.js';
+import { codeOf, faultsOf, refusedUploads } from '../support/http/refused-uploads.js';
+import { field, multipart, part } from '../support/http/uploads.js';
 
-// Slow machines must accept what is valid, too.
-ImageProcess.limits.ms = 120_000;
-const uploads = await fixture(Uploads.open());
-const png = await image('png');
-// Creates the storage's folders.
-expect((await uploads.send(png)).status).toBe(201);
+const { uploads, png } = await refusedUploads();
 
 /** The files before each test; a refused upload must not add any. */
 let before: string[];
 beforeEach(() => {
   before = uploads.files();
 });
-
-const codeOf = ({ text }: UploadAnswer) => (JSON.parse(text) as { error: { code: string } }).error.code;
-const faultsOf = ({ text }: UploadAnswer) =>
-  (JSON.parse(text) as { detail: { loc: string[]; type: string }[] }).detail.map(({ loc, type }) => [loc.join('.'), type]); // prettier-ignore
 
 describe('the form', () => {
   const FORMS: [string, () => Buffer[], [string, string]][] = [

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { FairSemaphore } from '@app/concurrency';
 import { ImageEncoder } from '../../apps/api/src/media/images/image-encoder.js';
 import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
@@ -78,7 +81,9 @@ describe('a process that', () => {
   it('crashes once is replaced, and its image is stored', async () => {
     const mark = join(folder, 'crashed');
     plant(`
-      import { existsSync, writeFileSync } from 'node:fs';
+      import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
       if (existsSync('${mark}')) await import('${program}');
       else process.on('message', () => { writeFileSync('${mark}', ''); process.abort(); });
       if (!existsSync('${mark}')) process.send('ready');
@@ -129,6 +134,14 @@ describe('the image process', () => {
     expect(imageProcesses(process.pid)).toEqual([first]);
   });
 
+  it.runIf(process.platform === 'linux')('is reused after large images', { timeout: 60_000 }, async () => {
+    await uploads.send(png);
+    const before = imageProcesses(process.pid);
+    const large = await image('jpeg', { width: 8_192, height: 6_144 });
+    for (let n = 0; n < 3; n++) expect((await uploads.send(large)).status).toBe(201);
+    expect(imageProcesses(process.pid)).toEqual(before);
+  });
+
   it.runIf(process.platform === 'linux')('has a low priority in all its threads', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
@@ -138,16 +151,42 @@ describe('the image process', () => {
     expect(Math.min(...threads.map(getPriority))).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
   });
 
+  it.runIf(existsSync('/proc/self/autogroup'))('has a session of its own, with a low priority too', async () => {
+    await uploads.send(png);
+    const [pid] = imageProcesses(process.pid);
+    const [own, api] = [pid, process.pid].map((id) => readFileSync(`/proc/${id}/autogroup`, 'latin1').trim());
+    expect(own).toMatch(/ nice 5$/);
+    expect(own!.split(' ')[0]).not.toBe(api!.split(' ')[0]);
+  });
+
   it('inherits no settings of the API', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
     const names = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').map((entry) => entry.split('=')[0]); // prettier-ignore
     expect(names.filter(Boolean).sort()).toEqual([
       'MALLOC_ARENA_MAX',
+      'MALLOC_MMAP_THRESHOLD_',
       'NODE_CHANNEL_FD',
       'NODE_CHANNEL_SERIALIZATION_MODE',
       'VIPS_DISC_THRESHOLD',
     ]);
+  });
+
+  it('ends when its parent is killed', async () => {
+    const module = pathToFileURL(program.replace('child.js', 'image-process.js')).href;
+    const source = `import { ImageProcess } from '${module}'; await ImageProcess.start(); console.log('started');`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      await once(parent.stdout, 'data');
+      const [pid] = imageProcesses(parent.pid!);
+      expect(isAlive(pid!)).toBe(true);
+      parent.kill('SIGKILL');
+      await vi.waitFor(() => expect(isAlive(pid!)).toBe(false));
+    } finally {
+      parent.kill('SIGKILL');
+    }
   });
 
   it('ends with the application', async () => {

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { readdirSync } from 'node:fs';
 import sharp, { type Sharp } from 'sharp';
-import { ImageProcess } from '../../apps/api/src/media/images/image-process.js';
 import {
   animation,
   FORMATS,
@@ -13,27 +12,18 @@ import {
   withPngChunk,
   withPngExtent,
 } from '../support/data/images.js';
-import { field, MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
-import { fixture } from '../support/process/fixture.js';
+import { codeOf, faultsOf, refusedUploads } from '../support/http/refused-uploads.js';
+import { field, MULTIPART, multipart, part } from '../support/http/uploads.js';
 
 const LIMIT = 10_485_760;
 
-// Slow machines must accept what is valid, too.
-ImageProcess.limits.ms = 120_000;
-const uploads = await fixture(Uploads.open());
-const png = await image('png');
-// Creates the storage's folders.
-expect((await uploads.send(png)).status).toBe(201);
+const { uploads, png } = await refusedUploads();
 
 /** The files before each test; a refused upload must not add any. */
 let before: string[];
 beforeEach(() => {
   before = uploads.files();
 });
-
-const codeOf = ({ text }: UploadAnswer) => (JSON.parse(text) as { error: { code: string } }).error.code;
-const faultsOf = ({ text }: UploadAnswer) =>
-  (JSON.parse(text) as { detail: { loc: string[]; type: string }[] }).detail.map(({ loc, type }) => [loc.join('.'), type]); // prettier-ignore
 
 describe('returns 415 for', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';

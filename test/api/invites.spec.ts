@@ -42,12 +42,17 @@ function invite(body: object, as = key): supertest.Test {
   return supertest(api.server).post('/v1/invites').set('Authorization', `Token token=${as}`).send(body);
 }
 
+interface Mail {
+  kind: string;
+  organization_id: string;
+  invite_id: string;
+  link_expires_at: Date;
+  payload: Buffer;
+}
+
 const address = () => `${uuidv7()}@example.org`;
 const stored = async (id: string) => (await make.query('SELECT * FROM invites WHERE id = $1', [id]))[0]!;
-const mailsTo = (email: string) =>
-  make.query<{ kind: string; organization_id: string; payload: Buffer }>('SELECT * FROM outbox WHERE recipient = $1', [
-    email,
-  ]);
+const mailsTo = (email: string) => make.query<Mail>('SELECT * FROM outbox WHERE recipient = $1', [email]);
 const count = async (table: string) =>
   (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
 
@@ -115,7 +120,9 @@ describe('POST /v1/invites', () => {
     expect(mails.map(({ kind, organization_id }) => [kind, organization_id])).toEqual(
       queued ? [[expected.mail, school]] : [],
     );
-    for (const { payload } of mails) {
+    for (const { invite_id, link_expires_at, payload } of mails) {
+      // The mail is no longer sent once the invite is closed or has expired.
+      expect([invite_id, link_expires_at.toISOString()]).toEqual([body.id, body.expires_at]);
       expect(JSON.parse(api.app.get(Vault).open('outbox payloads', payload)) as EmailPayload).toEqual({
         organizationName: 'Canary Tutoring',
         timeZone: 'Australia/Melbourne',

@@ -99,7 +99,7 @@ describe('the request log', () => {
   it('has rows for requests that are not admitted, once their key is known', async () => {
     const { school, key, headers } = await client();
     await send(api, 'GET', '/v1/ping', headers);
-    // A request that waits for a lock takes the only slot of the key.
+    // A request that waits for a lock takes the key's only slot.
     const admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
     await admin.query('BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');

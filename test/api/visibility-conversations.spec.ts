@@ -1,3 +1,4 @@
+import { Office } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -6,20 +7,15 @@ interface Thread {
   last_message_at: string | null;
   participants: { user_id: string; role: string }[];
 }
-let a: { id: string; key: string };
-let b: { id: string; key: string };
+let a: Office;
+let b: Office;
 
 const api = await fixture(TestApi.start());
 const { make } = api;
 
 beforeEach(async () => {
-  [a, b] = [await school(), await school()];
+  [a, b] = [await Office.open(api, make), await Office.open(api, make)];
 });
-
-async function school(): Promise<{ id: string; key: string }> {
-  const { id } = await make.organization();
-  return { id, key: await api.key(id) };
-}
 
 async function threads(key: string): Promise<Thread[]> {
   const answer = await api.get('/v1/conversations', key);

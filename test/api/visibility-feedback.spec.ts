@@ -1,3 +1,4 @@
+import { Office } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -6,8 +7,8 @@ interface Shown {
   comment: string | null;
   reviewer_name: string | null;
 }
-let a: { id: string; key: string };
-let b: { id: string; key: string };
+let a: Office;
+let b: Office;
 /** Teaches in both organizations. */
 let tutor: string;
 
@@ -15,16 +16,11 @@ const api = await fixture(TestApi.start());
 const { make } = api;
 
 beforeEach(async () => {
-  [a, b] = [await school(), await school()];
+  [a, b] = [await Office.open(api, make), await Office.open(api, make)];
   const person = await make.tutor(a.id);
   await make.tutor(b.id, { user: person });
   tutor = person.id;
 });
-
-async function school(): Promise<{ id: string; key: string }> {
-  const { id } = await make.organization();
-  return { id, key: await api.key(id) };
-}
 
 async function list(path: string, key: string): Promise<Shown[]> {
   const answer = await api.get(path, key);

@@ -1,21 +1,17 @@
+import { Office } from '../support/data/provisioning.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
 /** Two organizations with a key each. */
-let a: { id: string; key: string };
-let b: { id: string; key: string };
+let a: Office;
+let b: Office;
 
 const api = await fixture(TestApi.start());
 const { make } = api;
 
 beforeEach(async () => {
-  [a, b] = [await school(), await school()];
+  [a, b] = [await Office.open(api, make), await Office.open(api, make)];
 });
-
-async function school(): Promise<{ id: string; key: string }> {
-  const { id } = await make.organization();
-  return { id, key: await api.key(id) };
-}
 
 /** Which organizations list the record. */
 async function seenIn(path: string, id: string): Promise<string> {

@@ -1,13 +1,6 @@
-import { vi } from 'vitest';
 import type { Stage } from '../support/faults/identity-model.js';
 import { closeStage, findBreach, openStage, runAll } from '../support/faults/identity-runs.js';
 import { reached } from '../support/faults/promise.js';
-
-// Real hashing would take most of the time, as in test/api/identity-model.spec.ts.
-vi.mock('@node-rs/argon2', () => ({
-  hash: (password: string) => Promise.resolve(`hash of ${password}`),
-  verify: (stored: string, password: string) => Promise.resolve(stored === `hash of ${password}`),
-}));
 
 /** Each batch has its own database, so that sequences do not slow down later ones. */
 const BATCH = 1_000;

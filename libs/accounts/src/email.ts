@@ -3,9 +3,9 @@ import { normalizeEmail } from '@app/database';
 
 /** A local part of 1 to 64 characters, without whitespace, control characters and separators of header lists (RFC 5321). */
 const LOCAL_PART = /^(?!\.)(?!.*\.(?:\.|$))[^\s@<>()[\]\\,;:"\p{C}]{1,64}$/u;
-/** Letters of any script, and no Punycode: what of it is left in a normalized domain cannot be read. */
+/** Letters of any script, and no Punycode: normalizing leaves only Punycode that cannot be decoded. */
 const READABLE = /^(?!(?:.*\.)?xn--)[\p{L}\p{M}\p{N}.-]+$/u;
-/** A domain in ASCII of at least two labels. The last one is not a number, which rules out IP addresses. */
+/** An ASCII domain of at least two labels. The last one is not a number, which rules out IP addresses. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d][a-z\d-]{0,61}[a-z\d]$/;
 /** The limit of the columns, which hold the address as given and in lower case. */
 const LONGEST = 254;

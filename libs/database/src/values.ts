@@ -74,7 +74,7 @@ export function normalizeEmail(text: string): string {
 /** The length of the longest domain. Decoding longer texts would take more than linear time. */
 const LONGEST_DOMAIN = 253;
 
-/** The domain without Punycode, unless that would make it another domain. */
+/** Decodes Punycode in a domain, unless the result would be a different domain. */
 function readableDomain(domain: string): string {
   if (domain.length > LONGEST_DOMAIN || !domain.includes('xn--')) return domain;
   const readable = domainToUnicode(domain);

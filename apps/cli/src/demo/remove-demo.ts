@@ -7,7 +7,7 @@ const { escapeIdentifier, escapeLiteral } = pg;
 interface Table {
   name: string;
   owned: boolean;
-  /** Single-column foreign keys. Those with several columns include the organization, which the row has as well. */
+  /** Single-column foreign keys. Composite ones include the organization, which the row has, too. */
   references: { column: string; table: string; to: string }[];
   /** All tables that this one refers to. */
   parents: string[];

@@ -40,7 +40,7 @@ export class FirstStart {
     return work(firstStart).finally(() => dataSource.destroy());
   }
 
-  /** Loads the demo organizations unless a key exists, which means that they were loaded before. */
+  /** Loads the demo organizations, unless a key or people in all of them show that they were loaded before. */
   async loadDemo(signal: AbortSignal): Promise<void> {
     const known = await this.organizations.idBySlug(DEMO_SLUG);
     if (known && ((await this.keys.list(known)).length > 0 || (await this.isComplete()))) return;

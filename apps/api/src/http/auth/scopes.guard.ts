@@ -39,20 +39,11 @@ export class ContentGuard implements CanActivate {
 /** @throws ApiError 403 for a request about the platform's blog whose key may not write there */
 export function requirePlatformBlog(handler: object, caller: Caller | undefined, content: RawContent): void {
   if (caller?.platformBlog || !platformBlogOf(handler)?.(content)) return;
-  throw new ApiError(
-    'platform_blog_required',
-    'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
-  );
+  throw ApiError.platformBlogRequired();
 }
 
 /** Names the scopes that are missing, not those that the key holds already. */
 function insufficient(needed: Scope[], held: ReadonlySet<string>, separator: string): ApiError {
-  const required = needed.filter((scope) => !grants(held, scope));
-  return new ApiError(
-    'insufficient_scope',
-    required.length > 0
-      ? `This API key lacks the scope ${required.join(separator)}. Create a key with the scopes you need.`
-      : 'API keys cannot use this operation.',
-    { required, granted: [...held] },
-  );
+  const missing = needed.filter((scope) => !grants(held, scope));
+  return ApiError.insufficientScope(missing, [...held], separator);
 }

@@ -46,6 +46,34 @@ export class ApiError extends Error {
     return new ApiError('not_found', 'No such record in this organization.');
   }
 
+  static platformBlogRequired(): ApiError {
+    return new ApiError(
+      'platform_blog_required',
+      'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
+    );
+  }
+
+  /**
+   * @param missing scopes that the key lacks; none if no key can use the operation
+   * @param separator a comma, or "or" if one of them is enough
+   */
+  static insufficientScope(missing: string[], granted: string[], separator = ', '): ApiError {
+    return new ApiError(
+      'insufficient_scope',
+      missing.length > 0
+        ? `This API key lacks the scope ${missing.join(separator)}. Create a key with the scopes you need.`
+        : 'API keys cannot use this operation.',
+      { required: missing, granted },
+    );
+  }
+
+  static preconditionFailed(): ApiError {
+    return new ApiError(
+      'precondition_failed',
+      'The record has changed in the meantime. Read it again, then repeat your change.',
+    );
+  }
+
   /** @param retryAfter seconds */
   static unavailable(retryAfter = 1): ApiError {
     return new ApiError(

@@ -59,9 +59,10 @@ export class Lists {
     ];
     if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
-    const results = await this.large.first(caller.organizationId, name, () =>
-      this.read<[CursorRow, ...{ total: number }[]]>(caller, name, query, statements),
-    );
+    const read = () => this.read<[CursorRow, ...{ total: number }[]]>(caller, name, query, statements);
+    // Deep ones already wait for each other.
+    const sizeOf = ([[page]]: Awaited<ReturnType<typeof read>>) => page?.data?.length ?? 0;
+    const results = await (isDeep(query) ? read() : this.large.first(caller.organizationId, name, read, sizeOf));
     const [[page]] = results;
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
@@ -84,8 +85,7 @@ export class Lists {
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     try {
-      const deep = query.offset > DEEP && !(query instanceof ListQuery && query.cursor !== undefined);
-      return await this.db.read<Rows>(deep ? { ...caller, priority: 'low' } : caller, ...statements);
+      return await this.db.read<Rows>(isDeep(query) ? { ...caller, priority: 'low' } : caller, ...statements);
     } catch (error) {
       const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
       if (timedOut) this.large.noteHeavy(caller.organizationId, list);
@@ -98,12 +98,17 @@ export class Lists {
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
     this.large.noteHeavy(caller.organizationId, list.view.name);
-    return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), async (part) => {
+    const bytes = sizes!.reduce((sum, size) => sum + size, 0);
+    return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), bytes, async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
       return row!;
     });
   }
+}
+
+function isDeep(query: OffsetQuery): boolean {
+  return query.offset > DEEP && !(query instanceof ListQuery && query.cursor !== undefined);
 }
 
 function filtersOf(query: OffsetQuery): Record<string, unknown> {

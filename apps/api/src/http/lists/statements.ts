@@ -39,9 +39,8 @@ export interface CursorRow extends PageRow {
 
 export function offsetPage(caller: Caller, list: Selected, page: OffsetQuery): Sql {
   const { view } = list;
-  const bytes = view.size ? sql`, coalesce(sum(${view.size}), 0) AS bytes` : empty;
   return sql`WITH v AS MATERIALIZED (${rowsAt(caller, list, page)})
-    SELECT p.count, ${rendered(view, sql`v`)} FROM (SELECT count(*)::int AS count${bytes} FROM v) p`;
+    SELECT p.count, ${rendered(view, sql`v`)} FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
 }
 
 /** Reads one row more than the page shows, to know whether there is a next page. */
@@ -51,12 +50,11 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
   const beyond = after
     ? sql` AND (${createdAt}, ${raw(source.id)}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`
     : empty;
-  const bytes = view.size ? sql`, coalesce(sum(${view.size}), 0) AS bytes` : empty;
   return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${createdAt} AS ends_at
       FROM ${source.all} WHERE ${conditions(caller, list)}${beyond} ORDER BY ${orderOf(list)} LIMIT ${limit + 1})
     SELECT p.count, p.more, last.ends_at AS created_at, last.id,
       ${rendered(view, sql`(SELECT ${view.fields} FROM found LIMIT ${limit}) v`)}
-    FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${bytes} FROM found) p
+    FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
     LEFT JOIN (SELECT id, ends_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
 
@@ -96,13 +94,22 @@ function rowsAt(caller: Caller, list: Selected, { limit, offset }: OffsetQuery):
     JOIN ${source.table} ON ${source.sightOf(caller)} AND ${raw(source.id)} = page.id ${source.joins} ORDER BY ${order}`;
 }
 
-/** The columns `data`, `ids` and `sizes` of {@link PageRow}; `p.bytes` is the page's size, `rows` yields it as `v`. */
+/**
+ * The sizes of the rows and their sum, as far as the view has one, and FROM. OFFSET keeps PostgreSQL from writing the
+ * expression, which may have to decompress values, in both places.
+ */
+function measured({ size }: View, rows: Sql): Sql {
+  if (!size) return sql` FROM ${rows}`;
+  return sql`, coalesce(sum(size), 0) AS bytes, array_agg(size) AS sizes FROM (SELECT ${size} AS size FROM ${rows} OFFSET 0) s`;
+}
+
+/** The columns `data`, `ids` and `sizes` of {@link PageRow}; `p` has the page's size, `rows` yields it as `v`. */
 function rendered({ size }: View, rows: Sql): Sql {
   const data = sql`(SELECT string_agg(row_to_json(v)::text, ',') FROM ${rows})`;
   if (!size) return sql`${data} AS data`;
   return sql`CASE WHEN p.bytes <= ${PART_BYTES} THEN ${data} END AS data,
       CASE WHEN p.bytes > ${PART_BYTES} THEN ARRAY(SELECT v.id FROM ${rows}) END AS ids,
-      CASE WHEN p.bytes > ${PART_BYTES} THEN ARRAY(SELECT ${size} FROM ${rows}) END AS sizes`;
+      CASE WHEN p.bytes > ${PART_BYTES} THEN p.sizes END AS sizes`;
 }
 
 function conditions(caller: Caller, { source, filters = [] }: Selected): Sql {

@@ -91,34 +91,12 @@ export const FAILURES = {
   Forbidden: {
     status: 403,
     description: 'The key lacks a scope; `details` lists what is missing and what the key has.',
-    examples: [
-      new ApiError(
-        'insufficient_scope',
-        'This API key lacks the scope accounts:write. Create a key with the scopes you need.',
-        {
-          required: ['accounts:write'],
-          granted: ['read'],
-        },
-      ),
-    ],
+    examples: [ApiError.insufficientScope(['accounts:write'], ['read'])],
   },
   ForbiddenPlatform: {
     status: 403,
     description: 'The key lacks a scope, or the platform-blog capability.',
-    examples: [
-      new ApiError(
-        'insufficient_scope',
-        'This API key lacks the scope blog:write. Create a key with the scopes you need.',
-        {
-          required: ['blog:write'],
-          granted: ['read'],
-        },
-      ),
-      new ApiError(
-        'platform_blog_required',
-        'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
-      ),
-    ],
+    examples: [ApiError.insufficientScope(['blog:write'], ['read']), ApiError.platformBlogRequired()],
   },
   NotFound: {
     status: 404,
@@ -140,12 +118,7 @@ export const FAILURES = {
   PreconditionFailed: {
     status: 412,
     description: 'The record has a different version from the one in `If-Match`.',
-    examples: [
-      new ApiError(
-        'precondition_failed',
-        'The record has changed in the meantime. Read it again, then repeat your change.',
-      ),
-    ],
+    examples: [ApiError.preconditionFailed()],
   },
   PayloadTooLarge: {
     status: 413,

@@ -16,6 +16,10 @@ const of = (sql: string, schema: Schema, size?: Column['size']): Column => ({ sq
 
 /** PostgreSQL knows this without reading out-of-line (TOAST) values. */
 const bytesOfText = (field: string) => `octet_length(${field})`;
+/** Nearly the length of its JSON. The slice reads the value without writing its text, which takes 100 times as long. */
+const bytesOfArray = (field: string) => `pg_column_size(${field}[:])`;
+/** 36 characters, two quotes and a comma each. */
+const bytesOfUuids = (field: string) => `39 * cardinality(${field})`;
 const bytesAsText = (field: string) => `octet_length(${field}::text)`;
 
 export const uuid = (sql: string) => of(sql, UUID);
@@ -43,7 +47,7 @@ export const flag = (sql: string) => of(sql, BOOLEAN);
 
 /** An array of strings, empty rather than null. */
 export const texts = (sql: string, items: Schema = { type: 'string' }) =>
-  of(`coalesce(${sql}, '{}')`, { type: 'array', items }, bytesAsText);
+  of(`coalesce(${sql}, '{}')`, { type: 'array', items }, items === UUID ? bytesOfUuids : bytesOfArray);
 
 /** A column that is already JSON, with its schema. */
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);

@@ -14,7 +14,7 @@ const TAGS = /^[\s,]*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,[\s,]*|$))+$/;
 export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext): Expected => {
   const header = context.switchToHttp().getRequest<Request>().headers['if-match'];
   if (header === undefined) return null;
-  if (header.trim() === '*') return '*';
+  if (header === '*') return '*';
   if (TAGS.test(header)) return header.match(/(?:W\/)?"[^"]*"/g);
   throw new ApiError('bad_request', 'If-Match must be the ETag of a response, including its quotes, or *.');
 });
@@ -28,8 +28,5 @@ export function tagged({ text }: JsonText): JsonText & { etag: string } {
 /** @throws ApiError 412 when the record's version is not the one that the caller expects */
 export function requireVersion(record: JsonText, expected: Expected): void {
   if (expected === null || expected === '*' || expected.includes(tagged(record).etag)) return;
-  throw new ApiError(
-    'precondition_failed',
-    'The record has changed in the meantime. Read it again, then repeat your change.',
-  );
+  throw ApiError.preconditionFailed();
 }

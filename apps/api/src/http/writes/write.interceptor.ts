@@ -118,16 +118,11 @@ const nothing = () => null;
 
 /** @throws ApiError 409 when the deadline passes first */
 async function before<T>(deadline: number, ended: Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const late = sleep(Math.max(0, deadline - Date.now()), undefined, { signal: stop.signal }).then(() => {
+  const late = sleep(Math.max(0, deadline - Date.now()), undefined, { ref: false }).then(() => {
     throw inUse();
   });
   late.catch(nothing);
-  try {
-    return await Promise.race([ended, late]);
-  } finally {
-    stop.abort();
-  }
+  return Promise.race([ended, late]);
 }
 
 function shortened(path: string): string {

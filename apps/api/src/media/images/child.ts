@@ -21,7 +21,7 @@ try {
   // Not Linux, or the API itself runs at a lower priority.
 }
 
-// Ctrl-C reaches all of a terminal's processes, but this one must live as long as the API.
+// A service manager signals all processes of a service, but this one must live as long as the API.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 // process.exit would wait for the current image.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));

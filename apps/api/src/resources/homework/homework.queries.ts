@@ -9,8 +9,12 @@ import { View } from '../../http/views/view.js';
 const HOMEWORK_TYPES = ['text', 'exam'] as const;
 const HOMEWORK_SCOPES = ['classroom', 'group', 'student'] as const;
 
-/** JSON without the blanks that PostgreSQL puts after colons and commas; blanks within strings stay. */
-const FILES = String.raw`regexp_replace(h.files::text, '("(?:[^"\\]|\\.)*")|([:,]) ', '\1\2', 'g')::json`;
+/**
+ * JSON without the blanks that PostgreSQL puts after colons and commas; blanks within strings stay. Where it is stored
+ * with more bytes, all blanks stay: finding them in a megabyte takes 15 ms.
+ */
+const FILES = String.raw`CASE WHEN pg_column_size(h.files) > 2000 THEN to_json(h.files)
+  ELSE regexp_replace(h.files::text, '("(?:[^"\\]|\\.)*")|([:,]) ', '\1\2', 'g')::json END`;
 
 export class ListHomework extends ListQuery {
   @QueryEnum(HOMEWORK_TYPES, { description: 'Only homework of this type.' })
