@@ -8,7 +8,8 @@ import { ROOMS } from '../test/mutation/rooms.ts';
 const STRETCH = 25;
 
 const [room, lines, seed] = process.argv.slice(2);
-const folder = `reports/mutation/${room.replaceAll('/', '-')}`;
+// Results of the whole room would count as part of a sample.
+const report = `reports/mutation/${room.replaceAll('/', '-')}${lines ? `-${lines}-${seed}` : ''}`;
 
 /** Stretches of the room's files with as many lines together, in an order that the seed decides. */
 function sample(patterns) {
@@ -16,10 +17,8 @@ function sample(patterns) {
     const count = readFileSync(file, 'utf8').split('\n').length;
     return Array.from({ length: Math.ceil(count / STRETCH) }, (_, index) => {
       const from = index * STRETCH + 1;
-      return {
-        range: `${file}:${from}-${Math.min(count, from + STRETCH - 1)}`,
-        lines: Math.min(STRETCH, count - from),
-      };
+      const to = Math.min(count, from + STRETCH - 1);
+      return { range: `${file}:${from}-${to}`, lines: to - from + 1 };
     });
   });
   const rank = ({ range }) => createHash('sha256').update(`${seed} ${range}`).digest('hex');
@@ -36,10 +35,8 @@ function sample(patterns) {
 try {
   const results = await new Stryker({
     mutate: lines ? sample(ROOMS[room].mutate) : ROOMS[room].mutate,
-    // Otherwise earlier results of the whole room would count as part of the sample.
-    incremental: !lines,
-    incrementalFile: `${folder}.json`,
-    htmlReporter: { fileName: `${folder}.html` },
+    incrementalFile: `${report}.json`,
+    htmlReporter: { fileName: `${report}.html` },
   }).runMutationTest();
   const counts = {};
   for (const { status } of results) counts[status] = (counts[status] ?? 0) + 1;

@@ -1,4 +1,5 @@
-// The fault specs. `--report` also runs the specs of `npm test` that prove a promise, and prints the table of promises.
+// The fault specs, or those whose names are given. `--report` also runs the specs of `npm test` that prove a promise, and
+// prints the table of promises with the last results of what was not run.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -5,7 +5,7 @@ import { Random } from './support/data/random.js';
 const LIMITS: SemaphoreLimits = { permits: 1, share: 1, perOwner: 4, waiting: 6, wait: 60_000 };
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-/** A semaphore whose tasks run until they are ended, and the order in which they began. */
+/** A semaphore whose tasks run until the test ends them, and the order in which they began. */
 function semaphoreOf(limits: Partial<SemaphoreLimits> = {}) {
   const semaphore = new FairSemaphore({ ...LIMITS, ...limits });
   const begun: string[] = [];

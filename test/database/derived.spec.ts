@@ -1,39 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { feedbackRow, homeworkRow, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
+
+const schema = await fixture(SchemaFixture.create());
 
 describe('what the database derives', () => {
-  let fixture: SchemaFixture;
   let school: string;
   let other: string;
 
-  beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-  }, 60_000);
-
-  afterAll(() => fixture.stop());
-
   beforeEach(async () => {
-    [school, other] = [await fixture.organization(), await fixture.organization()];
+    [school, other] = [await schema.organization(), await schema.organization()];
   });
 
   async function organizationOf(table: string, id: string): Promise<unknown> {
-    return (await fixture.all(`SELECT organization_id FROM ${table} WHERE id = $1`, [id]))[0]?.organization_id;
+    return (await schema.all(`SELECT organization_id FROM ${table} WHERE id = $1`, [id]))[0]?.organization_id;
   }
 
   function group(owner: string | null, tutor: string | null = null): Promise<string> {
     const row = { id: randomUUID(), owner_organization_id: owner, tutor_id: tutor, name: 'Group' };
-    return fixture.insert(school, 'student_groups', row);
+    return schema.insert(school, 'student_groups', row);
   }
 
   /** A tutor in both organizations, so authorship alone does not decide. */
   async function busyTutor(): Promise<string> {
-    const user = await fixture.member(school, 'tutor');
-    return fixture.member(other, 'tutor', { user });
+    const user = await schema.member(school, 'tutor');
+    return schema.member(other, 'tutor', { user });
   }
 
   function teaches(organization_id: string, tutor_id: string, student_id: string, more: Row = {}): Promise<string> {
-    return fixture.insert(organization_id, 'tutor_students', {
+    return schema.insert(organization_id, 'tutor_students', {
       id: randomUUID(),
       organization_id,
       tutor_id,
@@ -44,96 +40,96 @@ describe('what the database derives', () => {
 
   describe('homework', () => {
     it('belongs to the organization of its classroom first, then of its group', async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      const classroom_id = await fixture.insert(other, 'classrooms', {
+      const tutor = await schema.member(school, 'tutor');
+      const classroom_id = await schema.insert(other, 'classrooms', {
         id: randomUUID(),
         organization_id: other,
         name: 'Room',
       });
       const group_id = await group(school);
       const inClassroom = homeworkRow(tutor, { classroom_id, group_id });
-      expect(await organizationOf('homework', await fixture.insert(other, 'homework', inClassroom))).toBe(other);
+      expect(await organizationOf('homework', await schema.insert(other, 'homework', inClassroom))).toBe(other);
       const inGroup = homeworkRow(await busyTutor(), { group_id });
-      expect(await organizationOf('homework', await fixture.insert(school, 'homework', inGroup))).toBe(school);
+      expect(await organizationOf('homework', await schema.insert(school, 'homework', inGroup))).toBe(school);
     });
 
     it('belongs to the organization in which the author teaches the student', async () => {
-      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
+      const [tutor, student] = [await busyTutor(), await schema.member(school, 'student')];
       await teaches(school, tutor, student);
-      const id = await fixture.insert(school, 'homework', homeworkRow(tutor, { student_id: student }));
+      const id = await schema.insert(school, 'homework', homeworkRow(tutor, { student_id: student }));
       expect(await organizationOf('homework', id)).toBe(school);
       // A group that nobody sees does not decide, so the next rule applies.
       const hidden = await group(null, tutor);
       const further = homeworkRow(tutor, { student_id: student, group_id: hidden });
-      expect(await organizationOf('homework', await fixture.insert(school, 'homework', further))).toBe(school);
+      expect(await organizationOf('homework', await schema.insert(school, 'homework', further))).toBe(school);
     });
 
     it('belongs to the writing organization if the author teaches the student in several', async () => {
-      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
-      await fixture.member(other, 'student', { user: student });
+      const [tutor, student] = [await busyTutor(), await schema.member(school, 'student')];
+      await schema.member(other, 'student', { user: student });
       for (const organization of [school, other]) await teaches(organization, tutor, student);
       for (const organization of [school, other]) {
-        const id = await fixture.insert(organization, 'homework', homeworkRow(tutor, { student_id: student }));
+        const id = await schema.insert(organization, 'homework', homeworkRow(tutor, { student_id: student }));
         expect(await organizationOf('homework', id)).toBe(organization);
       }
-      const third = await fixture.organization();
-      const id = await fixture.insert(third, 'homework', homeworkRow(tutor, { student_id: student }));
+      const third = await schema.organization();
+      const id = await schema.insert(third, 'homework', homeworkRow(tutor, { student_id: student }));
       expect(await organizationOf('homework', id)).toBeNull();
     });
 
     it('does not belong to an organization in which the author had stopped teaching the student', async () => {
-      const [tutor, student] = [await busyTutor(), await fixture.member(school, 'student')];
+      const [tutor, student] = [await busyTutor(), await schema.member(school, 'student')];
       await teaches(school, tutor, student, { status: 'archived', archived_at: '2026-02-01T00:00:00Z' });
       const late = homeworkRow(tutor, { student_id: student, created_at: '2026-03-01T00:00:00Z' });
-      expect(await organizationOf('homework', await fixture.insert(school, 'homework', late))).toBeNull();
+      expect(await organizationOf('homework', await schema.insert(school, 'homework', late))).toBeNull();
       const early = homeworkRow(tutor, { student_id: student, created_at: '2026-01-01T00:00:00Z' });
-      expect(await organizationOf('homework', await fixture.insert(school, 'homework', early))).toBe(school);
+      expect(await organizationOf('homework', await schema.insert(school, 'homework', early))).toBe(school);
     });
 
     it('belongs to the only organization of its author, and to none if there are several', async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
-      const id = await fixture.insert(school, 'homework', homeworkRow(tutor));
+      const tutor = await schema.member(school, 'tutor');
+      await schema.member(other, 'tutor', { user: tutor, status: 'pending' });
+      const id = await schema.insert(school, 'homework', homeworkRow(tutor));
       expect(await organizationOf('homework', id)).toBe(school);
-      await fixture.setStatus(other, tutor, 'accepted');
-      expect(await organizationOf('homework', await fixture.insert(school, 'homework', homeworkRow(tutor)))).toBeNull();
+      await schema.setStatus(other, tutor, 'accepted');
+      expect(await organizationOf('homework', await schema.insert(school, 'homework', homeworkRow(tutor)))).toBeNull();
       // A derived organization does not change.
-      await fixture.as(school, `UPDATE homework SET title = 'New', organization_id = NULL WHERE id = $1`, [id]);
+      await schema.as(school, `UPDATE homework SET title = 'New', organization_id = NULL WHERE id = $1`, [id]);
       expect(await organizationOf('homework', id)).toBe(school);
     });
   });
 
   describe('feedback', () => {
     it("belongs to its session's organization, or else to the writing one", async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      const session_id = await fixture.session(school);
-      const ofSession = await fixture.insert(school, 'session_feedback', feedbackRow(tutor, { session_id }));
+      const tutor = await schema.member(school, 'tutor');
+      const session_id = await schema.session(school);
+      const ofSession = await schema.insert(school, 'session_feedback', feedbackRow(tutor, { session_id }));
       expect(await organizationOf('session_feedback', ofSession)).toBe(school);
       const claimed = feedbackRow(tutor, { organization_id: other });
-      const ofWriter = await fixture.insert(school, 'session_feedback', claimed);
+      const ofWriter = await schema.insert(school, 'session_feedback', claimed);
       expect(await organizationOf('session_feedback', ofWriter)).toBe(school);
-      const foreign = fixture.insert(other, 'session_feedback', feedbackRow(tutor, { session_id }));
+      const foreign = schema.insert(other, 'session_feedback', feedbackRow(tutor, { session_id }));
       await expect(foreign).rejects.toMatchObject({ code: '42501' });
     });
 
     it('never has an organization if it is legacy', async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      const row = feedbackRow(tutor, { legacy: true, session_id: await fixture.session(school) });
-      const id = await fixture.insert(school, 'session_feedback', row);
+      const tutor = await schema.member(school, 'tutor');
+      const row = feedbackRow(tutor, { legacy: true, session_id: await schema.session(school) });
+      const id = await schema.insert(school, 'session_feedback', row);
       expect(await organizationOf('session_feedback', id)).toBeNull();
-      await fixture.all('UPDATE session_feedback SET organization_id = $2 WHERE id = $1', [id, school]);
+      await schema.all('UPDATE session_feedback SET organization_id = $2 WHERE id = $1', [id, school]);
       expect(await organizationOf('session_feedback', id)).toBeNull();
     });
 
     it('knows whether there is a comment to read', async () => {
-      const tutor = await fixture.member(school, 'tutor');
+      const tutor = await schema.member(school, 'tutor');
       for (const [comment, expected] of [
         [null, false],
         [' \n\t', false],
         ['Good', true],
       ] as const) {
-        const id = await fixture.insert(school, 'session_feedback', feedbackRow(tutor, { comment }));
-        const [row] = await fixture.all('SELECT has_comment FROM session_feedback WHERE id = $1', [id]);
+        const id = await schema.insert(school, 'session_feedback', feedbackRow(tutor, { comment }));
+        const [row] = await schema.all('SELECT has_comment FROM session_feedback WHERE id = $1', [id]);
         expect(row?.has_comment).toBe(expected);
       }
     });
@@ -143,40 +139,40 @@ describe('what the database derives', () => {
     it('belong to their owner', async () => {
       const tutor = await busyTutor();
       const id = await group(school, tutor);
-      await fixture.setStatus(school, tutor, 'archived');
+      await schema.setStatus(school, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await fixture.as(school, `UPDATE student_groups SET name = 'New', organization_id = NULL WHERE id = $1`, [id]);
+      await schema.as(school, `UPDATE student_groups SET name = 'New', organization_id = NULL WHERE id = $1`, [id]);
       expect(await organizationOf('student_groups', id)).toBe(school);
     });
 
     it("follow their tutor's memberships if nobody owns them", async () => {
-      const tutor = await fixture.member(school, 'tutor');
+      const tutor = await schema.member(school, 'tutor');
       const id = await group(null, tutor);
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
+      await schema.member(other, 'tutor', { user: tutor, status: 'pending' });
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await fixture.setStatus(other, tutor, 'accepted');
+      await schema.setStatus(other, tutor, 'accepted');
       expect(await organizationOf('student_groups', id)).toBeNull();
-      await fixture.setStatus(other, tutor, 'archived');
+      await schema.setStatus(other, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBe(school);
-      await fixture.setStatus(school, tutor, 'archived');
+      await schema.setStatus(school, tutor, 'archived');
       expect(await organizationOf('student_groups', id)).toBeNull();
-      await fixture.setStatus(other, tutor, 'accepted');
+      await schema.setStatus(other, tutor, 'accepted');
       expect(await organizationOf('student_groups', id)).toBe(other);
-      await fixture.as(other, 'DELETE FROM members WHERE user_id = $1', [tutor]);
+      await schema.as(other, 'DELETE FROM members WHERE user_id = $1', [tutor]);
       expect(await organizationOf('student_groups', id)).toBeNull();
     });
   });
 
   it('enrols a parent from the first link until the last one is deleted', async () => {
-    const parent = await fixture.parent(school);
-    const children = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
+    const parent = await schema.parent(school);
+    const children = [await schema.member(school, 'student'), await schema.member(school, 'student')];
     const enrolled = async (): Promise<unknown> =>
-      (await fixture.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
+      (await schema.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
     const link = (student_id: string | undefined, linked_at: string): Promise<string> =>
-      fixture.insert(school, 'parent_students', { organization_id: school, parent_id: parent, student_id, linked_at });
+      schema.insert(school, 'parent_students', { organization_id: school, parent_id: parent, student_id, linked_at });
     const unlink = (student: string | undefined): Promise<Row[]> =>
-      fixture.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
+      schema.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
 
     expect(await enrolled()).toBeNull();
     await link(children[0], '2026-02-02T00:00:00Z');
@@ -189,8 +185,8 @@ describe('what the database derives', () => {
     expect(await enrolled()).toBeNull();
     await link(children[0], '2026-04-04T00:00:00Z');
     expect(await enrolled()).toEqual(new Date('2026-04-04'));
-    const second = await fixture.parent(school);
-    await fixture.as(school, 'UPDATE parent_students SET parent_id = $1 WHERE parent_id = $2', [second, parent]);
+    const second = await schema.parent(school);
+    await schema.as(school, 'UPDATE parent_students SET parent_id = $1 WHERE parent_id = $2', [second, parent]);
     expect(await enrolled()).toBeNull();
   });
 });

@@ -1,34 +1,30 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { recountLists } from '@app/database';
 import { addPeople, counters, differences, member, parent, person, SELF } from '../support/database/list-counts.js';
 import { waitsFor } from '../support/database/lock-waits.js';
 import { Random } from '../support/data/random.js';
 import { SchemaFixture } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 const MOST = 60;
 
+const schema = await fixture(SchemaFixture.create());
+
 describe('list counts under concurrent writes', () => {
-  let fixture: SchemaFixture;
   let school: string;
   let other: string;
 
-  beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-  }, 60_000);
-
-  afterAll(() => fixture.stop());
-
   beforeEach(async () => {
-    [school, other] = [await fixture.organization(), await fixture.organization()];
+    [school, other] = [await schema.organization(), await schema.organization()];
   });
 
   it('do not make writers wait for each other', async () => {
-    await addPeople(fixture, school, 'a', 'b', 'c');
+    await addPeople(schema, school, 'a', 'b', 'c');
     const open: pg.PoolClient[] = [];
     try {
       for (const name of ['a', 'b', 'c']) {
-        const client = await fixture.begin(school);
+        const client = await schema.begin(school);
         open.push(client);
         await client.query(`SET LOCAL lock_timeout = '1s'`);
         await client.query(member(name, 'student'));
@@ -36,22 +32,22 @@ describe('list counts under concurrent writes', () => {
         await client.query(`UPDATE members SET role = 'tutor'`);
       }
     } finally {
-      for (const client of open) await fixture.end(client);
+      for (const client of open) await schema.end(client);
     }
-    expect(await counters(fixture, school)).toEqual({ 'members:tutor': 3 });
-    expect(await differences(fixture)).toEqual([]);
+    expect(await counters(schema, school)).toEqual({ 'members:tutor': 3 });
+    expect(await differences(schema)).toEqual([]);
     // Concurrent writers each add a row; later ones reuse it.
-    const slots = () => fixture.as(school, 'SELECT list, count(*)::int AS n FROM list_counts GROUP BY 1 ORDER BY 1');
+    const slots = () => schema.as(school, 'SELECT list, count(*)::int AS n FROM list_counts GROUP BY 1 ORDER BY 1');
     const before = await slots();
-    await fixture.as(school, `UPDATE members SET role = 'student'`);
-    await fixture.as(school, `UPDATE members SET role = 'tutor'`);
+    await schema.as(school, `UPDATE members SET role = 'student'`);
+    await schema.as(school, `UPDATE members SET role = 'tutor'`);
     expect(await slots()).toEqual(before);
   });
 
   it('are exact in every snapshot while many writers change rows', async () => {
     const random = new Random(1);
     const names = Array.from({ length: MOST }, (_, index) => `n${index}`);
-    for (const organization of [school, other]) await addPeople(fixture, organization, ...names);
+    for (const organization of [school, other]) await addPeople(schema, organization, ...names);
     const state = { writing: true };
     const writers = Array.from({ length: 8 }, (_, index) => writer(new Random(random.integer(1e9) + index), names));
     const done = Promise.all(writers).finally(() => {
@@ -59,14 +55,14 @@ describe('list counts under concurrent writes', () => {
     });
     let snapshots = 0;
     while (state.writing) {
-      expect(await differences(fixture)).toEqual([]);
+      expect(await differences(schema)).toEqual([]);
       snapshots++;
     }
     const committed = (await done).reduce((sum, count) => sum + count, 0);
-    expect(await differences(fixture)).toEqual([]);
+    expect(await differences(schema)).toEqual([]);
     expect(committed).toBeGreaterThan(200);
     expect(snapshots).toBeGreaterThan(20);
-    const [most] = await fixture.all(
+    const [most] = await schema.all(
       'SELECT max(n)::int AS n FROM (SELECT count(*) AS n FROM list_counts GROUP BY organization_id, list) c',
     );
     expect(most!.n).toBeLessThanOrEqual(8);
@@ -76,7 +72,7 @@ describe('list counts under concurrent writes', () => {
   async function writer(random: Random, names: string[]): Promise<number> {
     let committed = 0;
     for (let turn = 0; turn < 60; turn++) {
-      const client = await fixture.begin(random.pick([school, other]));
+      const client = await schema.begin(random.pick([school, other]));
       try {
         for (let step = random.integer(4); step >= 0; step--) {
           const saved = random.chance(0.3);
@@ -85,10 +81,10 @@ describe('list counts under concurrent writes', () => {
           if (saved && random.chance(0.5)) await client.query('ROLLBACK TO SAVEPOINT s');
         }
         const keep = random.chance(0.8);
-        await fixture.end(client, keep ? 'COMMIT' : 'ROLLBACK');
+        await schema.end(client, keep ? 'COMMIT' : 'ROLLBACK');
         if (keep) committed++;
       } catch (error) {
-        await fixture.end(client, 'ROLLBACK');
+        await schema.end(client, 'ROLLBACK');
         // 23503: the profile of a member who has been deleted in the meantime.
         if (!['40P01', '23503'].includes((error as { code: string }).code)) throw error;
       }
@@ -97,26 +93,26 @@ describe('list counts under concurrent writes', () => {
   }
 
   it('are exact after a recount while others write', async () => {
-    await addPeople(fixture, school, 'a', 'b', 'c', 'd');
-    await fixture.as(school, member('a', 'student'));
-    await fixture.all('UPDATE list_counts SET delta = 7 WHERE organization_id = $1', [school]);
-    const before = await fixture.begin(school);
+    await addPeople(schema, school, 'a', 'b', 'c', 'd');
+    await schema.as(school, member('a', 'student'));
+    await schema.all('UPDATE list_counts SET delta = 7 WHERE organization_id = $1', [school]);
+    const before = await schema.begin(school);
     await before.query(member('b', 'student'));
-    const recounted = recountLists(fixture.urls.ownerUrl);
+    const recounted = recountLists(schema.urls.ownerUrl);
     await lockWaited(1);
-    const after = await fixture.begin(school);
+    const after = await schema.begin(school);
     const inserted = after.query(member('c', 'student'));
     await lockWaited(2);
-    await fixture.end(before);
+    await schema.end(before);
     expect(await recounted).toEqual([school]);
     await inserted;
-    await fixture.end(after);
-    expect(await counters(fixture, school)).toEqual({ 'members:student': 3 });
-    expect(await differences(fixture)).toEqual([]);
+    await schema.end(after);
+    expect(await counters(schema, school)).toEqual({ 'members:student': 3 });
+    expect(await differences(schema)).toEqual([]);
   });
 
   async function lockWaited(count: number): Promise<void> {
-    await expect.poll(() => fixture.all(waitsFor('list_counts'))).toHaveLength(count);
+    await expect.poll(() => schema.all(waitsFor('list_counts'))).toHaveLength(count);
   }
 });
 

@@ -1,35 +1,34 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hookRow, inviteRow, messageToSend, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** The functions of the worker for the outbox: what each allows, and to whom. */
+const schema = await fixture(SchemaFixture.create());
+
 describe('functions of the outbox', () => {
-  let fixture: SchemaFixture;
   let school: string;
 
   beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-    school = await fixture.organization();
+    school = await schema.organization();
   }, 60_000);
 
-  afterAll(() => fixture.stop());
+  beforeEach(() => schema.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
 
-  beforeEach(() => fixture.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
-
-  const queue = (more: Row = {}): Promise<string> => fixture.insert(school, 'outbox', messageToSend(school, more));
+  const queue = (more: Row = {}): Promise<string> => schema.insert(school, 'outbox', messageToSend(school, more));
   const ids = (rows: Row[]): string[] => rows.map((row) => row.id as string);
 
   async function claim(worker: string, most = 10, lease = '1 minute', topic = 'email'): Promise<Row[]> {
-    return fixture.as(null, 'SELECT * FROM claim_outbox($1, $2, $3, $4::interval)', [topic, worker, most, lease]);
+    return schema.as(null, 'SELECT * FROM claim_outbox($1, $2, $3, $4::interval)', [topic, worker, most, lease]);
   }
 
   async function finish(id: string, worker: string, outcome: string, again: string | null = null): Promise<unknown> {
     const sql = 'SELECT finish_outbox($1, $2, $3, $4, $5::interval) AS mine';
-    return (await fixture.as(null, sql, [id, worker, outcome, 'timeout', again]))[0]?.mine;
+    return (await schema.as(null, sql, [id, worker, outcome, 'timeout', again]))[0]?.mine;
   }
 
   async function message(id: string): Promise<Row> {
-    return (await fixture.all("SELECT *, due_at - now() > interval '0' AS later FROM outbox WHERE id = $1", [id]))[0]!;
+    return (await schema.all("SELECT *, due_at - now() > interval '0' AS later FROM outbox WHERE id = $1", [id]))[0]!;
   }
 
   it('give a message to one worker at a time, the longest due first', async () => {
@@ -43,7 +42,7 @@ describe('functions of the outbox', () => {
   });
 
   it('give 1,000 messages to 8 workers at once, each to one', async () => {
-    await fixture.as(
+    await schema.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
        FROM generate_series(1, 1000)`,
@@ -66,10 +65,10 @@ describe('functions of the outbox', () => {
 
   it('skip a message whose row is locked, without waiting', async () => {
     const [held, free] = [await queue(), await queue()];
-    const client = await fixture.begin(school);
+    const client = await schema.begin(school);
     await client.query('UPDATE outbox SET due_at = due_at WHERE id = $1', [held]);
     expect(ids(await claim('one'))).toEqual([free]);
-    await fixture.end(client);
+    await schema.end(client);
     expect(ids(await claim('one'))).toEqual([held]);
   });
 
@@ -78,7 +77,7 @@ describe('functions of the outbox', () => {
     expect(ids(await claim('one', 10, '1 minute'))).toEqual([lost]);
     const waiting = await queue({ due_at: new Date(Date.now() - 1_000).toISOString() });
     expect(await message(lost)).toMatchObject({ later: true });
-    await fixture.all('UPDATE outbox SET due_at = now(), leased_until = now() WHERE id = $1', [lost]);
+    await schema.all('UPDATE outbox SET due_at = now(), leased_until = now() WHERE id = $1', [lost]);
     expect(ids(await claim('two', 1))).toEqual([waiting]);
     const [again] = await claim('two', 1);
     expect(again).toMatchObject({ id: lost, attempts: 2, leased_by: 'two' });
@@ -98,15 +97,15 @@ describe('functions of the outbox', () => {
     await claim('one');
     await finish(failed, 'one', 'failed', '5 minutes');
     expect(await message(failed)).toMatchObject({ status: 'failed', attempts: 1, later: true, last_error: 'timeout' });
-    await fixture.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
+    await schema.as(null, `SELECT release_outbox($1, 'two')`, [[untried]]);
     expect(await message(untried)).toMatchObject({ attempts: 1, later: true, leased_by: 'one' });
-    await fixture.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
+    await schema.as(null, `SELECT release_outbox($1, 'one')`, [[untried, failed]]);
     expect(await message(untried)).toMatchObject({ attempts: 0, later: false, leased_by: null });
     expect(await message(failed)).toMatchObject({ attempts: 1, later: true });
   });
 
   it('queue failed and dead messages again, and no others', async () => {
-    const retry = async (id: string) => (await fixture.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
+    const retry = async (id: string) => (await schema.as(null, 'SELECT retry_outbox($1) AS done', [id]))[0]?.done;
     const done: Record<string, unknown> = {};
     for (const status of ['queued', 'sent', 'failed', 'dead', 'suppressed']) {
       const id = await queue({ status, attempts: 3, due_at: '2100-01-01' });
@@ -131,20 +130,20 @@ describe('functions of the outbox', () => {
       await expect(finish(id, 'one', outcome), outcome).rejects.toMatchObject(invalid);
     }
     await expect(finish(id, 'one', 'failed', '2 days')).rejects.toMatchObject(invalid);
-    await fixture.as(
+    await schema.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'
        FROM generate_series(1, 10001)`,
       [school],
     );
-    const listed = await fixture.as(null, 'SELECT count(*)::int AS n FROM list_outbox(NULL, NULL, 1000000)');
+    const listed = await schema.as(null, 'SELECT count(*)::int AS n FROM list_outbox(NULL, NULL, 1000000)');
     expect(listed).toEqual([{ n: 10_000 }]);
   });
 
   it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store only codes as errors, not %j', async (text) => {
     const refused = { code: '23514' };
     await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
-    await expect(fixture.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(
+    await expect(schema.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(
       refused,
     );
   });
@@ -152,7 +151,7 @@ describe('functions of the outbox', () => {
   it.each(['https://user:pw@site.example/hook', 'http://token@site.example', 'https://:pw@site.example/'])(
     'refuse a hook URL with credentials: %s',
     async (url) => {
-      const insert = fixture.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
+      const insert = schema.insert(school, 'rebuild_hooks', { ...hookRow(school), url });
       await expect(insert).rejects.toMatchObject({ code: '23514' });
     },
   );
@@ -165,17 +164,17 @@ describe('functions of the outbox', () => {
       expired: inviteRow(school, { expires_at: '2026-01-01' }),
       standing: inviteRow(school, { expires_at: null, standing: true, sealed: randomBytes(40) }),
     };
-    for (const row of Object.values(invites)) await fixture.insert(school, 'invites', row);
+    for (const row of Object.values(invites)) await schema.insert(school, 'invites', row);
     const purged = randomUUID();
     const asked = [...Object.values(invites).map((row) => row.id), purged];
-    const closed = await fixture.as(null, 'SELECT closed_invites($1::uuid[]) AS id', [asked]);
+    const closed = await schema.as(null, 'SELECT closed_invites($1::uuid[]) AS id', [asked]);
     expect(closed.map((row) => row.id).sort()).toEqual(
       [invites.revoked.id, invites.accepted.id, invites.expired.id, purged].sort(),
     );
   });
 
   it('settle mails that are not to be sent instead of leasing them', async () => {
-    await fixture.all(
+    await schema.all(
       `SELECT suppress_address(address, 'smtp_550') FROM unnest(ARRAY['gone@example.org', 'üte@example.org']) address`,
     );
     const past = '2026-01-01';
@@ -187,7 +186,7 @@ describe('functions of the outbox', () => {
     };
     const mails: Record<string, string> = {};
     for (const [state, more] of Object.entries(invites)) {
-      const invite_id = await fixture.insert(school, 'invites', inviteRow(school, more));
+      const invite_id = await schema.insert(school, 'invites', inviteRow(school, more));
       mails[state] = await queue({ invite_id });
     }
     mails.purged = await queue({ invite_id: randomUUID() });
@@ -218,7 +217,7 @@ describe('functions of the outbox', () => {
       expect(await message(id), state).toMatchObject({ ...kept, attempts: 1 });
     }
     const senders = 'SELECT email_normalized AS address FROM suppression_senders WHERE organization_id = $1 ORDER BY 1';
-    expect(await fixture.all(senders, [school])).toEqual([
+    expect(await schema.all(senders, [school])).toEqual([
       { address: 'gone@example.org' },
       { address: 'üte@example.org' },
     ]);

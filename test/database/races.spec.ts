@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   insertion,
   messageRow,
@@ -11,6 +11,7 @@ import {
   statusChange,
   SchemaFixture,
 } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** What one of two concurrent transactions does, and for which organization. */
 interface Side {
@@ -19,35 +20,30 @@ interface Side {
   values: unknown[];
 }
 
+const schema = await fixture(SchemaFixture.create());
+
 describe('two concurrent transactions', () => {
-  let fixture: SchemaFixture;
   let school: string;
   let other: string;
 
-  beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-  }, 60_000);
-
-  afterAll(() => fixture.stop());
-
   beforeEach(async () => {
-    [school, other] = [await fixture.organization(), await fixture.organization()];
+    [school, other] = [await schema.organization(), await schema.organization()];
   });
 
   /** Runs the second statement, which must wait until the first transaction commits; then commits both. */
   async function race(first: Side, second: Side): Promise<void> {
     const open: pg.PoolClient[] = [];
     try {
-      const [one, two] = [await fixture.begin(first.as), await fixture.begin(second.as)];
+      const [one, two] = [await schema.begin(first.as), await schema.begin(second.as)];
       open.push(one, two);
       await one.query(first.sql, first.values);
       const waiting = two.query(second.sql, second.values);
-      await Promise.race([fixture.blocked(two), waiting.then(() => Promise.reject(new Error('did not wait')))]);
-      await fixture.end(open.shift() as pg.PoolClient);
+      await Promise.race([schema.blocked(two), waiting.then(() => Promise.reject(new Error('did not wait')))]);
+      await schema.end(open.shift() as pg.PoolClient);
       await waiting;
-      await fixture.end(open.shift() as pg.PoolClient);
+      await schema.end(open.shift() as pg.PoolClient);
     } finally {
-      for (const client of open) await fixture.end(client, 'ROLLBACK');
+      for (const client of open) await schema.end(client, 'ROLLBACK');
     }
   }
 
@@ -71,7 +67,7 @@ describe('two concurrent transactions', () => {
   });
 
   async function conversationsOf(organization: string): Promise<Row[]> {
-    return fixture.as(
+    return schema.as(
       organization,
       'SELECT conversation_id AS id, last_message_at AS last FROM organization_conversations',
     );
@@ -79,8 +75,8 @@ describe('two concurrent transactions', () => {
 
   it("a result and its student's first session: the result shows", () =>
     bothWays(async () => {
-      const student = await fixture.member(school, 'student');
-      await fixture.member(other, 'student', { user: student });
+      const student = await schema.member(school, 'student');
+      await schema.member(other, 'student', { user: student });
       const result = resultRow(student);
       const sides: [Side, Side] = [
         inserting(school, 'results', result),
@@ -89,7 +85,7 @@ describe('two concurrent transactions', () => {
       return {
         sides,
         check: async () => {
-          const rows = await fixture.as(other, 'SELECT result_id FROM organization_results WHERE student_id = $1', [
+          const rows = await schema.as(other, 'SELECT result_id FROM organization_results WHERE student_id = $1', [
             student,
           ]);
           expect(rows).toEqual([{ result_id: result.id }]);
@@ -99,17 +95,15 @@ describe('two concurrent transactions', () => {
 
   it("a result that is completed and its student's first session: it shows as completed", () =>
     bothWays(async () => {
-      const student = await fixture.member(school, 'student');
-      await fixture.member(other, 'student', { user: student });
-      await fixture.session(school, student);
-      const result = await fixture.result(school, student);
+      const student = await schema.member(school, 'student');
+      await schema.member(other, 'student', { user: student });
+      await schema.session(school, student);
+      const result = await schema.result(school, student);
       const completing = { as: school, sql: `UPDATE results SET status = 'completed' WHERE id = $1`, values: [result] };
       return {
         sides: [completing, inserting(other, 'sessions', sessionRow(other, student))],
         check: async () => {
-          const rows = await fixture.as(other, 'SELECT status FROM organization_results WHERE result_id = $1', [
-            result,
-          ]);
+          const rows = await schema.as(other, 'SELECT status FROM organization_results WHERE result_id = $1', [result]);
           expect(rows).toEqual([{ status: 'completed' }]);
         },
       };
@@ -117,31 +111,31 @@ describe('two concurrent transactions', () => {
 
   it("a result deleted and its student's first session: it is gone for everybody", () =>
     bothWays(async () => {
-      const student = await fixture.member(school, 'student');
-      await fixture.member(other, 'student', { user: student });
-      await fixture.session(school, student);
-      const result = await fixture.result(school, student);
+      const student = await schema.member(school, 'student');
+      await schema.member(other, 'student', { user: student });
+      await schema.session(school, student);
+      const result = await schema.result(school, student);
       const deleting = { as: school, sql: 'DELETE FROM results WHERE id = $1', values: [result] };
       return {
         sides: [deleting, inserting(other, 'sessions', sessionRow(other, student))],
         check: async () => {
-          expect(await fixture.all('SELECT FROM organization_results WHERE result_id = $1', [result])).toEqual([]);
+          expect(await schema.all('SELECT FROM organization_results WHERE result_id = $1', [result])).toEqual([]);
         },
       };
     }));
 
   it('the last session deleted and another inserted: the student stays', () =>
     bothWays(async () => {
-      const student = await fixture.member(school, 'student');
-      const result = await fixture.result(school, student);
-      const session = await fixture.session(school, student);
+      const student = await schema.member(school, 'student');
+      const result = await schema.result(school, student);
+      const session = await schema.session(school, student);
       const deleting = { as: school, sql: 'DELETE FROM sessions WHERE id = $1', values: [session] };
       return {
         sides: [deleting, inserting(school, 'sessions', sessionRow(school, student))],
         check: async () => {
           const counted = 'SELECT occurrences AS n FROM session_students WHERE student_id = $1';
-          expect(await fixture.as(school, counted, [student])).toEqual([{ n: 1 }]);
-          const rows = await fixture.as(school, 'SELECT FROM organization_results WHERE result_id = $1', [result]);
+          expect(await schema.as(school, counted, [student])).toEqual([{ n: 1 }]);
+          const rows = await schema.as(school, 'SELECT FROM organization_results WHERE result_id = $1', [result]);
           expect(rows).toHaveLength(1);
         },
       };
@@ -149,9 +143,9 @@ describe('two concurrent transactions', () => {
 
   it('a participant added while the membership is accepted: the conversation shows', () =>
     bothWays(async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      const invited = await fixture.member(other, 'student', { status: 'pending' });
-      const id = await fixture.conversation(school, tutor);
+      const tutor = await schema.member(school, 'tutor');
+      const invited = await schema.member(other, 'student', { status: 'pending' });
+      const id = await schema.conversation(school, tutor);
       return {
         sides: [
           inserting(school, 'conversation_participants', seatRow(id, invited)),
@@ -165,8 +159,8 @@ describe('two concurrent transactions', () => {
 
   it('one member comes while the other leaves: the conversation stays', () =>
     bothWays(async () => {
-      const [leaver, comer] = [await fixture.member(school, 'tutor'), await fixture.member(school, 'student')];
-      const id = await fixture.conversation(school, leaver);
+      const [leaver, comer] = [await schema.member(school, 'tutor'), await schema.member(school, 'student')];
+      const id = await schema.conversation(school, leaver);
       return {
         sides: [leaving(school, id, leaver), inserting(school, 'conversation_participants', seatRow(id, comer))],
         check: async () => {
@@ -177,8 +171,8 @@ describe('two concurrent transactions', () => {
 
   it('one member comes while the other is archived: the conversation stays', () =>
     bothWays(async () => {
-      const [leaver, comer] = [await fixture.member(school, 'tutor'), await fixture.member(school, 'student')];
-      const id = await fixture.conversation(school, leaver);
+      const [leaver, comer] = [await schema.member(school, 'tutor'), await schema.member(school, 'student')];
+      const id = await schema.conversation(school, leaver);
       return {
         sides: [
           setting(school, leaver, 'archived'),
@@ -192,8 +186,8 @@ describe('two concurrent transactions', () => {
 
   it('a message arrives while somebody joins: the newcomer sees its time', () =>
     bothWays(async () => {
-      const [tutor, guest] = [await fixture.member(school, 'tutor'), await fixture.member(other, 'tutor')];
-      const id = await fixture.conversation(school, tutor);
+      const [tutor, guest] = [await schema.member(school, 'tutor'), await schema.member(other, 'tutor')];
+      const id = await schema.conversation(school, tutor);
       return {
         sides: [
           inserting(school, 'messages', messageRow(id, '2026-03-02T00:00:00Z')),
@@ -207,13 +201,13 @@ describe('two concurrent transactions', () => {
 
   it('a group is made while its tutor joins a second organization: nobody sees it', () =>
     bothWays(async () => {
-      const tutor = await fixture.member(school, 'tutor');
-      await fixture.member(other, 'tutor', { user: tutor, status: 'pending' });
+      const tutor = await schema.member(school, 'tutor');
+      await schema.member(other, 'tutor', { user: tutor, status: 'pending' });
       const group = { id: randomUUID(), tutor_id: tutor, name: 'Group' };
       return {
         sides: [inserting(school, 'student_groups', group), setting(other, tutor, 'accepted')],
         check: async () => {
-          const rows = await fixture.all('SELECT organization_id FROM student_groups WHERE id = $1', [group.id]);
+          const rows = await schema.all('SELECT organization_id FROM student_groups WHERE id = $1', [group.id]);
           expect(rows).toEqual([{ organization_id: null }]);
         },
       };
@@ -221,15 +215,15 @@ describe('two concurrent transactions', () => {
 
   it('the last child is unlinked while another is linked: the parent stays enrolled', () =>
     bothWays(async () => {
-      const parent_id = await fixture.parent(school);
-      const [first, second] = [await fixture.member(school, 'student'), await fixture.member(school, 'student')];
+      const parent_id = await schema.parent(school);
+      const [first, second] = [await schema.member(school, 'student'), await schema.member(school, 'student')];
       const link = (student_id: string): Row => ({ organization_id: school, parent_id, student_id });
-      await fixture.insert(school, 'parent_students', link(first));
+      await schema.insert(school, 'parent_students', link(first));
       const unlinking = { as: school, sql: 'DELETE FROM parent_students WHERE student_id = $1', values: [first] };
       return {
         sides: [unlinking, inserting(school, 'parent_students', link(second))],
         check: async () => {
-          const [parent] = await fixture.as(school, 'SELECT enrolled_at FROM parents WHERE user_id = $1', [parent_id]);
+          const [parent] = await schema.as(school, 'SELECT enrolled_at FROM parents WHERE user_id = $1', [parent_id]);
           expect(parent?.enrolled_at).toBeInstanceOf(Date);
         },
       };
@@ -237,7 +231,7 @@ describe('two concurrent transactions', () => {
 
   it('never deadlock over the same people in different orders', async () => {
     const students: string[] = [];
-    for (let n = 0; n < 30; n++) students.push(await fixture.member(school, 'student'));
+    for (let n = 0; n < 30; n++) students.push(await schema.member(school, 'student'));
     const statement = `INSERT INTO sessions (id, organization_id, student_id, starts_at, ends_at, duration_minutes)
       SELECT gen_random_uuid(), $1, student, now(), now() + interval '1 hour', 60 FROM unnest($2::uuid[]) student`;
     const results = `INSERT INTO results (id, student_id, status, mode)
@@ -246,11 +240,11 @@ describe('two concurrent transactions', () => {
       const orders = Array.from({ length: 8 }, (_, n) => [...students.slice(n * 3), ...students.slice(0, n * 3)]);
       await Promise.all(
         orders.map((order, n) =>
-          n % 2 ? fixture.as(school, results, [order.reverse()]) : fixture.as(school, statement, [school, order]),
+          n % 2 ? schema.as(school, results, [order.reverse()]) : schema.as(school, statement, [school, order]),
         ),
       );
     }
-    expect(await fixture.as(school, 'SELECT DISTINCT occurrences AS n FROM session_students')).toEqual([{ n: 40 }]);
-    expect(await fixture.as(school, 'SELECT count(*)::int AS n FROM organization_results')).toEqual([{ n: 1200 }]);
+    expect(await schema.as(school, 'SELECT DISTINCT occurrences AS n FROM session_students')).toEqual([{ n: 40 }]);
+    expect(await schema.as(school, 'SELECT count(*)::int AS n FROM organization_results')).toEqual([{ n: 1200 }]);
   });
 });

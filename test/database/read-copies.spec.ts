@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { correctCopies, wrongCopies } from '@app/database';
 import { Random } from '../support/data/random.js';
 import { messageRow, resultRow, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 const of = (row: string, columns: string[]): string => columns.map((column) => `${row}.${column}`).join(', ');
 
@@ -73,30 +74,28 @@ const FOLLOWERS = [
   'copy_conversation', 'show_conversations_of_participants', 'follow_membership',
 ]; // prettier-ignore
 
+const schema = await fixture(SchemaFixture.create());
+
 describe('the read copies of logins, results and conversations', () => {
-  let fixture: SchemaFixture;
   let schools: string[];
   let people: string[];
   let conversations: string[];
   let results: string[];
 
   beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-    schools = [await fixture.organization(), await fixture.organization()];
+    schools = [await schema.organization(), await schema.organization()];
     people = [];
     for (let n = 0; n < 6; n++) {
-      const user = await fixture.member(schools[0]!, 'student');
-      if (n % 2 === 0) await fixture.member(schools[1]!, 'student', { user });
+      const user = await schema.member(schools[0]!, 'student');
+      if (n % 2 === 0) await schema.member(schools[1]!, 'student', { user });
       people.push(user);
     }
-    for (const person of people) await fixture.session(schools[0]!, person);
-    results = await Promise.all(people.map((person) => fixture.result(schools[0]!, person)));
+    for (const person of people) await schema.session(schools[0]!, person);
+    results = await Promise.all(people.map((person) => schema.result(schools[0]!, person)));
     conversations = await Promise.all(
-      people.map((person, n) => fixture.conversation(schools[0]!, person, people[(n + 1) % people.length]!)),
+      people.map((person, n) => schema.conversation(schools[0]!, person, people[(n + 1) % people.length]!)),
     );
   }, 60_000);
-
-  afterAll(() => fixture.stop());
 
   /** A random change of memberships, a result, a conversation or its participants. */
   function randomWrite(random: Random): [sql: string, values: unknown[]] {
@@ -130,7 +129,7 @@ describe('the read copies of logins, results and conversations', () => {
   async function write(random: Random, turns: number): Promise<number> {
     let committed = 0;
     for (let turn = 0; turn < turns; turn++) {
-      const client = await fixture.begin(random.pick(schools));
+      const client = await schema.begin(random.pick(schools));
       try {
         await client.query(...randomWrite(random));
         if (random.chance(0.3)) {
@@ -139,10 +138,10 @@ describe('the read copies of logins, results and conversations', () => {
           if (random.chance(0.5)) await client.query('ROLLBACK TO SAVEPOINT s');
         }
         const keep = random.chance(0.8);
-        await fixture.end(client, keep ? 'COMMIT' : 'ROLLBACK');
+        await schema.end(client, keep ? 'COMMIT' : 'ROLLBACK');
         if (keep) committed++;
       } catch (error) {
-        await fixture.end(client, 'ROLLBACK');
+        await schema.end(client, 'ROLLBACK');
         // An organization cannot write a conversation or result that it does not see (any more).
         if (!['40P01', '42501'].includes((error as { code: string }).code)) throw error;
       }
@@ -158,19 +157,19 @@ describe('the read copies of logins, results and conversations', () => {
     let snapshots = 0;
     let stale: unknown[] = [];
     while (state.writing && stale.length === 0) {
-      stale = await fixture.all(STALE);
+      stale = await schema.all(STALE);
       snapshots++;
     }
     const committed = await writers;
     expect(stale).toEqual([]);
     expect(committed.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(150);
     expect(snapshots).toBeGreaterThan(10);
-    expect(await fixture.all(STALE)).toEqual([]);
-    expect(await fixture.all('SELECT * FROM wrong_copies(1)')).toEqual([]);
+    expect(await schema.all(STALE)).toEqual([]);
+    expect(await schema.all('SELECT * FROM wrong_copies(1)')).toEqual([]);
   }, 60_000);
 
   it('are found wrong and corrected if any trigger is missing', async () => {
-    const triggers = await fixture.all(
+    const triggers = await schema.all(
       `SELECT tgrelid::regclass::text AS table, tgname AS name FROM pg_trigger
        WHERE tgfoid::regproc::text = ANY ($1) AND tgname NOT LIKE '%_on_truncate' ORDER BY 1, 2`,
       [FOLLOWERS],
@@ -180,13 +179,13 @@ describe('the read copies of logins, results and conversations', () => {
       const name = `${trigger.table as string}.${trigger.name as string}`;
       expect(await firstStale(trigger.table as string, trigger.name as string), name).not.toEqual([]);
     }
-    expect(await fixture.all(STALE)).toEqual([]);
+    expect(await schema.all(STALE)).toEqual([]);
   }, 60_000);
 
   /** The stale rows after the first change that fails without the trigger. Rolls everything back. */
   async function firstStale(table: string, trigger: string): Promise<unknown[]> {
-    const empty = await fixture.organization();
-    const client = await fixture.owner.connect();
+    const empty = await schema.organization();
+    const client = await schema.owner.connect();
     try {
       await client.query(`BEGIN; ALTER TABLE ${table} DISABLE TRIGGER ${trigger}`);
       for (const sql of CHANGES) {
@@ -209,7 +208,7 @@ describe('the read copies of logins, results and conversations', () => {
   }
 
   it('are correct after TRUNCATE', async () => {
-    const client = await fixture.owner.connect();
+    const client = await schema.owner.connect();
     try {
       await client.query('BEGIN');
       await client.query('TRUNCATE members, parents CASCADE');
@@ -222,8 +221,8 @@ describe('the read copies of logins, results and conversations', () => {
   });
 
   it('are left alone if none is wrong', async () => {
-    expect(await correctCopies(fixture.urls.ownerUrl)).toBe(0);
-    const owner = { query: (sql: string, values: unknown[]) => fixture.all(sql, values) };
+    expect(await correctCopies(schema.urls.ownerUrl)).toBe(0);
+    const owner = { query: (sql: string, values: unknown[]) => schema.all(sql, values) };
     expect(await wrongCopies(owner as never, 5)).toEqual([]);
   });
 });

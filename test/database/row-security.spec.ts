@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   fill,
   insertion,
@@ -8,14 +8,16 @@ import {
   seatRow,
   SchemaFixture,
 } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 const DENIED = { code: '42501' };
 
 /** The database derives their organization. */
 const DERIVED = ['homework', 'session_feedback', 'student_groups'];
 
+const schema = await fixture(SchemaFixture.create());
+
 describe('row security', () => {
-  let fixture: SchemaFixture;
   let mine: string;
   let theirs: string;
   let tables: string[];
@@ -24,11 +26,10 @@ describe('row security', () => {
   let withOrganization: string[];
 
   beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-    [mine, theirs] = [await fixture.organization(), await fixture.organization()];
-    await fill(fixture, mine);
-    await fill(fixture, theirs);
-    const secured = await fixture.all(`SELECT c.relname AS name, EXISTS (SELECT FROM pg_attribute a
+    [mine, theirs] = [await schema.organization(), await schema.organization()];
+    await fill(schema, mine);
+    await fill(schema, theirs);
+    const secured = await schema.all(`SELECT c.relname AS name, EXISTS (SELECT FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attname = 'organization_id') AS owned,
         NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname <> 'upkeep') AS closed
       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relrowsecurity ORDER BY 1`);
@@ -37,17 +38,13 @@ describe('row security', () => {
     withOrganization = secured.filter((table) => table.owned).map((table) => table.name as string);
   }, 60_000);
 
-  afterAll(() => fixture.stop());
-
   async function seen(organizationId: string | null, table: string): Promise<string[]> {
-    const rows = await fixture.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);
+    const rows = await schema.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);
     return rows.map((row) => row.row as string).sort();
   }
 
   async function everything(table: string): Promise<string[]> {
-    return (await fixture.all(`SELECT to_jsonb(t)::text AS row FROM ${table} t`))
-      .map((row) => row.row as string)
-      .sort();
+    return (await schema.all(`SELECT to_jsonb(t)::text AS row FROM ${table} t`)).map((row) => row.row as string).sort();
   }
 
   it('shows nothing without an organization', async () => {
@@ -55,16 +52,16 @@ describe('row security', () => {
   });
 
   it('hides the tables of the portal from every organization', async () => {
-    await fixture.all(
+    await schema.all(
       `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
        SELECT gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0' FROM users`,
     );
-    await fixture.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
-    await fixture.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
-    await fixture.all(
+    await schema.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
+    await schema.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
+    await schema.all(
       `SELECT request_password_link(gen_random_uuid(), 'a@example.org', sha256('a'), '1 hour', '', false)`,
     );
-    await fixture.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+    await schema.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
       SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
     expect(closed).toEqual(
       expect.arrayContaining([
@@ -88,29 +85,29 @@ describe('row security', () => {
       expect(new Set([...ours, ...others]).size, table).toBe(ours.length + others.length);
     }
     for (const table of withOrganization) {
-      const owners = await fixture.as(mine, `SELECT DISTINCT organization_id FROM ${table}`);
+      const owners = await schema.as(mine, `SELECT DISTINCT organization_id FROM ${table}`);
       expect(owners, table).toEqual([{ organization_id: mine }]);
     }
   });
 
   it('does not grant the application the access of the owner in maintenance', async () => {
-    const client = await fixture.begin(mine);
+    const client = await schema.begin(mine);
     await client.query(`SET LOCAL app.maintenance = 'on'`);
     await client.query('SET LOCAL search_path = public, maintenance, pg_temp');
     for (const table of tables) {
       const { rows } = await client.query<Row>(`SELECT to_jsonb(t)::text AS row FROM ${table} t`);
       expect(rows.map((row) => row.row).sort(), table).toEqual(await seen(mine, table));
     }
-    await fixture.end(client);
-    const anonymous = await fixture.begin(null);
+    await schema.end(client);
+    const anonymous = await schema.begin(null);
     await anonymous.query(`SET LOCAL app.maintenance = 'on'`);
     const { rows } = await anonymous.query<Row>('SELECT count(*)::int AS n FROM members');
     expect(rows).toEqual([{ n: 0 }]);
-    await fixture.end(anonymous);
+    await schema.end(anonymous);
   });
 
   it('applies to the owner, too, except in maintenance', async () => {
-    const client = await fixture.owner.connect();
+    const client = await schema.owner.connect();
     try {
       await client.query(`SET app.maintenance = 'off'`);
       expect((await client.query<Row>('SELECT count(*)::int AS n FROM members')).rows).toEqual([{ n: 0 }]);
@@ -123,14 +120,14 @@ describe('row security', () => {
     // A new conversation or login has no organization until members take part in it or the person joins.
     for (const table of tables.filter((name) => name !== 'conversations' && name !== 'users')) {
       const { columns } = (
-        await fixture.all(
+        await schema.all(
           `SELECT string_agg(attname, ', ') AS columns FROM pg_attribute
          WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
           [table],
         )
       )[0] as { columns: string };
       for (const row of await seen(theirs, table)) {
-        const copy = fixture.as(
+        const copy = schema.as(
           mine,
           `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
           [row],
@@ -142,31 +139,31 @@ describe('row security', () => {
 
   it('refuses to move a row to another organization', async () => {
     for (const table of withOrganization) {
-      const move = fixture.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
+      const move = schema.as(mine, `UPDATE ${table} SET organization_id = $1 RETURNING organization_id`, [theirs]);
       // Writes do not change the organization of these.
       if (DERIVED.includes(table)) expect(await move, table).toEqual([{ organization_id: mine }]);
       else await expect(move, table).rejects.toMatchObject(DENIED);
     }
-    const give = fixture.as(mine, 'UPDATE student_groups SET owner_organization_id = $1', [theirs]);
+    const give = schema.as(mine, 'UPDATE student_groups SET owner_organization_id = $1', [theirs]);
     await expect(give).rejects.toMatchObject(DENIED);
   });
 
   it('cannot change or delete another organization’s rows', async () => {
     for (const table of tables) {
       const key = table === 'organizations' ? 'id' : withOrganization.includes(table) ? 'organization_id' : 'id';
-      const others = await fixture.as(theirs, `SELECT ${key} AS key FROM ${table}`);
+      const others = await schema.as(theirs, `SELECT ${key} AS key FROM ${table}`);
       const before = await everything(table);
       const keys = others.map((row) => row.key);
       if (table === 'users') {
         const rename = `UPDATE users SET first_name = 'Mallory' WHERE id = ANY ($1) RETURNING 1`;
-        expect(await fixture.as(mine, rename, [keys])).toEqual([]);
-        expect(await fixture.as(mine, 'DELETE FROM users RETURNING 1')).toEqual([]);
+        expect(await schema.as(mine, rename, [keys])).toEqual([]);
+        expect(await schema.as(mine, 'DELETE FROM users RETURNING 1')).toEqual([]);
         expect(await everything(table)).toEqual(before);
         continue;
       }
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
-      expect(await fixture.as(mine, change, [keys]), table).toEqual([]);
-      expect(await fixture.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
+      expect(await schema.as(mine, change, [keys]), table).toEqual([]);
+      expect(await schema.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
         [],
       );
       expect(await everything(table), table).toEqual(before);
@@ -174,66 +171,66 @@ describe('row security', () => {
   });
 
   it('reports suppression only for the addresses it is asked about', async () => {
-    await fixture.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
+    await schema.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
     const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
-    expect(await fixture.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
-    expect(await fixture.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
-    expect(await fixture.as(mine, asked)).toEqual([]);
+    expect(await schema.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
+    expect(await schema.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
+    expect(await schema.as(mine, asked)).toEqual([]);
   });
 
   it('allows adding to a conversation that nobody sees yet, but not to one that only others see', async () => {
-    const theirConversation = (await fixture.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
-    const ourTutor = (await fixture.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    const theirConversation = (await schema.as(theirs, 'SELECT id FROM conversations'))[0]?.id as string;
+    const ourTutor = (await schema.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     for (const { sql, values } of [
       insertion('conversation_participants', seatRow(theirConversation, ourTutor)),
       insertion('messages', messageRow(theirConversation, '2026-03-03T09:00:00Z')),
     ]) {
-      await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+      await expect(schema.as(mine, sql, values)).rejects.toMatchObject(DENIED);
     }
-    const early = await fixture.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
-    await fixture.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
-    await fixture.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
+    const early = await schema.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
+    await schema.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
+    await schema.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
     // Both see it, so both may add.
-    const guest = (await fixture.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
-    await fixture.insert(mine, 'conversation_participants', seatRow(early, guest));
-    await fixture.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
+    const guest = (await schema.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
+    await schema.insert(mine, 'conversation_participants', seatRow(early, guest));
+    await schema.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
     expect(
-      await fixture.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
+      await schema.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
     ).toEqual([{ n: 2 }]);
   });
 
   it('accepts results only for members', async () => {
-    const stranger = await fixture.person();
+    const stranger = await schema.person();
     const { sql, values } = insertion('results', resultRow(stranger));
-    await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    await expect(schema.as(mine, sql, values)).rejects.toMatchObject(DENIED);
   });
 
   it("shows the platform's posts only if they are asked for", async () => {
     const post = { id: crypto.randomUUID(), brand: 'primary', title: 'Platform', slug: 'platform' };
     const { sql, values } = insertion('blog_posts', post);
-    await expect(fixture.as(mine, sql, values)).rejects.toMatchObject(DENIED);
-    const client = await fixture.begin(mine);
+    await expect(schema.as(mine, sql, values)).rejects.toMatchObject(DENIED);
+    const client = await schema.begin(mine);
     await client.query(`SELECT set_config('app.platform_blog', 'on', true)`);
     await client.query(sql, values);
-    await fixture.end(client);
+    await schema.end(client);
     const posts = `SELECT count(*)::int AS n FROM blog_posts WHERE organization_id IS NULL`;
-    expect(await fixture.as(mine, posts)).toEqual([{ n: 0 }]);
-    const again = await fixture.begin(mine);
+    expect(await schema.as(mine, posts)).toEqual([{ n: 0 }]);
+    const again = await schema.begin(mine);
     await again.query(`SELECT set_config('app.platform_blog', 'on', true)`);
     expect((await again.query(posts)).rows).toEqual([{ n: 1 }]);
-    await fixture.end(again);
+    await schema.end(again);
   });
 
   it('allows look-ups before the organization is known, only by an exact key', async () => {
-    const [key] = await fixture.as(mine, 'SELECT id, key_hash FROM api_keys');
-    expect(await fixture.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual(
-      [{ organization_id: mine, expired: false }],
-    );
-    expect(await fixture.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
-    expect(await fixture.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
-    expect(await fixture.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
-    const [login] = await fixture.as(mine, 'SELECT id, email_normalized AS email FROM users LIMIT 1');
+    const [key] = await schema.as(mine, 'SELECT id, key_hash FROM api_keys');
+    expect(await schema.as(null, 'SELECT organization_id, expired FROM api_key_by_hash($1)', [key?.key_hash])).toEqual([
+      { organization_id: mine, expired: false },
+    ]);
+    expect(await schema.as(null, 'SELECT * FROM api_key_by_hash($1)', [Buffer.alloc(32)])).toEqual([]);
+    expect(await schema.as(null, 'SELECT organization_by_slug($1) AS id', [`school-${mine}`])).toEqual([{ id: mine }]);
+    expect(await schema.as(null, 'SELECT organization_of_api_key($1) AS id', [key?.id])).toEqual([{ id: mine }]);
+    const [login] = await schema.as(mine, 'SELECT id, email_normalized AS email FROM users LIMIT 1');
     const addresses = [login?.email, 'nobody@example.org'];
-    expect(await fixture.as(null, 'SELECT * FROM logins_by_email($1)', [addresses])).toEqual([login]);
+    expect(await schema.as(null, 'SELECT * FROM logins_by_email($1)', [addresses])).toEqual([login]);
   });
 });

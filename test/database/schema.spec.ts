@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate, revertLast } from '@app/database';
 import { secureTable } from '../../libs/database/src/migrations/secure-table.v1.js';
 import { Factories } from '../support/data/factories.js';
@@ -14,6 +14,7 @@ import {
   seatRow,
   SchemaFixture,
 } from '../support/database/schema-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Copies that the database writes: their values were checked at the source. */
 const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
@@ -38,41 +39,39 @@ const FINGERPRINT = `
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
   ORDER BY 1`;
 
+const schema = await fixture(SchemaFixture.create());
+
 describe('the schema', () => {
-  let fixture: SchemaFixture;
   let columns: Column[];
 
   beforeAll(async () => {
-    fixture = await SchemaFixture.create();
-    columns = await readColumns((sql) => fixture.all(sql));
+    columns = await readColumns((sql) => schema.all(sql));
   }, 60_000);
 
-  afterAll(() => fixture.stop());
-
   it('accepts rows that their writer may not see', async () => {
-    const [mine, other] = [await fixture.organization(), await fixture.organization()];
-    const user_id = await fixture.member(mine, 'tutor');
-    await fixture.member(other, 'tutor', { user: user_id });
-    const homework = await fixture.insert(mine, 'homework', homeworkRow(user_id, { files: '["a.pdf"]' }));
-    await fixture.insert(mine, 'session_feedback', feedbackRow(user_id, { legacy: true }));
-    await fixture.insert(mine, 'session_feedback', feedbackRow(user_id, { comment: 'Good' }));
+    const [mine, other] = [await schema.organization(), await schema.organization()];
+    const user_id = await schema.member(mine, 'tutor');
+    await schema.member(other, 'tutor', { user: user_id });
+    const homework = await schema.insert(mine, 'homework', homeworkRow(user_id, { files: '["a.pdf"]' }));
+    await schema.insert(mine, 'session_feedback', feedbackRow(user_id, { legacy: true }));
+    await schema.insert(mine, 'session_feedback', feedbackRow(user_id, { comment: 'Good' }));
     const group = { id: randomUUID(), tutor_id: user_id, name: 'Group' };
-    await fixture.insert(mine, 'student_groups', group);
-    await fixture.insert(mine, 'results', resultRow(user_id));
-    const conversation = await fixture.insert(mine, 'conversations', { id: randomUUID(), type: 'direct' });
-    await fixture.insert(mine, 'conversation_participants', seatRow(conversation, user_id));
-    expect(await fixture.as(mine, 'SELECT organization_id, has_comment, legacy FROM session_feedback')).toEqual([
+    await schema.insert(mine, 'student_groups', group);
+    await schema.insert(mine, 'results', resultRow(user_id));
+    const conversation = await schema.insert(mine, 'conversations', { id: randomUUID(), type: 'direct' });
+    await schema.insert(mine, 'conversation_participants', seatRow(conversation, user_id));
+    expect(await schema.as(mine, 'SELECT organization_id, has_comment, legacy FROM session_feedback')).toEqual([
       { organization_id: mine, has_comment: true, legacy: false },
     ]);
-    expect(await fixture.as(mine, 'SELECT FROM homework')).toEqual([]);
-    const [written] = await fixture.all('SELECT organization_id, files, created_at FROM homework WHERE id = $1', [
+    expect(await schema.as(mine, 'SELECT FROM homework')).toEqual([]);
+    const [written] = await schema.all('SELECT organization_id, files, created_at FROM homework WHERE id = $1', [
       homework,
     ]);
     expect(written).toEqual({ organization_id: null, files: ['a.pdf'], created_at: expect.any(Date) as Date });
   });
 
   it('returns every kind of value as it was written', async () => {
-    const make = await Factories.connect(fixture.urls);
+    const make = await Factories.connect(schema.urls);
     try {
       const { id: organizationId } = await make.organization();
       const { id: tutorId } = await make.tutor(organizationId);
@@ -100,7 +99,7 @@ describe('the schema', () => {
   });
 
   it('secures every table that belongs to an organization, for the owner too', async () => {
-    const tables = await fixture.all(`
+    const tables = await schema.all(`
       SELECT c.relname AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced,
         EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant' AND p.polroles = '{0}') AS tenant
       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND (c.relname IN ('organizations',
@@ -122,7 +121,7 @@ describe('the schema', () => {
   });
 
   it('secures a new table like the existing ones', async () => {
-    const owner = new DataSource({ type: 'postgres', url: fixture.urls.ownerUrl });
+    const owner = new DataSource({ type: 'postgres', url: schema.urls.ownerUrl });
     await owner.initialize();
     const runner = owner.createQueryRunner();
     const secured = (table: string): Promise<object[]> =>
@@ -152,7 +151,7 @@ describe('the schema', () => {
       (column) => CLOSED.test(column.name) && column.type.startsWith('text') && !COPIES.includes(column.table),
     );
     expect(closed.length).toBeGreaterThanOrEqual(30);
-    const checks = await fixture.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
+    const checks = await schema.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '%ARRAY[%'`);
     const checked = checks.map((check) => check.column);
@@ -163,7 +162,7 @@ describe('the schema', () => {
     // A passkey's counter has 32 bits.
     const amounts = columns.filter((column) => column.type === 'bigint' && column.name !== 'sign_count');
     expect(amounts.every((column) => /_cents$/.test(column.name))).toBe(true);
-    const bounded = await fixture.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
+    const bounded = await schema.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '%<= ''1000000000000''%'`);
     expect(bounded.map((check) => check.column).sort()).toEqual(
@@ -172,7 +171,7 @@ describe('the schema', () => {
   });
 
   it('pins the search path of functions that run with the rights of the owner', async () => {
-    const functions = await fixture.all(
+    const functions = await schema.all(
       `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
     );
     expect(functions.length).toBeGreaterThan(10);

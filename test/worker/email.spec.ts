@@ -5,26 +5,19 @@ import { pathToFileURL } from 'node:url';
 import { EMAIL_KINDS } from '@app/jobs';
 import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { JITTER, PAUSES_MINUTES, pauseAfter, TRIES } from '../../apps/worker/src/outbox/schedule.js';
+import { fixture } from '../support/process/fixture.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { Mailroom } from '../support/worker/worker.js';
 
-describe('the email queue', () => {
-  let smtp: TestSmtp;
-  let room: Mailroom;
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(Mailroom.open({ SMTP_URL: smtp.url }));
 
-  beforeAll(async () => {
-    smtp = await TestSmtp.start();
-    room = await Mailroom.open({ SMTP_URL: smtp.url });
-  });
+describe('the email queue', () => {
   afterEach(async () => {
     await room.clear();
     smtp.received.length = 0;
     smtp.asked.length = 0;
     smtp.atRecipient = smtp.atMessage = () => undefined;
-  });
-  afterAll(async () => {
-    await room.stop();
-    await smtp.stop();
   });
 
   /** One drain by a worker whose queues do not run. */

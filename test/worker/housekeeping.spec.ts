@@ -2,18 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Invites } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
+import { fixture } from '../support/process/fixture.js';
 import { Mailroom } from '../support/worker/worker.js';
 
 const DAY_MS = 86_400_000;
 
-describe('housekeeping', () => {
-  let room: Mailroom;
+const room = await fixture(Mailroom.open());
 
-  beforeAll(async () => {
-    room = await Mailroom.open();
-  });
+describe('housekeeping', () => {
   afterEach(() => room.clear());
-  afterAll(() => room.stop());
 
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
   const count = async (table: string) =>

@@ -4,20 +4,18 @@ import type { Tables } from '@app/database';
 import type { EmailPayload } from '@app/jobs';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from '../../apps/worker/src/housekeeping/key-expiry.service.js';
+import { fixture } from '../support/process/fixture.js';
 import { Mailroom } from '../support/worker/worker.js';
 
 const DAY_MS = 86_400_000;
 
+const room = await fixture(Mailroom.open({ APP_URL: 'https://app.example.org' }));
+const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
+
 describe('warnings before an API key expires', () => {
-  let room: Mailroom;
-  let keys: ApiKeys;
   let school: string;
   let owner: Tables['users'];
 
-  beforeAll(async () => {
-    room = await Mailroom.open({ APP_URL: 'https://app.example.org' });
-    keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
-  });
   beforeEach(async () => {
     school = (await room.make.organization({ name: 'Brighter Days' })).id;
     owner = await room.make.member(school, { role: 'owner' });
@@ -27,7 +25,6 @@ describe('warnings before an API key expires', () => {
     await room.clear();
     await room.make.query('TRUNCATE api_keys CASCADE');
   });
-  afterAll(() => room.stop());
 
   /** A key with this lifetime, of which so many days are left. */
   async function keyWith(daysLeft: number, lifeDays = 90): Promise<string> {

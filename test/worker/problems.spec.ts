@@ -22,7 +22,10 @@ describe('the stored problem of a failure', () => {
     [new TypeError('fetch failed', { cause: failure({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) }), 'tls_failed'],
     [new TypeError('fetch failed', { cause: failure({ code: SECRET }) }), 'unknown'],
     [new TypeError(`Request cannot be constructed from a URL that includes credentials: ${SECRET}`), 'unknown'],
-    [failure({ code: 'EENVELOPE', responseCode: 1e9 }), 'message_refused'],
+    [failure({ code: 'EENVELOPE', responseCode: 99 }), 'message_refused'],
+    [failure({ code: 'EENVELOPE', responseCode: 100 }), 'smtp_100'],
+    [failure({ code: 'EENVELOPE', responseCode: 1000 }), 'message_refused'],
+    [failure({ code: 'EENVELOPE', responseCode: '550' }), 'message_refused'],
     [SECRET, 'unknown'],
     [undefined, 'unknown'],
   ])('%s is stored as a code', (thrown, code) => {
@@ -38,6 +41,7 @@ describe('the stored problem of a failure', () => {
     expect(inWords('smtp_451')).toBe(PROBLEMS['smtp_<reply>']);
     expect(inWords('http_307')).toBe(PROBLEMS['http_<status>']);
     expect(inWords('no_hook')).toBe(PROBLEMS.no_hook);
-    expect(inWords('anything else')).toBe(PROBLEMS.unknown);
+    for (const other of ['anything else', 'xsmtp_451', 'smtp_451x', 'xhttp_307', 'http_307x', 'smtp_'])
+      expect(inWords(other), other).toBe(PROBLEMS.unknown);
   });
 });

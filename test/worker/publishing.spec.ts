@@ -1,19 +1,16 @@
 import type { Tables } from '@app/database';
 import { QUEUES } from '@app/jobs';
 import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
+import { fixture } from '../support/process/fixture.js';
 import { Mailroom } from '../support/worker/worker.js';
 
-describe('the publishing queue', () => {
-  let room: Mailroom;
+const room = await fixture(Mailroom.open());
 
-  beforeAll(async () => {
-    room = await Mailroom.open();
-  });
+describe('the publishing queue', () => {
   afterEach(async () => {
     await room.clear();
     await room.make.query('TRUNCATE blog_posts, audit_log');
   });
-  afterAll(() => room.stop());
 
   const in_ = (ms: number) => new Date(Date.now() + ms);
   async function post(scheduledAt: Date | null, wish: Partial<Tables['blog_posts']> = {}): Promise<string> {

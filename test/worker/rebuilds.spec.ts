@@ -5,26 +5,19 @@ import { isPublic } from '../../apps/worker/src/rebuilds/public-address.js';
 import { RebuildCourier } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TRIES } from '../../apps/worker/src/outbox/schedule.js';
+import { fixture } from '../support/process/fixture.js';
 import { TestHook } from '../support/worker/hook.js';
 import { Mailroom } from '../support/worker/worker.js';
 
-describe('the rebuilds queue', () => {
-  let hook: TestHook;
-  let room: Mailroom;
+const hook = await fixture(TestHook.start());
+const room = await fixture(Mailroom.open());
 
-  beforeAll(async () => {
-    room = await Mailroom.open();
-    hook = await TestHook.start();
-  });
+describe('the rebuilds queue', () => {
   beforeEach(() => room.setHook(hook.url, hook.secret));
   afterEach(async () => {
     await room.clear();
     hook.calls.length = 0;
     hook.answer = () => ({ status: 202 });
-  });
-  afterAll(async () => {
-    await room.stop();
-    await hook.stop();
   });
 
   const drain = async () => (await room.worker()).get(RebuildsService).runOnce();

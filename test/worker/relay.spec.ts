@@ -4,27 +4,20 @@ import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { TimedMutex, HOLD_MS } from '../../apps/worker/src/email/timed-mutex.js';
 import { Lease } from '../../apps/worker/src/outbox/lease.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
+import { fixture } from '../support/process/fixture.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { Mailroom } from '../support/worker/worker.js';
 
 const addresses = (count: number) => Array.from({ length: count }, (_, index) => `person${index}@example.org`);
 
-describe('the relay', () => {
-  let smtp: TestSmtp;
-  let room: Mailroom;
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(Mailroom.open({ SMTP_URL: smtp.url }));
 
-  beforeAll(async () => {
-    smtp = await TestSmtp.start();
-    room = await Mailroom.open({ SMTP_URL: smtp.url });
-  });
+describe('the relay', () => {
   afterEach(async () => {
     await room.clear();
     smtp.received.length = 0;
     smtp.atRecipient = smtp.atMessage = () => undefined;
-  });
-  afterAll(async () => {
-    await room.stop();
-    await smtp.stop();
   });
 
   it('sends 2,000 messages exactly once with two workers, which share the work', async () => {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
+import { expect } from 'vitest';
 import { type Scope, SCOPES } from '@app/accounts';
 import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/users/users.view.js';
 import type { TestApi } from '../http/api.js';
@@ -30,18 +32,43 @@ export const MALFORMED_ADDRESSES = [
   'mia@0x7f.1', 'mia@example.0x7f', 'mia@exa%6dple.org', 'mia@\u212aelvin.example', `mia@${'\u00fc'.repeat(60)}.example`, 'x@placeholder.invalid', 'mia@SCHOOL.INVALID', 'm\u212aa@example.org', `${'\u0130'.repeat(63)}@${'\u0130'.repeat(60)}.example.org`.padStart(250, 'a'),
 ]; // prettier-ignore
 
-/** A student row, by default with an unused address. */
-export const studentRow = (wish: Record<string, unknown> = {}): RowWish => ({
-  type: 'student',
+/** Somebody's names and address, which is unused by default. */
+export const person = (wish: Record<string, unknown> = {}) => ({
   first_name: 'Mia',
   last_name: 'Nguyen',
   email: newAddress(),
   ...wish,
 });
 
+/** Somebody else, such as the parent in a student's row. */
+export const ana = (wish: Record<string, unknown> = {}) => person({ first_name: 'Ana', last_name: 'Silva', ...wish });
+
+export const studentRow = (wish: Record<string, unknown> = {}): RowWish => ({ type: 'student', ...person(wish) });
+
 export const tutorRow = (wish: Record<string, unknown> = {}): RowWish => ({ ...studentRow(wish), type: 'tutor' });
 
 export const parentRow = (wish: Record<string, unknown> = {}): RowWish => ({ ...studentRow(wish), type: 'parent' });
+
+/** Results of a row whose person is new, or known by their address. */
+export const PROVISIONED = { status: 'ok', created: true, invited: true, error: null };
+export const INVITED = { ...PROVISIONED, created: false };
+
+/** Ids in a path that belong to nobody. */
+export const NOBODY = [randomUUID(), 'no-uuid', '%2e%2e'];
+
+/** A fault of a 422. */
+export interface Detail {
+  loc: string[];
+  type: string;
+}
+
+/** The locations of a 422 whose faults are all `value_error`. */
+export function refusedAt({ status, body }: { status: number; body: unknown }): string[] {
+  expect(status).toBe(422);
+  const { detail } = body as { detail: Detail[] };
+  expect(new Set(detail.map(({ type }) => type))).toEqual(new Set(['value_error']));
+  return detail.map(({ loc }) => loc.join('.'));
+}
 
 /** An organization that provisions people. */
 export class Office {
@@ -72,6 +99,14 @@ export class Office {
 
   post(path: string, body?: object): Promise<Answer> {
     return this.send('post', path, body);
+  }
+
+  /** A member with a profile that other organizations must not see. */
+  async stranger(role: 'student' | 'tutor' = 'student'): Promise<{ id: string; email: string }> {
+    const email = newAddress();
+    const user = { email, firstName: 'Secretfirst', lastName: 'Secretlast', phone: '555-SECRET' };
+    const { id } = await this.make.member(this.id, { role, user });
+    return { id, email };
   }
 
   /** Sends a bulk invite, which must return 200. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import argon2 from '@node-rs/argon2';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import pg from 'pg';
@@ -9,6 +10,11 @@ import { anyCommand, type Command, FEW } from './identity-commands.js';
 import { Identities, type Stage } from './identity-model.js';
 
 export async function openStage(): Promise<Stage> {
+  // Hashing thousands of passwords would take most of the time, and its cost does not matter here.
+  vi.spyOn(argon2, 'hash').mockImplementation((password) => Promise.resolve(`hash of ${String(password)}`));
+  vi.spyOn(argon2, 'verify').mockImplementation((stored, password) =>
+    Promise.resolve(stored === `hash of ${String(password)}`),
+  );
   const settings = {
     SMTP_URL: 'smtp://127.0.0.1:1',
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),
@@ -25,6 +31,7 @@ export async function closeStage({ api, portal, make }: Stage): Promise<void> {
   await make.close();
   await portal.stop();
   await api.stop();
+  vi.restoreAllMocks();
 }
 
 /** Shrunk sequences that once failed, in development or with a planted bug. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
-import { Writable } from 'node:stream';
 import type { Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
@@ -15,6 +14,7 @@ import { configureApp, createAdapter } from '../../../apps/api/src/configure-app
 import type { SlowClientLimits } from '@app/serving';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
 import { Factories } from '../data/factories.js';
+import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
@@ -50,12 +50,6 @@ export class TestApi {
   ): Promise<TestApi> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
-    const destination = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        logged.push(chunk.toString());
-        done();
-      },
-    });
     const env = loadEnv(
       {
         NODE_ENV: 'test',
@@ -73,7 +67,7 @@ export class TestApi {
       {},
     );
     const module = await Test.createTestingModule({
-      imports: [ApiModule.forRoot(env, { logDestination: destination })],
+      imports: [ApiModule.forRoot(env, { logDestination: logTo(logged) })],
       controllers,
     }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });

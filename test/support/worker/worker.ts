@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Writable } from 'node:stream';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database, type Tables } from '@app/database';
 import { type EmailKind, type EmailPayload, Outbox, type RebuildTarget } from '@app/jobs';
+import { logTo } from '../process/log-to.js';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 import { Factories } from '../data/factories.js';
@@ -51,14 +51,10 @@ export class Mailroom {
 
   /** Creates a worker in this process; {@link INestApplicationContext.init} starts its queues. */
   async worker(settings: Record<string, string> = {}): Promise<INestApplicationContext> {
-    const destination = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        this.logged.push(chunk.toString());
-        done();
-      },
-    });
     const env = loadEnv({ ...this.settings, ...settings }, {});
-    const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env, destination)] }).compile();
+    const module = await Test.createTestingModule({
+      imports: [WorkerModule.forRoot(env, logTo(this.logged))],
+    }).compile();
     this.workers.add(module);
     return module;
   }
