@@ -196,17 +196,19 @@ describe('a repeated address', () => {
     expect(await everything()).toBe(before);
   });
 
-  it.each(['owner', 'admin', 'tutor', 'student'] as const)(
-    'with another role returns an error that names %s',
-    async (role) => {
-      for (const status of ['accepted', 'pending', 'archived'] as const) {
-        const { email } = await make.member(office.id, { role, status });
-        const result = await office.inviteOne(role === 'student' ? tutorRow({ email }) : studentRow({ email }));
-        expect(result).toMatchObject({ status: 'error', id: null, created: null, invited: null });
-        expect(result.error).toContain(role);
-      }
-    },
-  );
+  it.each([
+    ['an', 'owner'],
+    ['an', 'admin'],
+    ['a', 'tutor'],
+    ['a', 'student'],
+  ] as const)('with another role returns an error that names %s %s', async (article, role) => {
+    for (const status of ['accepted', 'pending', 'archived'] as const) {
+      const { email } = await make.member(office.id, { role, status });
+      const result = await office.inviteOne(role === 'student' ? tutorRow({ email }) : studentRow({ email }));
+      expect(result).toMatchObject({ status: 'error', id: null, created: null, invited: null });
+      expect(result.error).toContain(`belongs to ${article} ${role} in`);
+    }
+  });
 
   it('of an archived member makes them a member again', async () => {
     const { id, email } = (await office.invite(studentRow(), tutorRow({ bio: 'Kept' }))).results[1]!;
@@ -235,5 +237,17 @@ describe('a repeated address', () => {
     for (const _ of [1, 2]) {
       expect(await office.inviteOne(parentRow({ email }))).toMatchObject({ status: 'ok', id, created: false });
     }
+  });
+
+  it('of an archived parent makes them a parent again, pending if they never accepted', async () => {
+    const stranger = await other.stranger();
+    const parents = [await office.inviteOne(parentRow()), await office.inviteOne(parentRow({ email: stranger.email }))];
+    await make.query(`UPDATE parents SET status = 'archived' WHERE organization_id = $1`, [office.id]);
+    for (const { id, email } of parents) {
+      const parent = ana({ email });
+      expect(await office.inviteOne(studentRow({ parent }))).toMatchObject({ status: 'ok' });
+    }
+    expect(await office.seen('/v1/parents', parents[0]!.id)).toMatchObject({ first_name: 'Mia', status: 'accepted' });
+    expect(await office.seen('/v1/parents', parents[1]!.id)).toMatchObject({ first_name: 'Ana', status: 'pending' });
   });
 });

@@ -45,7 +45,10 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'libs/accounts/provisioning': {
     mutate: ['libs/accounts/src/provisioning/**/*.ts'],
-    specs: ['test/api/{accounts,accounts-changes,bulk-invite,bulk-invite-parents,bulk-invite-people,identity}.spec.ts'],
+    specs: [
+      'test/api/{accounts,accounts-changes,bulk-invite,bulk-invite-parents,bulk-invite-people,identity}.spec.ts',
+      'test/portal/people.spec.ts',
+    ],
   },
   'http/auth': {
     mutate: ['apps/api/src/http/auth/**/*.ts'],
