@@ -19,7 +19,11 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'libs/database': {
     mutate: ['libs/database/src/{data-source,database-fault,list-counts,migrate,roles,sql-state,values}.ts'],
-    specs: ['test/database/{grants,hostile-roles,list-counts,schema}.spec.ts', 'test/api/addresses.spec.ts'],
+    specs: [
+      'test/database/{grants,hostile-roles,list-counts,schema}.spec.ts',
+      'test/cli/database-faults.spec.ts',
+      'test/values.spec.ts',
+    ],
   },
   'libs/database/connections': {
     mutate: ['libs/database/src/{batch,connections,database,deadline,lease,side-connection,unavailable}.ts'],
