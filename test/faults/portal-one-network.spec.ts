@@ -85,7 +85,9 @@ async function beside(abuse: Abuse, seconds: number, more: Record<string, string
     await compare(target.port, usual, [lane], WARM_UP_SECONDS, 1);
     // The warm-up has used up what a network may attempt.
     await portal.make.query('DELETE FROM sign_in_attempts');
-    return await compare(target.port, usual, [lane], seconds);
+    const result = await compare(target.port, usual, [lane], seconds);
+    expect([target.ended, target.stderr]).toEqual([null, '']);
+    return result;
   } finally {
     await target.stop();
   }

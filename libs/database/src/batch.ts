@@ -135,7 +135,8 @@ export function runTogether(pool: Pool, statements: BoundStatement[], lease: Lea
     lease.onExpiry(reject);
     pool.connect((refused, client, release) => {
       if (!client || !lease.take(client)) {
-        release();
+        // Contrary to its types, a pool that times out or has ended passes no function.
+        if (client) release();
         lease.end();
         reject(refused ?? new DeadlineExceeded());
         return;

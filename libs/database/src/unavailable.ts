@@ -13,6 +13,7 @@ const NOT_NOW = ['08', '53', '57', '55P03', '25P03', '25P04', '40001', '40P01'];
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES = [
   'timeout exceeded when trying to connect',
+  'Cannot use a pool after calling end on the pool',
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',

@@ -83,8 +83,10 @@ async function alternate(
   };
 }
 
-/** `p99 2.1 -> 3.0 ms (x1.43; x1.10 beside the clients alone), 1200 requests, 0 errors` */
+/** `p99 2.1 -> 3.0 ms (x1.43; x1.10 beside the clients alone), 1200 requests, 2 errors (503: 2)` */
 export function tell({ alone, beside, slowdown, control }: Comparison): string {
   const [before, after] = [alone.percentile(0.99), beside.percentile(0.99)];
-  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}; x${control.toFixed(2)} beside the clients alone), ${beside.count} requests, ${beside.without(200).count} errors`; // prettier-ignore
+  const errors = beside.without(200);
+  const which = errors.count === 0 ? '' : ` (${errors.statuses})`;
+  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}; x${control.toFixed(2)} beside the clients alone), ${beside.count} requests, ${errors.count} errors${which}`; // prettier-ignore
 }
