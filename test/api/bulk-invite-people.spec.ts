@@ -243,7 +243,7 @@ describe('a repeated address', () => {
     const stranger = await other.stranger();
     const parents = [await office.inviteOne(parentRow()), await office.inviteOne(parentRow({ email: stranger.email }))];
     await make.query(`UPDATE parents SET status = 'archived' WHERE organization_id = $1`, [office.id]);
-    for (const { id, email } of parents) {
+    for (const { email } of parents) {
       const parent = ana({ email });
       expect(await office.inviteOne(studentRow({ parent }))).toMatchObject({ status: 'ok' });
     }
