@@ -3,6 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'sql-template-tag';
+import supertest from 'supertest';
+import { ApiKeys } from '@app/accounts';
 import { Database } from '@app/database';
 import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
 import { TestApi } from '../support/http/api.js';
@@ -250,11 +252,22 @@ describe('a large page that fails', () => {
     // The other pages still read parts, but no new page is read.
     const asked = reads.mock.calls.filter(([, statement]) => (statement as Sql).text.includes('LIMIT'));
     expect(asked).toEqual([]);
+    const lookUps = vi.spyOn(ApiKeys.prototype, 'find');
+    const more = await Promise.all(Array.from({ length: 60 }, () => api.get('/v1/blog-posts', key)));
+    expect(more.map(({ status }) => status)).toEqual(more.map(() => 503));
+    expect(lookUps.mock.calls.length).toBeLessThan(60);
     expect((await api.get('/v1/payments', key)).status).toBe(200);
+    // Writes are not refused, only not allowed to this key.
+    const write = supertest(api.server).post('/v1/blog-posts').set('Authorization', `Token token=${key}`);
+    expect((await write.send({})).status).toBe(403);
     const { id: other } = await make.organization();
     await make.post(other, { content: CONTENT });
     await make.post(other, { content: CONTENT });
     expect((await api.get('/v1/blog-posts', await api.key(other))).status).toBe(200);
+    await make.query('UPDATE api_keys SET revoked_at = now() WHERE organization_id = $1', [school]);
+    await vi.waitFor(async () => {
+      expect((await api.get('/v1/blog-posts', key)).status).toBe(401);
+    });
     // All of them would take a while.
     for (const response of slow.splice(3)) response.destroy();
     const answers = await Promise.all(slow.map(rest));

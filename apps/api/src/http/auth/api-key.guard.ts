@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { KeyLookup } from '@app/accounts';
-import type { Deadline } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
@@ -68,7 +67,7 @@ export class ApiKeyGuard implements CanActivate {
       throw refusal('revoked_api_key', 'This API key was revoked. Use another key of your organization.');
     if (key.expired) throw refusal('expired_api_key', EXPIRED);
     if (!key.usedThisMinute) this.usage.note(key.organizationId, key.id);
-    return toCaller(key, request.deadline);
+    return toCaller(key, request);
   }
 }
 
@@ -76,12 +75,13 @@ function refusal(code: 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key'
   return new ApiError(code, message, {}, { 'WWW-Authenticate': 'Token' });
 }
 
-function toCaller(key: KeyLookup, deadline: Deadline): Caller {
+function toCaller(key: KeyLookup, { route, path, deadline }: Request): Caller {
   return {
     keyId: key.id,
     organizationId: key.organizationId,
     scopes: new Set(key.scopes),
     platformBlog: key.platformBlog,
+    route: (route as { path: string } | undefined)?.path ?? path,
     organization: key.organization,
     deadline,
   };

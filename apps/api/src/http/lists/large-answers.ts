@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { Overloaded } from '../errors/api-error.js';
+import { TokenBuckets } from '@app/concurrency';
+import type { Check } from '@app/serving';
+import { type ApiError, Overloaded } from '../errors/api-error.js';
 import type { Part } from './page.js';
 
 /**
@@ -41,6 +44,9 @@ const MOST_HEAVY = 1_000;
 const RECENT_MS = 10_000;
 const MOST_READERS = 1_000;
 
+/** Pages of a full list whose key is looked up all the same, so that a key learns of its revocation within 100 ms. */
+const LOOK_UPS_OF_KEY = { perSecond: 10, burst: 10 };
+
 /** Created once: capturing a stack takes longer than the rest of a refusal. */
 const FULL = new Overloaded(5);
 
@@ -54,7 +60,10 @@ interface Share {
   pause: Promise<void>;
 }
 
-/** Reads pages that are too large for memory in parts, each once the client has taken the previous one. */
+/**
+ * Reads pages that are too large for memory in parts, each once the client has taken the previous one. A list is named
+ * by the path of its route.
+ */
 @Injectable()
 export class LargeAnswers {
   private answers = 0;
@@ -64,6 +73,7 @@ export class LargeAnswers {
   private readonly heavy = new LRUCache<string, true>({ max: MOST_HEAVY, ttl: HEAVY_MS });
   /** The turns of organizations that read pages. */
   private readonly turns = new LRUCache<string, { heavy: LimitFunction; others: LimitFunction }>({ max: MOST_READERS });
+  private readonly lookUps = new TokenBuckets(LOOK_UPS_OF_KEY);
   /** Who began the latest page, and when somebody else did so last. */
   private readonly latest = { organizationId: '', at: -Infinity, byOthersAt: -Infinity };
 
@@ -119,14 +129,26 @@ export class LargeAnswers {
     this.heavy.set(`${organizationId} ${list}`, true);
   }
 
+  /** Refuses what {@link check} would refuse, before Express sees it and its key is looked up. */
+  readonly refusal: Check<ApiError, { path: string }> = (request, _response, routeOf) => {
+    const { knownKey } = request as Partial<Pick<Request, 'knownKey'>>;
+    if (!knownKey || (request.method !== 'GET' && request.method !== 'HEAD')) return null;
+    const isRefused = this.isFull(knownKey.organizationId, () => routeOf()?.path);
+    return isRefused && !this.lookUps.take(knownKey.keyId) ? FULL : null;
+  };
+
   /**
    * Called before a list is read, because only reading shows that a page is large.
    *
    * @throws Overloaded if the organization has the maximum of large responses in progress, one of them from this list
    */
   check(organizationId: string, list: string): void {
+    if (this.isFull(organizationId, () => list)) throw FULL;
+  }
+
+  private isFull(organizationId: string, listOf: () => string | undefined): boolean {
     const share = this.shares.get(organizationId);
-    if (share && isFull(share) && share.lists.has(list)) throw FULL;
+    return share !== undefined && isFull(share) && share.lists.has(listOf() ?? '');
   }
 
   /**

@@ -45,7 +45,7 @@ export class Lists {
   ): Promise<Page> {
     const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
     const { name } = list.view;
-    this.large.check(caller.organizationId, name);
+    this.large.check(caller.organizationId, caller.route);
     const cursor = query instanceof ListQuery ? query.cursor : undefined;
     const use = () => ({
       organizationId: caller.organizationId,
@@ -59,10 +59,12 @@ export class Lists {
     ];
     if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
-    const read = () => this.read<[CursorRow, ...{ total: number }[]]>(caller, name, query, statements);
+    const read = () => this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     // Deep ones already wait for each other.
     const sizeOf = ([[page]]: Awaited<ReturnType<typeof read>>) => page?.data?.length ?? 0;
-    const results = await (isDeep(query) ? read() : this.large.first(caller.organizationId, name, read, sizeOf));
+    const results = await (isDeep(query)
+      ? read()
+      : this.large.first(caller.organizationId, caller.route, read, sizeOf));
     const [[page]] = results;
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
@@ -80,7 +82,6 @@ export class Lists {
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
   private async read<Rows extends object[]>(
     caller: Caller,
-    list: string,
     query: OffsetQuery,
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
@@ -88,7 +89,7 @@ export class Lists {
       return await this.db.read<Rows>(isDeep(query) ? { ...caller, priority: 'low' } : caller, ...statements);
     } catch (error) {
       const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
-      if (timedOut) this.large.noteHeavy(caller.organizationId, list);
+      if (timedOut) this.large.noteHeavy(caller.organizationId, caller.route);
       if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();
       throw error;
     }
@@ -97,9 +98,10 @@ export class Lists {
   /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
-    this.large.noteHeavy(caller.organizationId, list.view.name);
+    const { organizationId, route } = caller;
+    this.large.noteHeavy(organizationId, route);
     const bytes = sizes!.reduce((sum, size) => sum + size, 0);
-    return this.large.inParts(caller.organizationId, list.view.name, partsOf(ids, sizes!), bytes, async (part) => {
+    return this.large.inParts(organizationId, route, partsOf(ids, sizes!), bytes, async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
       return row!;
