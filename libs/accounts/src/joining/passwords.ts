@@ -1,4 +1,5 @@
-import argon2 from '@node-rs/argon2';
+/** Loaded with the first password: the API, which hashes none, saves its memory. */
+const argon2 = () => import('@node-rs/argon2');
 
 /** OWASP's parameters for argon2id (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -24,12 +25,14 @@ export type Hashing = <T>(work: () => Promise<T>) => Promise<T>;
 export const unlimited: Hashing = (work) => work();
 
 /** Passwords are hashed off the event loop. */
-export function hashPassword(password: string): Promise<string> {
-  return argon2.hash(password.normalize('NFKC'), COST);
+export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await argon2();
+  return hash(password.normalize('NFKC'), COST);
 }
 
 /** Takes equally long with and without a stored hash. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
-  const right = await argon2.verify(stored ?? NOBODYS, password.normalize('NFKC'));
+  const { verify } = await argon2();
+  const right = await verify(stored ?? NOBODYS, password.normalize('NFKC'));
   return right && stored !== null;
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
 import { Metrics } from '../metrics/metrics.js';
-import { RateLimitRedis } from './rate-limit.redis.js';
+import type { RateLimitRedis } from './rate-limit.redis.js';
 import { type Room, SlidingWindow } from './sliding-window.js';
 
 /** Beyond this number, the least recently used is dropped: an attacker with many addresses must not fill the memory. */
@@ -31,19 +31,21 @@ interface Hit {
 @Injectable()
 export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
   private readonly windows = new LRUCache<string, SlidingWindow>({ max: MOST_WINDOWS });
-  private readonly redis: RateLimitRedis | null;
+  private redis: RateLimitRedis | null = null;
 
   constructor(
-    env: Env,
-    log: Log,
+    private readonly env: Env,
+    private readonly log: Log,
     private readonly metrics: Metrics,
-  ) {
-    const url = env.get('REDIS_URL');
-    this.redis = url ? new RateLimitRedis(url, log, () => void this.report()) : null;
-  }
+  ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.redis?.start();
+    const url = this.env.get('REDIS_URL');
+    if (!url) return;
+    // Without Redis, its client takes no memory.
+    const { RateLimitRedis } = await import('./rate-limit.redis.js');
+    this.redis = new RateLimitRedis(url, this.log, () => void this.report());
+    await this.redis.start();
   }
 
   onApplicationShutdown(): void {
