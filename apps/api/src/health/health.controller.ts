@@ -1,10 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/auth/access.decorators.js';
 import { HealthService, type Readiness } from './health.service.js';
 
 /** For load balancers and orchestrators: no key is required, and nothing personal is reported. */
-@ApiExcludeController()
 @Controller('health')
 export class HealthController {
   constructor(private readonly health: HealthService) {}

@@ -1,10 +1,8 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../http/auth/access.decorators.js';
 import { Metrics } from '../http/metrics/metrics.js';
 
 /** For Prometheus. Don't expose it: it contains nothing personal, but shows how busy the service is. */
-@ApiExcludeController()
 @Controller('metrics')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { INestApplication } from '@nestjs/common';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
@@ -32,20 +31,22 @@ const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.j
 
 /** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
 export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
-  let document: OpenAPIObject | undefined;
-  // Built on the first request, to keep start-up and tests fast.
-  SwaggerModule.setup('docs', app, () => (document ??= buildDocument(app, tags)), {
-    ui: false,
-    jsonDocumentUrl: 'openapi.json',
-    yamlDocumentUrl: 'openapi.yaml',
-  });
   const server = app.getHttpAdapter().getInstance() as Express;
   const routes = app.get(RouteTable);
-  for (const path of ['/openapi.json', '/openapi.yaml']) routes.addPage(path);
   const serve = (path: string, ...handlers: RequestHandler[]) => {
     server.get(path, ...handlers);
     routes.addPage(path);
   };
+  // Built on the first request, to keep start-up and tests fast.
+  let document: ReturnType<typeof buildDocument> | undefined;
+  serve('/openapi.json', async (_request, response) => {
+    response.type('application/json').send(JSON.stringify(await (document ??= buildDocument(app, tags))));
+  });
+  serve('/openapi.yaml', async (_request, response) => {
+    const { dump } = await import('js-yaml');
+    const options = { skipInvalid: true, noRefs: true };
+    response.type('text/yaml').send(dump(await (document ??= buildDocument(app, tags)), options));
+  });
   serve('/', PAGE_POLICY, (request, response) => {
     const base = app.get(Env).get('PUBLIC_URL') ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
     sendLanding(request, response, base);

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
 import { platformBlogOf } from '../auth/access.decorators.js';
@@ -10,6 +10,7 @@ import { type Route, RouteTable } from '../routing/route-table.js';
 import { documentedSchema } from '../validation/body-schema.js';
 import { bodyKindOf, declaredType } from '../validation/declared.js';
 import type { Schema } from '../views/schemas.js';
+import { queryFields } from '../validation/fields.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
 import { isIdempotent } from '../writes/idempotency-key.js';
@@ -46,11 +47,14 @@ export interface ReferenceTag {
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
 /**
- * The OpenAPI 3.1 document of the running application: what its controllers, query classes and views declare.
+ * The OpenAPI 3.1 document of the running application: what its controllers, query classes and views declare. Loads
+ * Nest's OpenAPI module, which takes 10 MB that a process without readers of the document saves.
  *
  * @param tags in the order in which the reference shows them
  */
-export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
+export async function buildDocument(app: INestApplication, tags: ReferenceTag[]): Promise<OpenAPIObject> {
+  const { ApiProperty, DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
+  for (const { target, name, documented } of queryFields) ApiProperty(documented)(target, name);
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Tutoring API')
@@ -76,7 +80,10 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     const documented = operationOf(route.handler);
     const path = templateOf(route.path);
     const operation = paths[path]?.[route.method.toLowerCase()];
+    if (!documented) Reflect.deleteProperty(paths, path);
     if (!documented || !operation) continue;
+    operation.operationId = documented.id;
+    operation.summary = documented.summary;
     for (const { name, schema } of documented.answer?.shapes ?? []) schemas[name] = schema;
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;

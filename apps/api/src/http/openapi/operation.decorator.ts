@@ -1,5 +1,4 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { SetMetadata } from '@nestjs/common';
 import type { List } from '../lists/list.js';
 import type { Schema, Shape } from '../views/schemas.js';
 
@@ -31,11 +30,7 @@ export interface Operation {
 }
 
 /** Documents a route. Adds the required scope from the route's access. */
-export const Documented = (operation: Operation) =>
-  applyDecorators(
-    SetMetadata(OPERATION, operation),
-    ApiOperation({ operationId: operation.id, summary: operation.summary }),
-  );
+export const Documented = (operation: Operation) => SetMetadata(OPERATION, operation);
 
 /** The operation that a handler documents; undefined if it documents none. */
 export function operationOf(handler: object): Operation | undefined {

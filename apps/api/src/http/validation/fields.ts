@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import { orNull } from '../views/schemas.js';
@@ -35,13 +35,22 @@ interface Parameter {
   default?: unknown;
 }
 
+/** What the OpenAPI document says about the parameters of query strings; it is applied to their classes when needed. */
+export const queryFields: { target: object; name: string | symbol; documented: ApiPropertyOptions }[] = [];
+
 /** An optional parameter of the query string. */
 export function queryField({ parse, schema }: Kind, { description, default: fallback }: Parameter): PropertyDecorator {
   return applyDecorators(
     readBy((raw, env) => (typeof raw === 'string' ? parse(raw, env) : GIVEN_TWICE)),
     IsOptional(),
     // The property's own type is for the handler. The schema describes what goes over the wire.
-    ApiProperty({ required: false, description, ...schema, ...defaulting(fallback) }),
+    (target: object, name: string | symbol) => {
+      queryFields.push({
+        target,
+        name,
+        documented: { required: false, description, ...schema, ...defaulting(fallback) },
+      });
+    },
   );
 }
 
