@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { DataLock, launcherOf } from '../../apps/cli/src/start/data-lock.js';
 import { buildOnce } from '../support/http/api-process.js';
+import { freePorts } from '../support/process/free-ports.js';
 import { runCli } from '../support/process/cli.js';
 import { runHere } from '../support/process/commands.js';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
@@ -52,9 +53,9 @@ describe('npm start fails with one line', () => {
   });
 
   it('if a port is taken, and never suggests the other port of the service', async () => {
-    server = createServer().listen(0, '127.0.0.1');
+    const port = await freePorts(2);
+    server = createServer().listen(port, '127.0.0.1');
     await new Promise((resolve) => server!.once('listening', resolve));
-    const { port } = server.address() as { port: number };
     const api = await start({ PORT: String(port), PORTAL_PORT: String(port + 1) });
     expect(api.stderr).toMatch(new RegExp(`^Port ${port} is taken\\. Try PORT=(?!${port + 1} )\\d+ npm start\\n$`));
     const portal = await start({ PORT: String(port + 1), PORTAL_PORT: String(port) });

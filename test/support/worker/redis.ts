@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePorts } from '../process/free-ports.js';
 import { findServer, REDIS, type ServerBinary } from '../process/server-binary.js';
 
 /** One spec's real Redis: empty, noeviction, without persistence. It can be killed, restarted and paused. */
@@ -22,7 +22,7 @@ export class TestRedis {
     const binary = findServer(REDIS);
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-redis-'));
     for (let attempt = 1; ; attempt++) {
-      const redis = new TestRedis(await freePort(), folder, binary);
+      const redis = new TestRedis(await freePorts(1), folder, binary);
       try {
         await redis.restart();
         return redis;
@@ -46,7 +46,7 @@ export class TestRedis {
     this.process = child;
     const client = this.client();
     try {
-      for (let attempt = 0; attempt < 100; attempt++) {
+      for (let attempt = 0; attempt < 1_000; attempt++) {
         if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
         if ((await client.ping().catch(() => null)) === 'PONG') return;
         await sleep(50);
@@ -88,13 +88,4 @@ export class TestRedis {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
