@@ -15,11 +15,11 @@ let check: AnswerCheck;
 beforeAll(async () => {
   target = await FuzzTarget.open();
   check = target.check;
-}, 300_000);
+});
 
 afterAll(() => target.close());
 
-it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, { timeout: 120_000 }, (seed) =>
+it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, (seed) =>
   target.run(seed, REQUESTS),
 );
 

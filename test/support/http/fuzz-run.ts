@@ -25,6 +25,8 @@ export type Judge = (request: FuzzRequest, answer: Answer) => string[];
 const CONCURRENCY = 16;
 /** A run that has not yet met everything it has to meet takes up to this many times as many requests. */
 const PATIENCE = 4;
+/** How long to wait for the answer to corrupted bytes (ms), whose rest the server may still expect. */
+const RAW_PATIENCE = 1_500;
 /** Stops after this many failures. */
 const MOST_FAILURES = 5;
 
@@ -117,12 +119,12 @@ function* smallerBodies(body: string): Generator<string> {
 }
 
 async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {
-  if (request.raw !== null) return onItsOwn(port, request, 400);
+  if (request.raw !== null) return onItsOwn(port, request, RAW_PATIENCE);
   try {
     return await onKeptConnection(port, request, agent);
   } catch {
     // Node's client refused to send it, or the server has just closed the connection.
-    return onItsOwn(port, request, 10_000);
+    return onItsOwn(port, request);
   }
 }
 
@@ -148,7 +150,7 @@ function onKeptConnection(port: number, request: FuzzRequest, agent: Agent): Pro
   });
 }
 
-async function onItsOwn(port: number, request: FuzzRequest, patience: number): Promise<Answer> {
+async function onItsOwn(port: number, request: FuzzRequest, patience?: number): Promise<Answer> {
   try {
     return await exchange(port, wireOf(request), patience);
   } catch (error) {

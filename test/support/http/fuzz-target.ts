@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from './answer-check.js';
@@ -5,6 +6,7 @@ import { TestApi } from './api.js';
 import { ApiProcess, buildOnce } from './api-process.js';
 import { FuzzRequests } from './fuzz-requests.js';
 import { fuzz, type FuzzReport, type Judge } from './fuzz-run.js';
+import type { Cost } from './metered.js';
 import { parametersOfReads } from './query-values.js';
 import { Random } from '../data/random.js';
 import { allRoutes, type Route } from './routes.js';
@@ -13,6 +15,8 @@ import { reached } from '../faults/promise.js';
 
 /** Statuses of the guards that every run has to meet. */
 const GUARDS = [400, 401, 404, 405, 417, 431];
+
+const METER = fileURLToPath(new URL('meter.js', import.meta.url));
 
 type Parameters = Awaited<ReturnType<typeof parametersOfReads>>;
 
@@ -33,18 +37,21 @@ export class FuzzTarget {
     await buildOnce();
     const api = await TestApi.start();
     const world = await createWorld(api);
-    // Excludes uploads, which have their own runs, and metrics, which are not JSON and reset the measurement of stalls.
+    // Excludes uploads, which have their own runs, and metrics, which are not JSON.
     const routes = allRoutes(api).filter(
       ({ path, handler }) => path !== '/metrics' && bodyKindOf(handler) !== 'upload',
     );
     const { applicationUrl } = api.database;
-    const target = await ApiProcess.start({ DATABASE_URL: applicationUrl, SMTP_URL: 'smtp://127.0.0.1:9' });
+    // A busy machine answers late, but it answers.
+    const settings = { SMTP_URL: 'smtp://127.0.0.1:9', REQUEST_DEADLINE_SECONDS: '60' };
+    const target = await ApiProcess.start({ DATABASE_URL: applicationUrl, ...settings }, ['--import', METER]);
     const revoked = await api.keys.create(world.a.id, { name: 'revoked' });
     await api.keys.revoke(revoked.id);
     const keys = [await api.key(world.a.id, { expiresAt: new Date(0) }), revoked.key, world.a.platformKey];
     const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
     const schools: School[] = [];
     for (const school of [world.a, world.b]) schools.push({ ...school, key: await api.key(school.id, all) });
+    await warmUp(target, schools);
     const parameters = await parametersOfReads(api);
     return new FuzzTarget(api, world, new AnswerCheck(routes), target, routes, parameters, schools, keys);
   }
@@ -59,15 +66,15 @@ export class FuzzTarget {
   /** Sends requests and checks the responses, the log and the process against the promises. */
   async run(seed: number, count: number): Promise<void> {
     const requests = await this.requests(seed);
-    await this.longestStall();
+    await this.target.ask('begin');
     const started = Date.now();
     const operations = new Set(this.routes.map(({ method, path }) => `${method} ${path}`));
     // Proves that requests got through to every route and hit every guard, each of which is left to chance.
     const complete = (report: FuzzReport) =>
       report.succeeded.size === operations.size && GUARDS.every((status) => answered(report, status, status + 1) > 5);
     const report = await fuzz(this.target.port, count, () => requests.next(), this.judge, complete);
-    const stall = await this.longestStall();
-    tell(seed, report, Date.now() - started, stall);
+    const { hold } = (await this.target.ask('end')) as Cost;
+    tell(seed, report, Date.now() - started, hold);
     expect(report.failures).toEqual([]);
     expect(report.sent).toBeGreaterThanOrEqual(count);
     expect([this.target.ended, this.target.stderr]).toEqual([null, '']);
@@ -77,9 +84,8 @@ export class FuzzTarget {
     expect(answered(report, 422, 423)).toBeGreaterThan(count * 0.15);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     for (const status of GUARDS) expect(answered(report, status, status + 1), String(status)).toBeGreaterThan(5);
-    // The promise is 200 ms on a dedicated processor. From inside the process, waiting for a shared processor looks the
-    // same as a stall, so this fails only at a length that other load cannot explain.
-    expect(stall).toBeLessThan(2);
+    // The promise is 200 ms on a dedicated processor. Other load makes the same work take longer, but not that much.
+    expect(hold).toBeLessThan(1_000);
   }
 
   async close(): Promise<void> {
@@ -100,12 +106,17 @@ export class FuzzTarget {
     const [route] = fitting.sort((a, b) => a.path.split(':').length - b.path.split(':').length);
     return route && `${method} ${route.path}`;
   }
+}
 
-  /** The longest stall of the event loop since the last call (s). */
-  private async longestStall(): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${this.target.port}/metrics`)).text();
-    return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
-  }
+/** Opens the connections to the database, which a stalled machine may refuse a few times. */
+async function warmUp({ port, lines }: ApiProcess, schools: School[]): Promise<void> {
+  const ask = ({ key }: School) =>
+    fetch(`http://127.0.0.1:${port}/v1/tutors`, { headers: { Authorization: `Token token=${key}` } });
+  await vi.waitFor(async () => {
+    const answers = await Promise.all(Array.from({ length: 32 }, (_, index) => ask(schools[index % schools.length]!)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+  lines.length = 0;
 }
 
 /** Counts answers with `from` <= status < `to`. */
@@ -113,8 +124,8 @@ function answered({ statuses }: FuzzReport, from: number, to: number): number {
   return [...statuses].reduce((sum, [status, n]) => sum + (status >= from && status < to ? n : 0), 0);
 }
 
-function tell(seed: number, { sent, statuses }: FuzzReport, ms: number, stall: number): void {
+function tell(seed: number, { sent, statuses }: FuzzReport, ms: number, hold: number): void {
   const told = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`);
   console.log(`${sent} requests in ${Math.round(ms)} ms: ${told.join(', ')}`);
-  reached(22, `${sent} requests, longest stall ${Math.round(stall * 1000)} ms`, seed);
+  reached(22, `${sent} requests, longest stall ${Math.round(hold)} ms`, seed);
 }
