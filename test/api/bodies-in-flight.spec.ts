@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { BodyBudget } from '@app/serving';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
@@ -214,32 +215,34 @@ async function mixture(count: number): Promise<void> {
 }
 
 describe(`requests that end in any way (seed ${seed})`, () => {
-  it('return the whole budget once they are over', { timeout: 60_000 }, async () => {
+  it('return the whole budget once they are over', async () => {
     const taken = vi.spyOn(budget, 'take');
-    await mixture(10 * FATES.length);
+    // A client may leave before its request is looked at, and on a busy machine most do.
+    for (let time = 0; time === 0 || (taken.mock.calls.length <= 5 * FATES.length && time < 8); time++) {
+      await mixture(10 * FATES.length);
+    }
     expect(taken.mock.calls.length).toBeGreaterThan(5 * FATES.length);
     await whole();
   });
 
-  it(
-    'fail this test when the budget is given back only once the response has been finished',
-    { timeout: 60_000 },
-    async () => {
-      const inner = budget as unknown as { add: (organizationId: string, bytes: number) => void };
-      let missing = 0;
-      vi.spyOn(budget, 'take').mockImplementation((response, organizationId, bytes) => {
-        inner.add(organizationId, bytes);
-        missing += bytes;
-        response.once('finish', () => {
-          inner.add(organizationId, -bytes);
-          missing -= bytes;
-        });
+  it('fail this test when the budget is given back only once the response has been finished', async () => {
+    const inner = budget as unknown as { add: (organizationId: string, bytes: number) => void };
+    let missing = 0;
+    vi.spyOn(budget, 'take').mockImplementation((response, organizationId, bytes) => {
+      inner.add(organizationId, bytes);
+      missing += bytes;
+      response.once('finish', () => {
+        inner.add(organizationId, -bytes);
+        missing -= bytes;
       });
-      await mixture(3 * FATES.length);
-      await sleep(1_000);
-      expect(budget.state.bytes).toBeGreaterThan(0);
-      vi.restoreAllMocks();
-      inner.add(school, -missing);
-    },
-  );
+    });
+    await mixture(3 * FATES.length);
+    for (const socket of sockets) socket.destroy();
+    // No response finishes after that.
+    const connections = promisify(api.server.getConnections.bind(api.server));
+    await vi.waitFor(async () => expect(await connections()).toBe(0));
+    expect(budget.state.bytes).toBeGreaterThan(0);
+    vi.restoreAllMocks();
+    inner.add(school, -missing);
+  });
 });

@@ -15,6 +15,8 @@ import { SqlWatch } from '../support/database/sql-watch.js';
 import { reached } from '../support/faults/promise.js';
 
 const ROUNDS = 30;
+/** Rounds that must have raced for the run to prove anything. */
+const ENOUGH = 0.8 * ROUNDS;
 const BATCHES = 8;
 /** One organization may use half the pool, enough for its batches to race each other. */
 const POOL = 2 * BATCHES;
@@ -76,9 +78,11 @@ describe('overlapping batches', () => {
     const watch = SqlWatch.start();
     let raced = 0;
     let created = 0;
-    for (let round = 0; round < ROUNDS; round++) {
+    let rounds = 0;
+    // On a busy machine, some requests miss the start.
+    for (; rounds < ROUNDS || (raced <= ENOUGH && rounds < 3 * ROUNDS); rounds++) {
       // Batches of one organization take turns; those of several meet at the logins, which all organizations share.
-      const several = round % 2 === 1;
+      const several = rounds % 2 === 1;
       const offices = await Promise.all(Array.from({ length: several ? BATCHES : 1 }, () => Office.open(api, make)));
       const addresses = Array.from({ length: ROWS }, newAddress);
       const go = await startLine(BATCHES);
@@ -105,10 +109,10 @@ describe('overlapping batches', () => {
       created += made;
     }
     watch.stop();
-    reached(4, `${raced} of ${ROUNDS} rounds raced, ${created} accounts, each once`, SEED);
+    reached(4, `${raced} of ${rounds} rounds raced, ${created} accounts, each once`, SEED);
     expect(watch.failures).toEqual([]);
-    expect(raced).toBeGreaterThan(ROUNDS * 0.8);
-  }, 120_000);
+    expect(raced).toBeGreaterThan(ENOUGH);
+  });
 
   it('of the same people known elsewhere invite each person once', async () => {
     const elsewhere = await Office.open(api, make);

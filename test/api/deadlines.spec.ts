@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import sql from 'sql-template-tag';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
 import { AnswerCheck } from '../support/http/answer-check.js';
@@ -86,8 +87,11 @@ async function poolIsWhole(): Promise<void> {
     expect(rows.every(({ state }) => state === 'idle')).toBe(true);
     expect(db.poolState).toMatchObject({ idle: db.poolState.total, waiting: 0 });
   });
-  const pings = [world.a, world.b, world.c].flatMap(({ key }) => Array.from({ length: POOL }, () => ask(api, 'GET', '/v1/tutors', key))); // prettier-ignore
-  expect(new Set((await Promise.all(pings)).map(({ status }) => status))).toEqual(new Set([200]));
+  // Half of the connections at a time for one organization, so all of them together.
+  const reads = [world.a, world.b, world.c].flatMap(({ id }) =>
+    Array.from({ length: POOL }, () => db.read({ organizationId: id }, sql`SELECT pg_sleep(0.05)`)),
+  );
+  await Promise.all(reads);
 }
 
 function complaints(replies: Map<string, Reply>, allowed: number[]): string[] {
@@ -112,13 +116,21 @@ async function tablesBut(...spared: string[]): Promise<string[]> {
 describe('with tables locked', () => {
   it('reads return 503 in time, unless they need none of the tables', async () => {
     const tables = await tablesBut('organizations', 'api_keys', 'migrations', 'worker_heartbeats');
-    const [replies, ready] = await whileLocked(tables, () =>
-      Promise.all([each(keyedReads(api), (route) => ask(api, 'GET', pathOf(route, world.a), all)), api.get('/health/ready')]),
-    ); // prettier-ignore
-    expect(complaints(replies, [200, 503])).toEqual([]);
-    const served = [...replies].filter(([, { status }]) => status === 200).map(([name]) => name);
-    expect(served.sort()).toEqual(['GET /v1/me', 'GET /v1/ping']);
-    expect(ready.status).toBe(200);
+    const read = (route: Route) => ask(api, 'GET', pathOf(route, world.a), all);
+    await whileLocked(tables, async () => {
+      const replies = await each(keyedReads(api), read);
+      const [free, others] = [new Map<string, Reply>(), new Map<string, Reply>()];
+      for (const [name, reply] of replies)
+        (['GET /v1/me', 'GET /v1/ping'].includes(name) ? free : others).set(name, reply);
+      expect(complaints(others, [503])).toEqual([]);
+      expect(complaints(free, [200, 503])).toEqual([]);
+      // In the crowd, a busy machine may not get to these in time, either.
+      for (const route of keyedReads(api).filter((each) => free.has(nameOf(each)))) {
+        await vi.waitFor(async () => expect([nameOf(route), (await read(route)).status]).toEqual([nameOf(route), 200]));
+      }
+      await vi.waitFor(async () => expect((await api.get('/health/ready')).status).toBe(200));
+      expect(free.size).toBe(2);
+    });
     await poolIsWhole();
   });
 
@@ -137,7 +149,7 @@ describe('with tables locked', () => {
   });
 
   it('one organization waiting for a lock does not block the others', async () => {
-    const patient = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) }, database);
+    const patient = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: '6' }, database);
     const order: string[] = [];
     const note = async (name: string, reply: Promise<Reply>) => {
       const { status } = await reply;

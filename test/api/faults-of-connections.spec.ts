@@ -42,7 +42,7 @@ describe('the server', () => {
 });
 
 describe('a slow client', () => {
-  it('is cut off with 408 when its headers do not arrive', { timeout: 20_000 }, async () => {
+  it('is cut off with 408 when its headers do not arrive', async () => {
     const usual = api.server.headersTimeout;
     api.server.headersTimeout = 300;
     const socket = connect(port(), '127.0.0.1', () => socket.write('GET /v1/ping HTTP/1.1\r\nHost: a\r\n'));
@@ -53,10 +53,11 @@ describe('a slow client', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 .*"code":"bad_request".*"status":408/s);
   });
 
-  it('gets its answer even when its body does not arrive', { timeout: 20_000 }, async () => {
+  it('gets its answer even when its body does not arrive', async () => {
     const usual = api.server.requestTimeout;
-    api.server.requestTimeout = 300;
-    api.server.headersTimeout = 300;
+    // Longer than the answer takes on a busy machine.
+    api.server.requestTimeout = 3_000;
+    api.server.headersTimeout = 3_000;
     const headers: [string, string][] = [['Authorization', `Token token=${world.a.key}`], ['Content-Length', '1000']]; // prettier-ignore
     const socket = connect(port(), '127.0.0.1', () => socket.write(bytesOf('/v1/ping', { headers, body: 'a' })));
     const text = await readAll(socket);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
-import { imageProcesses, isAlive } from '../support/process/processes.js';
+import { cpuOf, imageProcesses, isAlive } from '../support/process/processes.js';
 import { image } from '../support/data/images.js';
 import { MULTIPART, multipart, part, type UploadAnswer, Uploads } from '../support/http/uploads.js';
 
@@ -109,8 +109,9 @@ describe('a process of the API', () => {
     const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     expect((await uploads.send(jpeg)).status).toBe(201);
     const [child] = imageProcesses(api.pid);
+    const before = cpuOf(child!);
     const answer = uploads.send(large).catch(() => null);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await vi.waitFor(() => expect(cpuOf(child!)).toBeGreaterThan(before + 100), { interval: 10 });
     await api.stop();
     expect(await answer).toBeNull();
     await vi.waitFor(() => expect(isAlive(child!)).toBe(false));

@@ -23,12 +23,16 @@ beforeAll(async () => {
 
 afterAll(() => api.stop());
 
+/** No time passes between the requests of a test. */
+const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+
+beforeEach(() => void stopTheClock());
 afterEach(() => vi.restoreAllMocks());
 
 /** Advances the clock that limits use. */
 function wait(seconds: number): void {
-  const now = performance.now.bind(performance);
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
+  const later = performance.now() + seconds * 1_000;
+  vi.spyOn(performance, 'now').mockReturnValue(later);
 }
 
 async function times(count: number, request: () => Promise<Response>): Promise<Response[]> {
@@ -201,8 +205,6 @@ describe('a database lookup', () => {
   });
   const from = (address: string, key?: string) => api.get('/v1/ping', key).set('X-Forwarded-For', address);
   const unknown = () => `tk_live_${randomBytes(32).toString('hex')}`;
-  /** No time passes between the requests of a burst. */
-  const stopTheClock = () => vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 
   it('is made for each request of a key within its limit, so validity is never cached', async () => {
     const { id, key } = await api.keys.create(organizationId, { name: 'used' });

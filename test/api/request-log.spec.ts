@@ -88,9 +88,11 @@ describe('the request log', () => {
 
   it('has at least some of the requests over the limit', async () => {
     const { school, headers } = await client();
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     const statuses: number[] = [];
     for (let n = 0; n < 340; n++) statuses.push((await send(api, 'GET', '/v1/ping', headers)).status);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(120);
+    vi.restoreAllMocks();
+    expect(statuses.filter((status) => status === 429)).toHaveLength(140);
     const refused = (await logOf(school)).filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(100);
     expect(refused[0]).toMatchObject({ route: '/v1/ping' });

@@ -28,7 +28,8 @@ const answers: Sent[] = [];
 await buildOnce();
 const api = await fixture(TestApi.start());
 const organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
-const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5' };
+// A busy machine answers late, but it answers.
+const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5', REQUEST_DEADLINE_SECONDS: '60' };
 processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
 
 afterAll(async () => {
@@ -83,7 +84,7 @@ function traffic(keys: string[]): { stop(): Promise<void> } {
 }
 
 describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
-  it(`refuse each of ${KEYS} keys as soon as its revocation returns`, { timeout: 120_000 }, async () => {
+  it(`refuse each of ${KEYS} keys as soon as its revocation returns`, async () => {
     const { keys } = api;
     const made = await Promise.all(
       Array.from({ length: KEYS }, () => keys.create(organizationId, { name: 'revoked' })),
@@ -135,19 +136,27 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
     expect(busy).toBeGreaterThan(KEYS / 5);
   });
 
-  it('refuse a key as soon as it expires', { timeout: 60_000 }, async () => {
+  it('refuse a key as soon as it expires', async () => {
     const { keys } = api;
     // The database uses the system clock, from which the monotonic clock drifts; the drift is known to a millisecond.
     const drift = Date.now() - now();
-    const expiries = Array.from({ length: 8 }, (_, index) => Date.now() + 2_000 + index * 100);
     const made = await Promise.all(
-      expiries.map(async (at) => ({
-        at: at - drift,
-        key: (await keys.create(organizationId, { name: 'expires', expiresAt: new Date(at) })).key,
+      Array.from({ length: 8 }, async (_, index) => ({
+        at: Infinity,
+        wait: 500 + index * 100,
+        ...(await keys.create(organizationId, { name: 'expires', expiresAt: new Date(Date.now() + 3_600_000) })),
       })),
     );
     answers.length = 0;
     const load = traffic(made.map(({ key }) => key));
+    // Each has worked before it gets its end, so a busy machine has time enough.
+    await vi.waitFor(() => expect(new Set(answers.map(({ key }) => key)).size).toBe(made.length));
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(60));
+    for (const each of made) {
+      const end = Date.now() + each.wait;
+      await api.make.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [each.id, new Date(end)]);
+      each.at = end - drift;
+    }
     const beyond = (key: string, at: number) => answers.filter((answer) => answer.key === key && answer.sentAt >= at);
     await vi.waitFor(() => expect(made.every(({ key, at }) => beyond(key, at).length > 3)).toBe(true));
     await load.stop();

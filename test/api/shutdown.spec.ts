@@ -21,14 +21,18 @@ beforeAll(async () => {
   await buildOnce();
   api = await TestApi.start();
   world = await createWorld(api);
-}, 300_000);
+});
 
 afterAll(async () => {
   await api.stop();
 });
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  process = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings });
+  process = await ApiProcess.start({
+    DATABASE_URL: api.database.applicationUrl,
+    REQUEST_DEADLINE_SECONDS: '60',
+    ...settings,
+  });
   agent = new Agent({ keepAlive: true });
 }
 
@@ -100,7 +104,7 @@ describe('SIGTERM', () => {
     expect(process.ended).toBeNull();
   });
 
-  it('lets requests in flight finish, accepts no new ones, and does not wait for idle connections', { timeout: 60_000 }, async () => {
+  it('lets requests in flight finish, accepts no new ones, and does not wait for idle connections', async () => {
     await start();
     // Connections that are idle, have sent nothing, or stopped in the middle of their headers.
     expect(await Promise.all([ask('/v1/ping'), ask('/v1/ping')])).toMatchObject([{ status: 200 }, { status: 200 }]);
@@ -151,7 +155,7 @@ describe('SIGTERM', () => {
     expect(await process.exit).toBe(0);
   });
 
-  it('drops no request of a client that respects Connection: close', { timeout: 40_000 }, async () => {
+  it('drops no request of a client that respects Connection: close', async () => {
     await start();
     const statuses: number[] = [];
     const failures: string[] = [];
@@ -180,10 +184,12 @@ describe('SIGTERM', () => {
     await vi.waitFor(() => expect(logged()).toBe(statuses.length));
   }); // prettier-ignore
 
-  it('fails no request behind a proxy that watches readiness while two processes are replaced', { timeout: 90_000 }, async () => {
-    const settings = { SHUTDOWN_DELAY_SECONDS: '2' };
+  it('fails no request behind a proxy that watches readiness while two processes are replaced', async () => {
+    // Long enough for the proxy to notice in time, even on a busy machine.
+    const settings = { SHUTDOWN_DELAY_SECONDS: '5' };
     const proxy = await WatchingProxy.start();
-    let old = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, ...settings });
+    await start(settings);
+    let old = process;
     await proxy.add(old.port);
     await start(settings);
     await proxy.add(process.port);
