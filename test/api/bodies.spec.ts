@@ -168,7 +168,7 @@ describe('every write refuses a body', () => {
     expect(await everywhere({ length: null, type: null }, faulty('missing'), among)).toEqual([]);
   });
 
-  it('with odd values in any field, always with a documented 4xx', { timeout: 120_000 }, async () => {
+  it('with odd values in any field, always with a documented 4xx', async () => {
     const odd = [
       7,
       true,

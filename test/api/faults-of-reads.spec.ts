@@ -15,7 +15,7 @@ let world: World;
 
 beforeAll(async () => {
   forgetKeyUsage();
-  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL) });
+  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: '6' });
   world = await createWorld(api);
 });
 
@@ -44,7 +44,7 @@ async function lockHomework(): Promise<pg.Client> {
 }
 
 describe('a locked table', () => {
-  it('gives every request a 503 before the lock is released, and leaves the pool complete', { timeout: 60_000 }, async () => {
+  it('gives every request a 503 before the lock is released, and leaves the pool complete', async () => {
     const lock = await lockHomework();
     const replies: Promise<Reply>[] = [];
     // A crowd at once, then a stream that finds the pool in every state.

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterAll(() => on.stop());
 
 describe('concurrent requests with one key', () => {
-  it('have one effect and one answer per key (40 keys, 50 requests each)', { timeout: 120_000 }, async () => {
+  it('have one effect and one answer per key (40 keys, 50 requests each)', async () => {
     const wrong: string[] = [];
     let replayed = 0;
     for (let n = 0; n < 40; n++) {
@@ -31,7 +31,7 @@ describe('concurrent requests with one key', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have one effect and one answer across two processes', { timeout: 60_000 }, async () => {
+  it('have one effect and one answer across two processes', async () => {
     const wrong: string[] = [];
     let second = 0;
     for (let n = 0; n < 30; n++) {

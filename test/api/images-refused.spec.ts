@@ -148,7 +148,6 @@ describe('returns 422 for', () => {
 
   it.each(DEMANDING)(
     'a %s over %d megapixels, but stores one at the bound',
-    { timeout: 120_000 },
     async (_what, bound, width, height, make) => {
       const over = await uploads.send(await (await make(width, height + 1)).toBuffer());
       expect([over.status, faultsOf(over)]).toEqual([422, [['body.file', 'value_error']]]);

@@ -9,11 +9,11 @@ let api: Metered;
 
 beforeAll(async () => {
   api = await meteredApi();
-}, 120_000);
+});
 
 afterAll(() => api.close());
 
-it(`work and memory grow no faster than the request (seed ${seed})`, { timeout: 300_000 }, async () => {
+it(`work and memory grow no faster than the request (seed ${seed})`, async () => {
   const findings = await api.examineSample(new Random(seed), NOT_SQUARE);
   console.log(`seed ${seed}\n${tell(findings).join('\n')}`);
   expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
@@ -38,7 +38,7 @@ describe('the oracle catches what is planted in the real API', () => {
     ['memory', 'a text that takes quadratic memory', 'body.last_name: letters', 24_000, /: memory /],
     ['hold', 'a text that holds the event loop', 'body.email: letters', 24_000, /: blocked the event loop /],
     ['failure', 'a text that fails when it is too long', 'body.phone: letters', 24_000, /: status 500/],
-  ])('%s: %s', { timeout: 120_000 }, async (planted, _what, place, most, complaint) => {
+  ])('%s: %s', async (planted, _what, place, most, complaint) => {
     await api.plant(planted);
     const position = api.positions.find(({ name }) => name === `POST /v1/students ${place}`)!;
     // A planted fault shows every time.

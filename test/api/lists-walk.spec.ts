@@ -28,7 +28,6 @@ describe('a cursor walk', () => {
       const { on, seed } = listOf(operation);
       await walkHistories(on, HISTORIES, seed);
     },
-    60_000,
   );
 
   it.each(Object.keys(LIST_ROWS))(
@@ -37,6 +36,5 @@ describe('a cursor walk', () => {
       const { on, seed } = listOf(operation);
       await walkAmongWriters(on, 5, seed + 500_000);
     },
-    60_000,
   );
 });

@@ -6,7 +6,7 @@ let on: SharedLimits;
 
 beforeAll(async () => {
   on = await SharedLimits.open();
-}, 360_000);
+});
 
 afterAll(() => on.close());
 

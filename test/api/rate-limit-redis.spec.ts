@@ -9,7 +9,7 @@ let on: SharedLimits;
 
 beforeAll(async () => {
   on = await SharedLimits.open();
-}, 360_000);
+});
 
 afterAll(() => on.close());
 
@@ -25,7 +25,7 @@ async function age(window: string, seconds: number): Promise<void> {
   await on.inside.multi().del(window).hset(window, new Map(older)).expire(window, 120).exec();
 }
 
-const shared = (name: string, work: () => Promise<void>) => it(name, { timeout: 60_000 }, () => on.whileShared(work));
+const shared = (name: string, work: () => Promise<void>) => it(name, () => on.whileShared(work));
 
 describe('limits in Redis', () => {
   shared('apply from the first request, whichever process gets it', async () => {
@@ -154,6 +154,5 @@ describe('limits in Redis', () => {
       // Windows of two seconds are counted by the second, over three seconds.
       expect(allowed.length).toBeGreaterThan(3 * 300 * 0.98);
     },
-    60_000,
   );
 });

@@ -53,7 +53,7 @@ describe('a stored answer', () => {
     samples = allRoutes(api)
       .filter((route) => isIdempotent(route.handler))
       .flatMap((route) => samplesOf(route));
-  }, 60_000);
+  });
   afterAll(async () => {
     await api.stop();
     rmSync(dataDir, { recursive: true });
@@ -120,5 +120,5 @@ describe('a stored answer', () => {
     }
     const platform = [...refused].filter((one) => one.endsWith('capability'));
     expect(platform).toHaveLength(Object.keys(PLATFORM).length);
-  }, 120_000);
+  });
 });

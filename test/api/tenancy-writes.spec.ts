@@ -104,7 +104,7 @@ it('a write that names another organization’s record is answered as if it did 
   expect(wrong).toEqual([]);
   expect(cells).toBeGreaterThan(300);
   expect(await checksums(world.make)).toEqual(before);
-}, 120_000); // prettier-ignore
+}); // prettier-ignore
 
 it('each write works for its owner as documented, and touches no other organization’s rows', async () => {
   const wrong: string[] = [];
@@ -124,7 +124,7 @@ it('each write works for its owner as documented, and touches no other organizat
     expect(await rowsOf(foreign)).toEqual(before);
   }
   expect(wrong).toEqual([]);
-}, 120_000);
+});
 
 /** Every row that names one of the organizations, in every table that can, except the audit log and API keys. */
 async function rowsOf(schools: School[]): Promise<Record<string, string>> {

@@ -4,7 +4,7 @@ import { runHere } from '../support/process/commands.js';
 import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
 
-describe('demo --reset', { timeout: 120_000 }, () => {
+describe('demo --reset', () => {
   let database: TestDatabase;
   let make: Factories;
   beforeAll(async () => {

@@ -23,7 +23,7 @@ async function trustEverybody(server: EmbeddedPostgres, dataDir: string): Promis
   await rm(join(dataDir, 'database-secret'));
 }
 
-describe('the roles and rights of an embedded PostgreSQL', { timeout: 60_000 }, () => {
+describe('the roles and rights of an embedded PostgreSQL', () => {
   it('creates the database with roles that cannot bypass row level security', async () => {
     const dataDir = join(await makeFolder(), 'not', 'there', 'yet');
     const log: string[] = [];

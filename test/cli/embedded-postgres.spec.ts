@@ -32,7 +32,7 @@ async function kill(server: EmbeddedPostgres): Promise<void> {
   await gone(pid);
 }
 
-describe('startEmbeddedPostgres', { timeout: 60_000 }, () => {
+describe('startEmbeddedPostgres', () => {
   it('keeps the data across a restart, and can be stopped twice', async () => {
     const dataDir = usedDir();
     const first = await start({ dataDir });

@@ -106,7 +106,7 @@ describe('roles', () => {
       for (const role of ['app', 'worker', 'portal', 'owner']) await admin.query(`DROP ROLE IF EXISTS ${name}_${role}`);
       await admin.end();
     }
-  }, 120_000);
+  });
 
   it.each([
     ['two URLs name one role', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],

@@ -21,7 +21,7 @@ describe('the outbox and hook commands', () => {
     await buildOnce();
     room = await Mailroom.open();
     slug = (await room.make.query<{ slug: string }>('SELECT slug FROM organizations'))[0]!.slug;
-  }, 240_000);
+  });
   afterEach(() => room.clear());
   afterAll(async () => {
     rmSync(folder, { recursive: true });

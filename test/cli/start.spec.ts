@@ -35,7 +35,7 @@ function databaseRoles(folder: string): Record<string, string[]> {
 }
 
 // A real start takes seconds of two cores, so each test covers several.
-describe('npm start', { timeout: 400_000 }, () => {
+describe('npm start', () => {
   let folder: string;
   let data: string;
   beforeAll(() => buildOnce());
@@ -68,7 +68,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const url = await mute.listens();
     await mute.says(/api\.log cannot be written \(ENOSPC\)\. The service continues\./);
     expect((await fetch(`${url}/docs`)).status).toBe(200);
-    await vi.waitUntil(() => existsSync(join(data, 'first-key-unshown')), { timeout: 30_000 });
+    await vi.waitUntil(() => existsSync(join(data, 'first-key-unshown')));
     await mute.stop();
     expect(processesOf(folder)).toEqual([]);
     rmSync(join(data, 'log', 'api.log'));
@@ -138,10 +138,10 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(invite.join_url).toMatch(new RegExp(`^${portal}/join/`));
     expect(service.output).toContain(join(data, 'mail'));
     const mails = () => readdirSync(join(data, 'mail')).filter((name) => name.endsWith('.eml'));
-    await vi.waitUntil(() => mails().length === 1, { timeout: 60_000 });
+    await vi.waitUntil(() => mails().length === 1);
     expect(readFileSync(join(data, 'mail', mails()[0]!), 'utf8')).toContain('To: new.tutor@example.org');
     const log = () => readFileSync(join(data, 'log', 'worker.log'), 'utf8');
-    await vi.waitUntil(() => log().includes(mails()[0]!), { timeout: 60_000 });
+    await vi.waitUntil(() => log().includes(mails()[0]!));
     expect(log()).not.toMatch(/new\.tutor|\/join\//);
 
     expect(await service.stop()).toBe(0);
@@ -161,13 +161,11 @@ describe('npm start', { timeout: 400_000 }, () => {
     // The first one's API may still hold this port for a moment.
     const next = new Service(data, { settings: { DEMO: 'false', PORT: new URL(base).port, PORTAL_PORT: '0' } });
     expect(await next.ready()).toBe(base);
-    await vi.waitUntil(() => processesOf(folder).filter((line) => line.includes('postgres -D')).length === 1, {
-      timeout: 60_000,
-    });
+    await vi.waitUntil(() => processesOf(folder).filter((line) => line.includes('postgres -D')).length === 1);
     expect(await runCli(['key', 'list', '--org', 'wattle-lane'], { DATA_DIR: data })).toMatchObject({ code: 1 });
     expect(await next.stop('SIGTERM')).toBe(0);
     // Those of the first one end within 15 s, whatever they wait for.
-    await vi.waitUntil(() => processesOf(folder).length === 0, { timeout: 60_000 });
+    await vi.waitUntil(() => processesOf(folder).length === 0);
 
     // Commands start the database themselves and leave nothing running, even if they fail.
     expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({

@@ -143,7 +143,7 @@ describe('list counts', () => {
       expect(await differences(schema)).toEqual([]);
     }
     expect(await recountLists(schema.urls.ownerUrl)).toEqual([]);
-  }, 60_000);
+  });
 
   it('include rows that existed before the migration', async () => {
     const database = await createEmptyDatabase();
@@ -168,5 +168,5 @@ describe('list counts', () => {
       await owner.end();
       await database.drop();
     }
-  }, 60_000);
+  });
 });

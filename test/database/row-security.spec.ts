@@ -36,7 +36,7 @@ describe('row security', () => {
     closed = secured.filter((table) => table.closed).map((table) => table.name as string);
     tables = secured.filter((table) => !table.closed).map((table) => table.name as string);
     withOrganization = secured.filter((table) => table.owned).map((table) => table.name as string);
-  }, 60_000);
+  });
 
   async function seen(organizationId: string | null, table: string): Promise<string[]> {
     const rows = await schema.as(organizationId, `SELECT to_jsonb(t)::text AS row FROM ${table} t`);

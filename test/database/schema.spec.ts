@@ -46,7 +46,7 @@ describe('the schema', () => {
 
   beforeAll(async () => {
     columns = await readColumns((sql) => schema.all(sql));
-  }, 60_000);
+  });
 
   it('accepts rows that their writer may not see', async () => {
     const [mine, other] = [await schema.organization(), await schema.organization()];
@@ -201,5 +201,5 @@ describe('the schema', () => {
       await owner.end();
       await database.drop();
     }
-  }, 60_000);
+  });
 });

@@ -11,7 +11,7 @@ describe('functions of the worker', () => {
 
   beforeAll(async () => {
     school = await schema.organization();
-  }, 60_000);
+  });
 
   beforeEach(() => schema.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
 

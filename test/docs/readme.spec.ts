@@ -18,7 +18,7 @@ function typeTour(page: string): Promise<{ code: unknown; output: string }> {
   });
 }
 
-describe('the tour of the README', { timeout: 300_000 }, () => {
+describe('the tour of the README', () => {
   it('shows the answers of the service, and a wrong one is detected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
     try {

@@ -22,7 +22,7 @@ export default defineConfig({
     reporters: [],
     sequence: {},
     // Many mutants wait for something that never happens, but on a busy machine an unchanged test takes its time, too.
-    testTimeout: room.patience ?? 15_000,
-    hookTimeout: 30_000,
+    testTimeout: room.patience ?? 30_000,
+    hookTimeout: 60_000,
   },
 });

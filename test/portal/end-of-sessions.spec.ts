@@ -116,7 +116,7 @@ describe('a sign-in in progress', () => {
       await end(client, user.id, user.email);
       // The old password is still valid until the commit.
       const answer = portal.post('/sign-in', { email: user.email, password: PASSWORD }).then((sent) => sent);
-      await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: 20_000 });
+      await vi.waitFor(async () => expect(await waiting()).toHaveLength(1));
       await client.query('COMMIT');
       const { status, headers } = await answer;
       expect([status, headers.location, cookieOf(await answer)]).toEqual([303, '/sign-in', null]);

@@ -74,7 +74,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
     await vi.waitFor(async () => {
       await page.reload();
       expect(await page.locator('.key-dates').textContent()).toMatch(/Last used(just now|\d minutes? ago)/);
-    }, 20_000);
+    });
     expect(await page.locator('.keys > li').textContent()).toContain('payments:write');
 
     await page.getByRole('link', { name: 'Replace Website' }).click();

@@ -8,10 +8,10 @@ const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
 let portal: Metered;
 beforeAll(async () => {
   portal = await meteredPortal();
-}, 120_000);
+});
 afterAll(() => portal.close());
 
-it(`seed ${seed}: work and memory grow no faster than what a browser sends`, { timeout: 300_000 }, async () => {
+it(`seed ${seed}: work and memory grow no faster than what a browser sends`, async () => {
   const findings = await portal.examineSample(new Random(seed), NOT_SQUARE);
   console.log(`seed ${seed}\n${tell(findings).join('\n')}`);
   expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
@@ -20,7 +20,7 @@ it(`seed ${seed}: work and memory grow no faster than what a browser sends`, { t
 it.each([
   ['hold', 24_000, /: blocked the event loop /],
   ['failure', 24_000, /: status 500/],
-])('planted in the real portal, the oracle catches a %s', { timeout: 120_000 }, async (planted, most, complaint) => {
+])('planted in the real portal, the oracle catches a %s', async (planted, most, complaint) => {
   await portal.plant(planted);
   const position = portal.positions.find(({ name }) => name === 'POST /sign-in email of letters')!;
   const { complaints } = await portal.examine({ ...position, most }, PROMISED, 2);

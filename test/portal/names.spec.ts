@@ -57,7 +57,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-it('every page shows any name as text and fits its window', { timeout: 120_000 }, async () => {
+it('every page shows any name as text and fits its window', async () => {
   const busy = await busyOffice(desk);
   office = busy.office;
   const { owner, base } = busy;

@@ -73,7 +73,7 @@ describe('a person who sends the form twice', () => {
   });
 });
 
-it('hashing has a lower priority than pages', { timeout: 300_000 }, async () => {
+it('hashing has a lower priority than pages', async () => {
   await buildOnce();
   const settings = {
     PORTAL_DATABASE_URL: desk.portal.database.portalUrl,

@@ -30,7 +30,7 @@ beforeAll(async () => {
   ({ portal } = desk);
   owner = await portal.someone('owner', { user: { firstName: STORED, lastName: STORED, email: `${STORED}@example.org` } });
   await portal.make.query(`UPDATE organizations SET name = $1 WHERE id = $2`, [STORED, owner.organization.id]);
-}, 360_000); // prettier-ignore
+}); // prettier-ignore
 afterAll(() => desk.stop());
 
 const base = () => `/o/${owner.organization.slug}`;
@@ -47,7 +47,7 @@ async function linkIn(email: string): Promise<string> {
   return new URL(payload.joinUrl!).pathname;
 }
 
-it('the portal creates and accepts every kind of secret', { timeout: 120_000 }, async () => {
+it('the portal creates and accepts every kind of secret', async () => {
   secrets.set('session', valueOf(owner.cookie));
   const office = await desk.office();
   const token = await desk.invite(office, { scope: 'organization', role: 'student', email: `${STORED}2@example.org` });
@@ -128,7 +128,7 @@ it('each request on each route logs one line with its id, route template and sta
   }
   const allowed = ['level', 'time', 'msg', 'request_id', 'organization_id', 'method', 'route', 'status', 'ms', 'fault'];
   expect([...new Set(said.flatMap((line) => Object.keys(line)))].filter((field) => !allowed.includes(field))).toEqual([]);
-}, 120_000); // prettier-ignore
+}); // prettier-ignore
 
 it('a failure reveals no personal data on the page or in the log', async () => {
   const failing = vi.spyOn(SignIn.prototype, 'withPassword').mockImplementation((email, password) => {

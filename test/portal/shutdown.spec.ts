@@ -16,7 +16,7 @@ beforeAll(async () => {
   await buildOnce();
   portal = await TestPortal.start();
   owner = await portal.someone('owner');
-}, 300_000);
+});
 afterEach(async () => {
   agent.destroy();
   await process.stop();
@@ -65,7 +65,7 @@ it('SIGTERM fails readiness and ends each connection with its answer, while page
   expect(process.ended).toBeNull();
 });
 
-it('requests in flight finish, new connections are refused, and the next process knows the session', { timeout: 60_000 }, async () => {
+it('requests in flight finish, new connections are refused, and the next process knows the session', async () => {
   await start();
   const lock = new pg.Client({ connectionString: portal.database.adminUrl });
   await lock.connect();
@@ -86,7 +86,7 @@ it('requests in flight finish, new connections are refused, and the next process
   expect((await ask(organization())).status).toBe(200);
 }); // prettier-ignore
 
-it('drops no request while it shuts down', { timeout: 60_000 }, async () => {
+it('drops no request while it shuts down', async () => {
   await start();
   const statuses: number[] = [];
   const failures: string[] = [];

@@ -75,7 +75,7 @@ describe('the worker', () => {
     } finally {
       await redis.stop();
     }
-  }, 40_000);
+  });
 
   it('finishes a running job before it ends', async () => {
     const worker = await compile();

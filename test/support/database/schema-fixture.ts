@@ -126,7 +126,7 @@ export class SchemaFixture {
   /** Resolves when the connection waits for another one's lock. */
   async blocked(client: pg.PoolClient): Promise<void> {
     const { processID } = client as unknown as { processID: number };
-    for (let attempt = 0; attempt < 500; attempt++) {
+    for (let attempt = 0; attempt < 5_000; attempt++) {
       const [row] = await this.all('SELECT cardinality(pg_blocking_pids($1)) > 0 AS blocked', [processID]);
       if (row?.blocked) return;
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -83,7 +83,7 @@ export class IdempotentApi {
 
 /** Retries after 409 and 503, as the reference tells clients to. */
 export async function retried(request: () => Promise<IdempotentAnswer>): Promise<IdempotentAnswer> {
-  for (let left = 10; ; left--) {
+  for (let left = 500; ; left--) {
     const answer = await request();
     if (![409, 503].includes(answer.status) || left === 0) return answer;
     await sleep(20);

@@ -122,7 +122,7 @@ export class Metered {
 
   private async cost(bytes: string, empty: boolean): Promise<{ cost: Cost; faults: string[] }> {
     await this.target.ask(empty ? 'begin empty' : 'begin');
-    const answer = await exchange(this.target.port, bytes, 60_000);
+    const answer = await exchange(this.target.port, bytes);
     const cost = (await this.target.ask('end')) as Cost;
     const faults = answer.status < 500 ? this.subject.faults(answer) : [];
     if (answer.status === 0 || answer.status >= 500) faults.push(`status ${answer.status}`);

@@ -37,7 +37,7 @@ export function bytesOf(target: string, request: RawRequest = {}): string {
  * Sends bytes on their own connection and reads until the server closes it. Uses no HTTP client, because clients reject
  * or repair bad requests.
  */
-export async function exchange(port: number, bytes: string, patience = 10_000): Promise<RawAnswer> {
+export async function exchange(port: number, bytes: string, patience = 60_000): Promise<RawAnswer> {
   return parse(await everythingSaid(port, bytes, patience), bytes.split(' ', 1)[0]!);
 }
 

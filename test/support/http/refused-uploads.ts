@@ -1,17 +1,10 @@
-import { afterAll, expect } from 'vitest';
-import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
+import { expect } from 'vitest';
 import { image } from '../data/images.js';
 import { fixture } from '../process/fixture.js';
 import { type UploadAnswer, Uploads } from './uploads.js';
 
 /** Uploads for specs of what is refused, and an image that is accepted. Call it at the top level of the file. */
 export async function refusedUploads(): Promise<{ uploads: Uploads; png: Buffer }> {
-  const { ms } = ImageProcess.limits;
-  // Slow machines must accept what is valid, too.
-  ImageProcess.limits.ms = 120_000;
-  afterAll(() => {
-    ImageProcess.limits.ms = ms;
-  });
   const uploads = await fixture(Uploads.open());
   const png = await image('png');
   // Creates the storage's folders.

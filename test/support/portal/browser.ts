@@ -16,6 +16,9 @@ const ARGS = [
 
 const HEIGHT = 900;
 
+/** How long to wait for a page (ms). */
+const PATIENCE = 120_000;
+
 export interface Visit {
   /** The Cookie header of somebody who is signed in. */
   cookie?: string;
@@ -47,6 +50,8 @@ export class TestBrowser {
       colorScheme,
       javaScriptEnabled: javaScript,
     });
+    // Playwright's 30 s are too short on a loaded machine.
+    context.setDefaultTimeout(PATIENCE);
     if (cookie) {
       const cookies = cookie.split('; ').map((pair) => pair.split('='));
       await context.addCookies(cookies.map(([name = '', value = '']) => ({ name, value, url: portal.url })));

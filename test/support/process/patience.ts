@@ -1,5 +1,5 @@
 /** How long to wait for an event (ms). Only failing tests wait this long, however busy the machine is. */
-const PATIENCE = 20_000;
+const PATIENCE = 60_000;
 
 // Vitest's default of one second is too short on a loaded machine. Unlike `expect.poll`, these have no setting for it.
 const { waitFor, waitUntil } = vi;
