@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Outbox } from '@app/jobs';
 import { Publishing } from '@app/publishing';
 import { Database } from '@app/database';
 import { TestApi } from '../support/http/api.js';
 import { Blog, type Post } from '../support/data/blog.js';
+import { repeated } from '../support/http/repeated.js';
 import { fixture } from '../support/process/fixture.js';
 
 const api = await fixture(TestApi.start({ DATABASE_POOL_SIZE: '10' }));
@@ -21,15 +21,8 @@ function countDispatches(): () => string[] {
 }
 
 async function published(count: number, send: (index: number) => PromiseLike<{ status: number }>): Promise<void> {
-  const answered = async (index: number): Promise<number> => {
-    const { status } = await send(index);
-    if (status !== 503) return status;
-    // A busy machine refuses requests, which clients then repeat.
-    await sleep(200);
-    return answered(index);
-  };
-  const statuses = await Promise.all(Array.from({ length: count }, (_, index) => answered(index)));
-  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  const answers = await Promise.all(Array.from({ length: count }, (_, index) => repeated(() => send(index))));
+  expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
 }
 
 describe('racing publishes', () => {

@@ -12,6 +12,7 @@ import {
 } from '../support/data/provisioning.js';
 import { Random } from '../support/data/random.js';
 import { SqlWatch } from '../support/database/sql-watch.js';
+import { repeated } from '../support/http/repeated.js';
 import { reached } from '../support/faults/promise.js';
 
 const ROUNDS = 30;
@@ -24,6 +25,8 @@ const ROWS = 100;
 const MOST_STATEMENTS = 16;
 /** How long to wait until all are at the start line (ms); shorter than the statement timeout. */
 const MOST_WAIT = 4_000;
+/** SQLSTATEs of a statement that waited or took too long, and of those behind it in the transaction. */
+const TOO_SLOW = ['55P03', '57014', '25P02'];
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 let api: TestApi;
@@ -79,20 +82,26 @@ describe('overlapping batches', () => {
     let raced = 0;
     let created = 0;
     let rounds = 0;
-    // On a busy machine, some requests miss the start.
+    // On a busy machine, some requests miss the start or wait too long.
     for (; rounds < ROUNDS || (raced <= ENOUGH && rounds < 3 * ROUNDS); rounds++) {
       // Batches of one organization take turns; those of several meet at the logins, which all organizations share.
       const several = rounds % 2 === 1;
       const offices = await Promise.all(Array.from({ length: several ? BATCHES : 1 }, () => Office.open(api, make)));
       const addresses = Array.from({ length: ROWS }, newAddress);
       const go = await startLine(BATCHES);
+      let refusals = 0;
       const sent = Array.from({ length: BATCHES }, async (_, batch) => {
         const users = shuffled(random, addresses).map((email) => studentRow({ email }));
-        const { status, body } = await offices[batch % offices.length]!.post('/v1/users/bulk-invite', { users });
+        const office = offices[batch % offices.length]!;
+        const { status, body } = await repeated(
+          () => office.post('/v1/users/bulk-invite', { users }),
+          () => refusals++,
+        );
         return { status, body: body as BulkInviteAnswer, users };
       });
-      if ((await go()) === BATCHES) raced++;
+      const waiting = await go();
       const answers = await Promise.all(sent);
+      if (waiting === BATCHES && refusals === 0) raced++;
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       for (const { body, users } of answers) {
         const { total, ok, exists, errors } = body.summary;
@@ -110,7 +119,7 @@ describe('overlapping batches', () => {
     }
     watch.stop();
     reached(4, `${raced} of ${rounds} rounds raced, ${created} accounts, each once`, SEED);
-    expect(watch.failures).toEqual([]);
+    expect(watch.failures.filter((code) => !TOO_SLOW.includes(code))).toEqual([]);
     expect(raced).toBeGreaterThan(ENOUGH);
   });
 

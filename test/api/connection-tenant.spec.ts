@@ -63,7 +63,8 @@ describe('the organization that a connection worked for', () => {
       }
     };
     const worker = async (): Promise<void> => {
-      for (let n = 0; n < 100; n++) await one();
+      // A fast machine answers before most have hung up.
+      for (let n = 0; n < 100 || (aborted <= 50 && n < 400); n++) await one();
     };
     await Promise.all(Array.from({ length: 15 }, worker));
     expect(aborted).toBeGreaterThan(50);

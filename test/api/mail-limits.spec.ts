@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
+import { repeated } from '../support/http/repeated.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
 
@@ -37,11 +38,13 @@ describe('an email sent by an organization', () => {
 
   async function post<Answer>(path: string, body?: object, { at = api, as = key } = {}): Promise<Answer> {
     const { port } = at.server.address() as AddressInfo;
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Token token=${as}`, ...(body && { 'Content-Type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    const response = await repeated(() =>
+      fetch(`http://127.0.0.1:${port}${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Token token=${as}`, ...(body && { 'Content-Type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
     const answer = (await response.json()) as Answer;
     expect(response.status, JSON.stringify(answer)).toBeLessThan(300);
     return answer;

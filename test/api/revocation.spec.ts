@@ -10,6 +10,8 @@ const PROCESSES = 4;
 const KEYS = 50;
 /** Requests per second, over all processes and keys. */
 const RATE = 500;
+/** Requests in flight at least. */
+const LEAST = 4;
 
 interface Sent {
   key: string;
@@ -63,20 +65,26 @@ function ask(key: string, process: number): Promise<Sent> {
   });
 }
 
-/** Keeps the rate until `stop` is called; slower answers only mean more in flight. */
+/** Keeps the rate until `stop` is called; slower answers only mean more in flight, and fast ones a higher rate. */
 function traffic(keys: string[]): { stop(): Promise<void> } {
   const began = performance.now();
   const pending = new Set<Promise<unknown>>();
-  let count = 0;
-  const timer = setInterval(() => {
-    for (const due = ((performance.now() - began) / 1000) * RATE; count < due && pending.size < 200; count++) {
+  let [count, running] = [0, true];
+  const fill = () => {
+    const due = ((performance.now() - began) / 1000) * RATE;
+    for (; running && (count < due || pending.size < LEAST) && pending.size < 200; count++) {
       const one = ask(keys[count % keys.length]!, Math.floor(count / keys.length) % PROCESSES);
       pending.add(one);
-      void one.finally(() => pending.delete(one));
+      void one.finally(() => {
+        pending.delete(one);
+        fill();
+      });
     }
-  }, 10);
+  };
+  const timer = setInterval(fill, 10);
   return {
     async stop() {
+      running = false;
       clearInterval(timer);
       await Promise.all(pending);
     },

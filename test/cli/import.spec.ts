@@ -240,8 +240,7 @@ describe('an import', () => {
     const started = Date.now();
     const options = { url: fixture.database.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress };
     await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
-    console.log(`import: ${((most - before) / 1024 / 1024).toFixed(1)} MB, ${calls} calls`);
-    expect((most - before) / 1024 / 1024).toBeLessThan(150);
+    expect((most - before) / 1024 / 1024).toBeLessThan(50);
     expect(calls).toBeGreaterThan(4);
     expect(calls).toBeLessThan(6 + (Date.now() - started) / 200);
   });

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { type Scope, SCOPES } from '@app/accounts';
 import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/users/users.view.js';
 import type { TestApi } from '../http/api.js';
+import { repeated } from '../http/repeated.js';
 import type { Factories } from './factories.js';
 
 export type { BulkInviteAnswer, ResultItem };
@@ -111,7 +112,7 @@ export class Office {
 
   /** Sends a bulk invite, which must return 200. */
   async invite(...users: RowWish[]): Promise<BulkInviteAnswer> {
-    const { status, body } = await this.post('/v1/users/bulk-invite', { users });
+    const { status, body } = await repeated(() => this.post('/v1/users/bulk-invite', { users }));
     if (status !== 200) throw new Error(`bulk-invite answered ${status}: ${JSON.stringify(body)}`);
     return body as BulkInviteAnswer;
   }

@@ -85,7 +85,7 @@ export class FuzzTarget {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     for (const status of GUARDS) expect(answered(report, status, status + 1), String(status)).toBeGreaterThan(5);
     // The promise is 200 ms on a dedicated processor. Other load makes the same work take longer, but not that much.
-    expect(hold).toBeLessThan(1_000);
+    expect(hold).toBeLessThan(500);
   }
 
   async close(): Promise<void> {
