@@ -36,7 +36,7 @@ async function client(wanted: object = {}, school?: string): Promise<Client> {
 
 /** The rows of the organization, oldest first, once everything recorded so far is written. */
 async function logOf(school: string): Promise<Logged[]> {
-  await api.app.get(RequestLog).flush();
+  await api.writeRequestLog();
   return make.query<Logged & Record<string, unknown>>(
     'SELECT * FROM request_log WHERE organization_id = $1 ORDER BY created_at, id',
     [school],

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';
 import { chartOf } from '../../apps/portal/src/activity/chart.js';
 import { TestApi } from '../support/http/api.js';
 import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../support/portal/browser.js';
@@ -18,7 +17,7 @@ const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/activity`
 async function requests(someone: Someone, paths: string[], name = 'Website'): Promise<{ id: string; key: string }> {
   const made = await api.keys.create(someone.organization.id, { name });
   for (const path of paths) await api.get(path, made.key);
-  await api.app.get(RequestLog).flush();
+  await api.writeRequestLog();
   return made;
 }
 

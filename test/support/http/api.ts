@@ -12,6 +12,7 @@ import { connect, Database } from '@app/database';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import type { SlowClientLimits } from '@app/serving';
+import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
 import { Factories } from '../data/factories.js';
 import { logTo } from '../process/log-to.js';
@@ -99,6 +100,12 @@ export class TestApi {
   get(path: string, key?: string): supertest.Test {
     const request = supertest(this.server).get(path);
     return key ? request.set('Authorization', `Token token=${key}`) : request;
+  }
+
+  /** Writes everything that the request log has noted. */
+  async writeRequestLog(): Promise<void> {
+    // The first call may only wait for the write under way.
+    for (let time = 0; time < 2; time++) await this.app.get(RequestLog).flush();
   }
 
   /** Stops the application but keeps the database. */
