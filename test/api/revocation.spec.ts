@@ -2,6 +2,7 @@ import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { repeated } from '../support/http/repeated.js';
 import { reached } from '../support/faults/promise.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -56,7 +57,8 @@ function ask(key: string, process: number): Promise<Sent> {
       response.on('end', () => {
         inFlight--;
         const answer = { key, process, sentAt, endedAt: now(), status: response.statusCode!, body };
-        answers.push(answer);
+        // What a busy machine refuses proves nothing.
+        if (answer.status !== 503) answers.push(answer);
         resolve(answer);
       });
     });
@@ -112,7 +114,7 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
       revokedAt.set(key, now());
       flying.push(inFlight);
       // Immediately, on every process, while the traffic continues.
-      checks.push(Promise.all(processes.map((_, process) => ask(key, process))));
+      checks.push(Promise.all(processes.map((_, process) => repeated(() => ask(key, process)))));
       await sleep(30);
     }
     // A busy machine answers fewer per second, so wait for a number of requests.
@@ -186,7 +188,7 @@ describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
   it('keep no state of their own: undoing a revocation in the database works at once', async () => {
     const { id, key } = await api.keys.create(organizationId, { name: 'taken back' });
     const everywhere = async () =>
-      (await Promise.all(processes.map((_, process) => ask(key, process)))).map(({ status }) => status);
+      (await Promise.all(processes.map((_, process) => repeated(() => ask(key, process))))).map(({ status }) => status);
     expect(await everywhere()).toEqual([200, 200, 200, 200]);
     await api.keys.revoke(id);
     expect(await everywhere()).toEqual([401, 401, 401, 401]);

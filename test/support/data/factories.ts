@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import { connect, type Tables } from '@app/database';
+import type { Tables } from '@app/database';
 import type { TestDatabase } from '../database/database.js';
+import { connectPatiently } from '../database/patient-connection.js';
 import { type Row, SampleRows, toColumns } from './sample-rows.js';
 
 type User = Tables['users'];
@@ -28,7 +29,7 @@ export class Factories {
   ) {}
 
   static async connect(database: Pick<TestDatabase, 'adminUrl'>): Promise<Factories> {
-    const db = await connect({ url: database.adminUrl, poolSize: 4, applicationName: 'factories', timeouts: false });
+    const db = await connectPatiently({ url: database.adminUrl, poolSize: 4, applicationName: 'factories' });
     return new Factories(db, await SampleRows.read((sql) => db.query(sql)));
   }
 

@@ -8,7 +8,7 @@ import supertest from 'supertest';
 import type { DataSource } from 'typeorm';
 import { ApiKeys, Invites, type NewApiKey, Organizations } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
-import { connect, Database } from '@app/database';
+import { Database } from '@app/database';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import type { SlowClientLimits } from '@app/serving';
@@ -17,6 +17,7 @@ import { ImageProcess } from '../../../apps/api/src/media/images/image-process.j
 import { Factories } from '../data/factories.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
+import { connectPatiently } from '../database/patient-connection.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
 ImageProcess.program = fileURLToPath(new URL('../../../dist/apps/api/src/media/images/child.js', import.meta.url));
@@ -78,7 +79,7 @@ export class TestApi {
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configureApp(app, slowClients);
     await app.listen(0, '127.0.0.1');
-    const owner = await connect({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+    const owner = await connectPatiently({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     // Added routes may write to `subjects`.
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
     const operator = new Database(owner);

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { loadEnv, Vault } from '@app/config';
-import { connect, Database, type Tables } from '@app/database';
+import { Database, type Tables } from '@app/database';
 import { type EmailKind, type EmailPayload, Outbox, type RebuildTarget } from '@app/jobs';
 import { logTo } from '../process/log-to.js';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
+import { connectPatiently } from '../database/patient-connection.js';
 import { Factories } from '../data/factories.js';
 
 /** An organization whose mails are queued as by the API, and workers that send them. */
@@ -42,7 +43,11 @@ export class Mailroom {
     const env = loadEnv(all, {});
     const make = await Factories.connect(database);
     const { id } = await make.organization();
-    const dataSource = await connect({ url: database.ownerUrl, poolSize: 4, applicationName: 'tutoring tests' });
+    const dataSource = await connectPatiently({
+      url: database.ownerUrl,
+      poolSize: 4,
+      applicationName: 'tutoring tests',
+    });
     const db = new Database(dataSource);
     const vault = new Vault(env);
     const outbox = new Outbox(db, vault, env);
