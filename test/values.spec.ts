@@ -79,9 +79,12 @@ describe('normalizeEmail', () => {
     ['mia@XN--BCHER-KVA.example', 'mia@b\u00fccher.example'],
     ['xn--bcher-kva@example.org', 'xn--bcher-kva@example.org'],
     ['"a@b"@xn--bcher-kva.example', '"a@b"@b\u00fccher.example'],
-    // Not Punycode.
-    ['mia@xn--a.example', 'mia@xn--a.example'],
-    // Longer than any domain.
+    // Would be read as another domain.
+    ['mia@xn---dpm.example', 'mia@xn---dpm.example'],
+    ['mia@xn--bcher-kva.0x7f', 'mia@xn--bcher-kva.0x7f'],
+    ['mia@ex%61mple.org', 'mia@ex%61mple.org'],
+    // The longest domain, and a longer one.
+    [`mia@${'a.'.repeat(120)}xn--bcher-kva`, `mia@${'a.'.repeat(120)}b\u00fccher`],
     [`mia@${'a.'.repeat(121)}xn--bcher-kva`, `mia@${'a.'.repeat(121)}xn--bcher-kva`],
   ])('reads %j as %j', (text, address) => {
     expect(normalizeEmail(text)).toBe(address);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseFault, inWords } from '@app/database';
 import { allCommands, runHere } from '../support/process/commands.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 import { type Link, PostgresProxy } from '../support/database/proxy.js';
@@ -151,5 +152,19 @@ describe('a database that cannot be used', () => {
       web.closeAllConnections();
       web.close();
     }
+  });
+
+  it('is passing if trying again may help', () => {
+    const codes = { ECONNREFUSED: true, ENOTFOUND: true, '57P03': true, '28P01': false, '3D000': false };
+    for (const [code, passing] of Object.entries(codes)) {
+      const fault = DatabaseFault.of(Object.assign(new Error(), { code }), 'postgres://ada@db.example/school');
+      expect([code, fault?.passing]).toEqual([code, passing]);
+    }
+  });
+
+  it('is not confused with other errors', () => {
+    expect(DatabaseFault.of(new TypeError('Connection terminated'), 'postgres://ada@db.example')).toBeNull();
+    expect(inWords(new Error('No such folder'))).toBe('No such folder');
+    expect(() => DatabaseFault.checkVersion(150_000, 'postgres://ada@db.example')).not.toThrow();
   });
 });

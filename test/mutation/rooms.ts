@@ -18,16 +18,22 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     ],
   },
   'libs/database': {
-    mutate: ['libs/database/src/{data-source,database-fault,list-counts,migrate,roles,sql-state,values}.ts'],
+    mutate: ['libs/database/src/{database-fault,list-counts,migrate,roles,sql-state,values}.ts'],
     specs: [
       'test/database/{grants,hostile-roles,list-counts,schema}.spec.ts',
+      'test/api/health.spec.ts',
       'test/cli/database-faults.spec.ts',
       'test/values.spec.ts',
     ],
   },
   'libs/database/connections': {
-    mutate: ['libs/database/src/{batch,connections,database,deadline,lease,side-connection,unavailable}.ts'],
-    specs: ['test/api/{connection-tenant,database-error-privacy,deadlines,faults-of-postgres,request-log}.spec.ts'],
+    mutate: [
+      'libs/database/src/{batch,connections,data-source,database,deadline,lease,side-connection,unavailable}.ts',
+    ],
+    specs: [
+      'test/api/{database-error-privacy,faults-of-reads,request-log}.spec.ts',
+      'test/database/{connections,pool-refusals,units-of-work}.spec.ts',
+    ],
   },
   'libs/accounts': {
     mutate: ['libs/accounts/src/*.ts'],
@@ -60,7 +66,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/errors': {
     mutate: ['apps/api/src/http/errors/**/*.ts'],
-    specs: ['test/api/{bodies-wire,faults-of-postgres,hostile-wire}.spec.ts'],
+    specs: ['test/api/{access,blog,blog-create,early-refusals,error-bodies,hostile-wire,scopes}.spec.ts'],
   },
   'http/lists': {
     mutate: ['apps/api/src/http/lists/**/*.ts'],
@@ -83,7 +89,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/request': {
     mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],
-    specs: ['test/api/{admission,bodies-in-flight,early-refusals,lingering-close,shutdown,slow-clients}.spec.ts'],
+    specs: ['test/api/{admission,bodies-in-flight,early-refusals,in-turn,lingering-close,slow-clients}.spec.ts'],
   },
   'http/request-log': {
     mutate: ['apps/api/src/http/request-log/**/*.ts'],
@@ -95,11 +101,11 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],
-    specs: ['test/api/{bodies,bodies-fields,bodies-wire}.spec.ts'],
+    specs: ['test/api/{bodies,bodies-fields,bodies-wire,lists-filter-values,lists-filters}.spec.ts'],
   },
   'http/views': {
     mutate: ['apps/api/src/http/views/**/*.ts'],
-    specs: ['test/api/{large-answers,openapi}.spec.ts'],
+    specs: ['test/api/{json-stream,large-answers,openapi,shapes}.spec.ts'],
   },
   'http/writes': {
     mutate: ['apps/api/src/http/writes/**/*.ts'],

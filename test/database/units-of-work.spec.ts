@@ -1,0 +1,145 @@
+import sql from 'sql-template-tag';
+import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, RetryTransaction } from '@app/database';
+import { createTestDatabase } from '../support/database/database.js';
+
+const database = await createTestDatabase();
+const source = await connect({ url: database.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+const db = new Database(source, { permits: 1, patience: 60_000 });
+const organizationId = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+
+beforeAll(() => source.query('CREATE TABLE notes (note text)'));
+beforeEach(() => source.query('TRUNCATE notes'));
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+});
+
+const note = (text: string) => db.query(sql`INSERT INTO notes VALUES (${text})`);
+const notes = async () => (await source.query<{ note: string }[]>('SELECT note FROM notes')).map((row) => row.note);
+const setting = (name: string) => sql`SELECT current_setting(${name}) AS value`;
+const valueOf = async (name: string) => (await db.query<{ value: string }>(setting(name)))[0]!.value;
+
+describe('a unit of work', () => {
+  it('takes back its effects when it fails, also those outside the database', async () => {
+    const undone: string[] = [];
+    const failed = db.transaction({ organizationId }, async () => {
+      await note('lost');
+      db.onRollback(() => Promise.reject(new Error('cannot be undone')));
+      db.onRollback(() => Promise.resolve(void undone.push('file')));
+      throw new Error('on purpose');
+    });
+    await expect(failed).rejects.toThrow('on purpose');
+    expect([await notes(), undone]).toEqual([[], ['file']]);
+  });
+
+  it('keeps them when it succeeds', async () => {
+    const undone: string[] = [];
+    const result = await db.transaction({ organizationId }, async () => {
+      await note('kept');
+      db.onRollback(() => Promise.resolve(void undone.push('file')));
+      return 'result';
+    });
+    expect([result, await notes(), undone]).toEqual(['result', ['kept'], []]);
+  });
+
+  it.each([
+    ['RetryTransaction', () => Promise.reject(new RetryTransaction())],
+    ['a deadlock', () => db.query(sql`DO $$ BEGIN RAISE 'x' USING ERRCODE = '40P01'; END $$`)],
+    ['a serialization failure', () => db.query(sql`DO $$ BEGIN RAISE 'x' USING ERRCODE = '40001'; END $$`)],
+  ])('runs again after %s, at most ten times, and only the last run counts', async (_, fail) => {
+    for (const failures of [2, 9, 10]) {
+      await source.query('TRUNCATE notes');
+      let runs = 0;
+      const done = await db
+        .transaction({ organizationId }, async () => {
+          await note(`run ${++runs}`);
+          if (runs <= failures) await fail();
+          return true;
+        })
+        .catch((error: unknown) => (isUnavailable(error) ? 'unavailable' : error));
+      const expected = failures < 10 ? [true, failures + 1, [`run ${runs}`]] : ['unavailable', 10, []];
+      expect([done, runs, await notes()]).toEqual(expected);
+    }
+  });
+
+  it('does not run again after another error', async () => {
+    let runs = 0;
+    const failed = db.transaction({ organizationId }, () => db.query(sql`SELECT ${++runs}::int / 0`));
+    await expect(failed).rejects.toMatchObject({ driverError: { code: '22012' } });
+    expect(runs).toBe(1);
+  });
+
+  it('does not nest, and queries need one', async () => {
+    const nested = db.transaction({ organizationId }, () =>
+      db.transaction({ organizationId }, () => db.query(sql`SELECT 1`)),
+    );
+    await expect(nested).rejects.toThrow('do not nest');
+    await expect(db.query(sql`SELECT 1`)).rejects.toThrow('No transaction is open');
+    expect(() => db.onRollback(() => Promise.resolve())).toThrow('No transaction is open');
+  });
+
+  it('works for its organization, and for the platform’s blog only on demand', async () => {
+    for (const platformBlog of [undefined, false, true]) {
+      const tenant = { organizationId, ...(platformBlog !== undefined && { platformBlog }) };
+      const names = ['app.organization_id', 'app.platform_blog'];
+      const written = await db.transaction(tenant, () => Promise.all(names.map(valueOf)));
+      const read = await db.read<{ value: string }[]>(tenant, ...names.map(setting));
+      const expected = [organizationId, platformBlog ? 'on' : 'off'];
+      expect([written, read.map(([row]) => row!.value)]).toEqual([expected, expected]);
+    }
+  });
+});
+
+describe('a deadline', () => {
+  const late = new Deadline(-1);
+
+  it('that has passed refuses every access', async () => {
+    let runs = 0;
+    const work = () => Promise.resolve(++runs);
+    await expect(db.transaction({ organizationId, deadline: late }, work)).rejects.toThrow(DeadlineExceeded);
+    await expect(late.within(() => db.transaction({ organizationId }, work))).rejects.toThrow(DeadlineExceeded);
+    await expect(db.read({ organizationId, deadline: late }, sql`SELECT 1`)).rejects.toThrow(DeadlineExceeded);
+    await expect(db.lookUp(sql`SELECT 1`, 'rest', late)).rejects.toThrow(DeadlineExceeded);
+    expect(runs).toBe(0);
+    // An access's own deadline comes first.
+    await expect(late.within(() => db.lookUp(sql`SELECT 1 AS one`, 'rest', new Deadline(60_000)))).resolves.toEqual([
+      { one: 1 },
+    ]);
+  });
+
+  it('ends a statement that would take longer, and the next access works', async () => {
+    const access = (deadline: Deadline) => [
+      () => db.read({ organizationId, deadline }, sql`SELECT pg_sleep(600)`),
+      () => db.transaction({ organizationId, deadline }, () => db.query(sql`SELECT pg_sleep(600)`)),
+      () => db.lookUp(sql`SELECT pg_sleep(600)`, 'rest', deadline),
+    ];
+    for (const index of [0, 1, 2]) {
+      const error = await access(new Deadline(500))[index]!().catch((thrown: unknown) => thrown);
+      expect(isUnavailable(error)).toBe(true);
+      expect(await db.lookUp(sql`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
+    }
+  });
+
+  it('limits statements and locks to the time left, and they are limited without one too', async () => {
+    const limits = (milliseconds: number) =>
+      db.transaction({ organizationId, deadline: new Deadline(milliseconds) }, async () => {
+        const [statement, lock] = await Promise.all([valueOf('statement_timeout'), valueOf('lock_timeout')]);
+        return [statement, lock].map((text) => Number.parseFloat(text) * (text.endsWith('ms') ? 1 : 1_000));
+      });
+    expect(await limits(60_000)).toEqual([5_000, 4_000]);
+    const [statement, lock] = await limits(5_000);
+    expect(statement).toBeLessThanOrEqual(4_750);
+    expect(lock).toBe(Math.ceil(statement! * 0.8));
+    const [read] = await db.read<[{ value: string }]>({ organizationId, deadline: new Deadline(5_000) }, setting('statement_timeout')); // prettier-ignore
+    expect(read[0]!.value).toMatch(/^\d{1,4}ms$|^[1-4]s$/);
+  });
+
+  it('leaves little time for locks while others wait for the connection', async () => {
+    let end!: () => void;
+    const first = db.transaction({ organizationId }, () => new Promise<void>((resolve) => (end = resolve)));
+    const waiting = ['b', 'c'].map((id) => db.transaction({ organizationId: id }, () => valueOf('lock_timeout')));
+    await vi.waitFor(() => end());
+    await first;
+    expect(await Promise.all(waiting)).toEqual(['1s', '4s']);
+  });
+});
