@@ -49,6 +49,18 @@ describe('the form', () => {
   });
 });
 
+describe('the file name', () => {
+  it.each([
+    ['quotes', '\\"'], ['backslashes', '\\\\'], ['dots', '.'], ['dots and letters', '.a'], ['slashes', '/'], ['dots before a letter', '..a'],
+  ])('made of %s is read at 15,000 characters and refused at 200,000', async (_, unit) => {
+    const upload = (length: number) =>
+      uploads.send('', { parts: multipart(part('no image', { name: `a${unit.repeat(length / unit.length)}a` })) });
+    expect((await upload(15_000)).status).toBe(415);
+    expect(faultsOf(await upload(200_000))).toEqual([['body', 'value_error']]);
+    expect(uploads.files()).toEqual(before);
+  }); // prettier-ignore
+});
+
 describe('the target', () => {
   it('platform requires the capability and then a brand', async () => {
     for (const query of ['?target=platform', '?target=platform&brand=primary']) {

@@ -10,7 +10,6 @@ import { manyOf } from '../support/http/long-texts.js';
 import { parametersOfReads } from '../support/http/query-values.js';
 import { bytesOf, exchange, type RawAnswer } from '../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../support/http/routes.js';
-import { MULTIPART, multipart, part } from '../support/http/uploads.js';
 
 let api: TestApi;
 let make: Factories;
@@ -30,13 +29,13 @@ afterAll(async () => {
   await api.stop();
 });
 
-async function ask(method: string, target: string, body = '', type = 'application/json'): Promise<RawAnswer> {
+async function ask(method: string, target: string, body = ''): Promise<RawAnswer> {
   const bytes = Buffer.from(body).toString('latin1');
   const headers: [string, string][] = [
     ['Authorization', `Token token=${key}`],
     ...(body === ''
       ? []
-      : ([['Content-Type', type], ['Content-Length', String(bytes.length)]] as [string, string][])),
+      : ([['Content-Type', 'application/json'], ['Content-Length', String(bytes.length)]] as [string, string][])),
   ]; // prettier-ignore
   const { port } = api.server.address() as AddressInfo;
   const answer = await exchange(port, bytesOf(target, { method, headers, body: bytes }));
@@ -151,20 +150,6 @@ it('reports a query name repeated 5,000 times as one fault', async () => {
     const [fault, ...others] = told(await ask('GET', `/v1/homework?${manyOf(() => name, 13_000, '&')}`));
     expect([fault!.loc, others]).toEqual([['query', name], []]);
   }
-});
-
-describe('the file name of an upload', () => {
-  const upload = (name: string) =>
-    ask('POST', '/v1/blog-images', multipart(part('no image', { name })).toString(), MULTIPART);
-
-  it.each([
-    ['quotes', '\\"'], ['backslashes', '\\\\'], ['dots', '.'], ['dots and letters', '.a'], ['slashes', '/'], ['dots before a letter', '..a'],
-  ])('made of %s is read at 15,000 characters and refused at 200,000', async (_, unit) => {
-    // The content is not an image.
-    expect((await upload(`a${unit.repeat(15_000 / unit.length)}a`)).status).toBe(415);
-    const [fault] = told(await upload(`a${unit.repeat(200_000 / unit.length)}a`));
-    expect(fault!.loc).toEqual(['body']);
-  }); // prettier-ignore
 });
 
 describe('control characters', () => {

@@ -88,7 +88,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     specs: ['test/api/{rate-limit,rate-limit-redis,rate-limit-redis-away,sliding-window}.spec.ts'],
   },
   'http/request': {
-    mutate: ['apps/api/src/http/request/**/*.ts', 'libs/serving/src/**/*.ts'],
+    mutate: ['apps/api/src/http/request/{access-log,capacity,client-time,urgent}.ts', 'libs/serving/src/**/*.ts'],
     specs: ['test/api/{admission,bodies-in-flight,early-refusals,in-turn,lingering-close,slow-clients}.spec.ts'],
   },
   'http/request-log': {
@@ -101,14 +101,16 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],
-    specs: ['test/api/{bodies,bodies-fields,bodies-wire,lists-filter-values,lists-filters}.spec.ts'],
+    specs: [
+      'test/api/{bodies,bodies-fields,bodies-wire,health,hostile-wire,lists-filter-values,long-requests}.spec.ts',
+    ],
   },
   'http/views': {
     mutate: ['apps/api/src/http/views/**/*.ts'],
-    specs: ['test/api/{json-stream,large-answers,openapi,shapes}.spec.ts'],
+    specs: ['test/api/{json-stream,openapi,page-sizes,shapes}.spec.ts'],
   },
   'http/writes': {
-    mutate: ['apps/api/src/http/writes/**/*.ts'],
+    mutate: ['apps/api/src/http/{request/attempt,writes/**/*}.ts'],
     specs: ['test/api/{audit,blog,idempotency-keys,idempotency-replays}.spec.ts'],
   },
 };
