@@ -130,18 +130,20 @@ describe('connections', () => {
 describe('an unavailable database', () => {
   const coded = (code: string) => Object.assign(new Error('x'), { code });
 
-  it.each([
+  it.each<[string, unknown, boolean]>([
     ['a full queue', new QueueFull(), true],
     ['a deadline', new DeadlineExceeded(), true],
     ['a transaction to be run again', new RetryTransaction(), true],
     ...['08006', '53300', '57014', '57P01', '55P03', '25P03', '25P04', '40001', '40P01'].map(
-      (code) => [code, new QueryFailedError('', [], coded(code)), true] as const,
+      (code) => [code, new QueryFailedError('', [], coded(code)), true] as [string, unknown, boolean],
     ),
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'].map(
-      (code) => [code, coded(code), true] as const,
+      (code) => [code, coded(code), true] as [string, unknown, boolean],
     ),
     ['a lost connection', new Error('Connection terminated unexpectedly'), true],
-    ...['23505', '42501', '25006', '25P02', 'ENOENT', '57'].map((code) => [code, coded(code), false] as const),
+    ...['23505', '42501', '25006', '25P02', 'ENOENT', '57'].map(
+      (code) => [code, coded(code), false] as [string, unknown, boolean],
+    ),
     ['a fault of ours', new TypeError('x is not a function'), false],
     ['no error', { code: '57014' }, false],
     ['nothing', undefined, false],
