@@ -74,6 +74,19 @@ describe('the request log', () => {
     expect(JSON.stringify(rows)).not.toContain('many');
   });
 
+  it('is written without being asked for, and only if it is on', async () => {
+    const [logged, unlogged] = [await client(), await client()];
+    const silent = await TestApi.start({ REQUEST_LOG: 'false' }, api.database);
+    await send(silent, 'GET', '/v1/ping', unlogged.headers);
+    await silent.writeRequestLog();
+    await silent.close();
+    await send(api, 'GET', '/v1/ping', logged.headers);
+    const count = async (school: string) =>
+      (await make.query('SELECT FROM request_log WHERE organization_id = $1', [school])).length;
+    await vi.waitFor(async () => expect(await count(logged.school)).toBe(1));
+    expect(await count(unlogged.school)).toBe(0);
+  });
+
   it('has no row for a request without a valid key', async () => {
     const { school, id, headers } = await client();
     const expired = await client({ expiresAt: new Date(0) }, school);
@@ -128,8 +141,7 @@ describe('the request log', () => {
     await make.query('ALTER TABLE request_log RENAME TO request_log_away');
     try {
       for (let n = 0; n < 3; n++) expect((await send(api, 'GET', '/v1/ping', headers)).status).toBe(200);
-      await api.app.get(RequestLog).flush();
-      await api.app.get(RequestLog).flush();
+      for (let n = 0; n < 3; n++) await api.app.get(RequestLog).flush();
     } finally {
       await make.query('ALTER TABLE request_log_away RENAME TO request_log');
     }
@@ -140,17 +152,50 @@ describe('the request log', () => {
 
   it('leaves room for others when one key is busy, and counts what it drops', async () => {
     const [busy, quiet] = [await client(), await client()];
-    const log = api.app.get(RequestLog);
-    await log.flush();
+    await api.writeRequestLog();
     const before = await dropped();
-    const row = { method: 'GET', route: '/v1/ping', ms: 1, requestId: 'r' };
-    for (let n = 0; n < 6_000; n++) log.note({ ...row, keyId: busy.id, status: 200 });
-    for (let n = 0; n < 150; n++) log.note({ ...row, keyId: quiet.id, status: 429 });
-    log.note({ ...row, keyId: quiet.id, status: 200 });
+    note(busy.id, 200, 6_000);
+    note(quiet.id, 429, 150);
+    note(quiet.id, 200, 1);
     expect(await logOf(busy.school)).toHaveLength(5_000);
     expect(await logOf(quiet.school)).toHaveLength(101);
     expect((await dropped()) - before).toBe(1_050);
   });
+
+  it('holds a limited number of rows and of refusals for load, until they are written', async () => {
+    const clients = await Promise.all(Array.from({ length: 11 }, () => client()));
+    await api.writeRequestLog();
+    const before = await dropped();
+    for (const { id } of clients) note(id, 503, 100);
+    for (const { id } of clients.slice(0, 2)) note(id, 200, 5_000);
+    const counts = await Promise.all(clients.map(async ({ school }) => (await logOf(school)).length));
+    expect(counts).toEqual([5_100, 4_100, ...Array<number>(8).fill(100), 0]);
+    expect((await dropped()) - before).toBe(1_100);
+    for (const status of [429, 200]) note(clients[0]!.id, status, 1);
+    expect(await logOf(clients[0]!.school)).toHaveLength(5_102);
+  });
+
+  it('holds no more rows when a write fails', async () => {
+    const clients = await Promise.all([1, 2, 3].map(() => client()));
+    await api.writeRequestLog();
+    const before = await dropped();
+    await make.query('ALTER TABLE request_log RENAME TO request_log_away');
+    try {
+      note(clients[0]!.id, 200, 5_000);
+      const failed = api.app.get(RequestLog).flush();
+      for (const { id } of clients.slice(1)) note(id, 200, 5_000);
+      await failed;
+    } finally {
+      await make.query('ALTER TABLE request_log_away RENAME TO request_log');
+    }
+    const counts = await Promise.all(clients.map(async ({ school }) => (await logOf(school)).length));
+    expect([counts, (await dropped()) - before]).toEqual([[5_000, 5_000, 0], 5_000]);
+  });
+
+  function note(keyId: string, status: number, count: number): void {
+    const row = { keyId, status, method: 'GET', route: '/v1/ping', ms: 1, requestId: 'r' };
+    for (let n = 0; n < count; n++) api.app.get(RequestLog).note(row);
+  }
 
   async function dropped(): Promise<number> {
     const { text } = await api.get('/metrics');
