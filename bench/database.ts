@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { ApiKeys, Invites, Organizations } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
@@ -41,8 +41,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const postgres = await startEmbeddedPostgres({ dataDir: folder });
   const stop = async () => {
     await postgres.stop();
-    // As root, the data may be in another folder.
-    for (const path of [folder, postgres.dataDirectory]) await rm(path, { recursive: true, force: true });
+    // As root, the data is in a folder of its own elsewhere.
+    for (const path of [folder, dirname(postgres.dataDirectory)]) await rm(path, { recursive: true, force: true });
   };
   try {
     const { ownerUrl, applicationUrl, workerUrl, portalUrl } = postgres;
