@@ -1,5 +1,5 @@
 /** Loaded with the first password: the API, which hashes none, saves its memory. */
-const argon2 = () => import('@node-rs/argon2');
+const argon2 = async () => (await import('@node-rs/argon2')).default;
 
 /** OWASP's parameters for argon2id (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -26,13 +26,11 @@ export const unlimited: Hashing = (work) => work();
 
 /** Passwords are hashed off the event loop. */
 export async function hashPassword(password: string): Promise<string> {
-  const { hash } = await argon2();
-  return hash(password.normalize('NFKC'), COST);
+  return (await argon2()).hash(password.normalize('NFKC'), COST);
 }
 
 /** Takes equally long with and without a stored hash. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
-  const { verify } = await argon2();
-  const right = await verify(stored ?? NOBODYS, password.normalize('NFKC'));
+  const right = await (await argon2()).verify(stored ?? NOBODYS, password.normalize('NFKC'));
   return right && stored !== null;
 }
