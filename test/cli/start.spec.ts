@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect(await runCli(['key', 'list', '--org', 'wattle-lane'], { DATA_DIR: data })).toMatchObject({ code: 1 });
     expect(await next.stop('SIGTERM')).toBe(0);
     // Those of the first one end within 15 s, whatever they wait for.
-    await vi.waitUntil(() => processesOf(folder).length === 0);
+    await expect.poll(() => processesOf(folder)).toEqual([]);
 
     // Commands start the database themselves and leave nothing running, even if they fail.
     expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({
