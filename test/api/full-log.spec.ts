@@ -48,4 +48,25 @@ describe('a log that cannot be written', () => {
     const [code, signal] = (await exited) as [number | null, string | null];
     expect([code ?? signal, stderr]).toEqual([expect.toSatisfy((how) => how === 0 || how === 'SIGTERM'), '']);
   });
+
+  it('does not keep a process whose reader is gone when it writes its last lines', async () => {
+    const log = new URL('../../dist/libs/logging/src/log.js', import.meta.url).href;
+    const program = `
+      import { Log } from '${log}';
+      const log = new Log({ get: () => 'info' });
+      process.once('message', () => {
+        log.log('the last line');
+        process.exit();
+      });
+      process.send('ready');`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child, 'message');
+    child.stdout!.destroy();
+    await once(child.stdout!, 'close');
+    child.send('end');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
 });

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Env } from '@app/config';
@@ -87,12 +88,32 @@ function standardOutput(): DestinationStream {
   let failing = false;
   out.on('error', () => (failing = true));
   out.on('write', () => (failing = false));
-  // Pino flushes at exit, and would retry for ever on a full disk.
+  // Pino flushes at exit.
   const flushSync = out.flushSync.bind(out);
   out.flushSync = () => {
-    if (!failing) flushSync();
+    if (!failing) withoutRetries(flushSync);
   };
   return out;
+}
+
+/**
+ * Pino repeats a failed write for ever, and the process would never end: on a full disk, or when whoever read the log is
+ * gone. Nothing else lets it give up, so a write that fails passes for done.
+ */
+function withoutRetries(flush: () => void): void {
+  const { writeSync } = fs;
+  fs.writeSync = ((fd: number, text: string) => {
+    try {
+      return writeSync(fd, text);
+    } catch {
+      return Buffer.byteLength(text);
+    }
+  }) as typeof writeSync;
+  try {
+    flush();
+  } finally {
+    fs.writeSync = writeSync;
+  }
 }
 
 /** PostgreSQL's codes have a digit; Node's (EPIPE) don't. */
