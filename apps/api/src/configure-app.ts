@@ -19,7 +19,7 @@ import {
 import { KeyLookUps } from './http/auth/key-look-ups.js';
 import { type ApiError, Overloaded } from './http/errors/api-error.js';
 import { fromHttp, refusalOf } from './http/errors/error-formats.js';
-import { LargeAnswers } from './http/lists/large-answers.js';
+import { FullLists } from './http/lists/full-lists.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { recordRequests } from './http/request/access-log.js';
@@ -85,7 +85,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
     checks: [
       (request, response) => fromFault(httpFaultOf(request, response)),
       app.get(KeyLookUps).refusal,
-      app.get(LargeAnswers).refusal,
+      app.get(FullLists).refusal,
       (request, response) => (admission.admit(request, response) ? null : overloaded()),
     ],
     match: (method, path) => routes.match(method, path),

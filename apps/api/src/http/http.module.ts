@@ -9,6 +9,7 @@ import { ContentGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
+import { FullLists } from './lists/full-lists.js';
 import { LargeAnswers } from './lists/large-answers.js';
 import { Lists } from './lists/lists.js';
 import { Records } from './lists/records.js';
@@ -45,6 +46,7 @@ const pipeline = [
     KeyLookUps,
     KeyUsage,
     LargeAnswers,
+    FullLists,
     Lists,
     Records,
     RequestLog,

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { TokenBuckets } from '@app/concurrency';
-import type { Check } from '@app/serving';
-import { type ApiError, Overloaded } from '../errors/api-error.js';
+import { Overloaded } from '../errors/api-error.js';
 import type { Part } from './page.js';
 
 /**
@@ -44,11 +41,8 @@ const MOST_HEAVY = 1_000;
 const RECENT_MS = 10_000;
 const MOST_READERS = 1_000;
 
-/** Pages of a full list whose key is looked up all the same, so that a key learns of its revocation within 100 ms. */
-const LOOK_UPS_OF_KEY = { perSecond: 10, burst: 10 };
-
 /** Created once: capturing a stack takes longer than the rest of a refusal. */
-const FULL = new Overloaded(5);
+export const FULL = new Overloaded(5);
 
 interface Share {
   answers: number;
@@ -73,7 +67,6 @@ export class LargeAnswers {
   private readonly heavy = new LRUCache<string, true>({ max: MOST_HEAVY, ttl: HEAVY_MS });
   /** The turns of organizations that read pages. */
   private readonly turns = new LRUCache<string, { heavy: LimitFunction; others: LimitFunction }>({ max: MOST_READERS });
-  private readonly lookUps = new TokenBuckets(LOOK_UPS_OF_KEY);
   /** Who began the latest page, and when somebody else did so last. */
   private readonly latest = { organizationId: '', at: -Infinity, byOthersAt: -Infinity };
 
@@ -129,14 +122,6 @@ export class LargeAnswers {
     this.heavy.set(`${organizationId} ${list}`, true);
   }
 
-  /** Refuses what {@link check} would refuse, before Express sees it and its key is looked up. */
-  readonly refusal: Check<ApiError, { path: string }> = (request, _response, routeOf) => {
-    const { knownKey } = request as Partial<Pick<Request, 'knownKey'>>;
-    if (!knownKey || (request.method !== 'GET' && request.method !== 'HEAD')) return null;
-    const isRefused = this.isFull(knownKey.organizationId, () => routeOf()?.path);
-    return isRefused && !this.lookUps.take(knownKey.keyId) ? FULL : null;
-  };
-
   /**
    * Called before a list is read, because only reading shows that a page is large.
    *
@@ -146,7 +131,8 @@ export class LargeAnswers {
     if (this.isFull(organizationId, () => list)) throw FULL;
   }
 
-  private isFull(organizationId: string, listOf: () => string | undefined): boolean {
+  /** Whether {@link check} would refuse a page. @param listOf called only if the organization has the maximum in progress */
+  isFull(organizationId: string, listOf: () => string | undefined): boolean {
     const share = this.shares.get(organizationId);
     return share !== undefined && isFull(share) && share.lists.has(listOf() ?? '');
   }

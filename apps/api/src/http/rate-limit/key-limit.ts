@@ -24,6 +24,11 @@ export class KeyLimit {
     if (record.isBlocked) throw this.refusalBy(record);
   }
 
+  /** Counts a request that is refused for another reason, which nothing waits for. */
+  note(keyId: string): void {
+    this.storage.increment(`key:${keyId}`, MINUTE_MS, this.limit).catch(() => undefined);
+  }
+
   /** The same refusal if this process knows, without asking Redis, that the key is over its limit; else null. */
   refusal(keyId: string): ApiError | null {
     const record = this.storage.refusal(`key:${keyId}`, this.limit);
