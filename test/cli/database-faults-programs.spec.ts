@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { runCli } from '../support/process/cli.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { urlWith } from '../support/database/url-with.js';
 import { WorkerProcess } from '../support/worker/worker-process.js';
 
 const SECRET = 'never-to-be-shown';
@@ -23,7 +24,13 @@ describe('a database that cannot be used', () => {
     await database.drop();
   });
 
-  const with_ = (url: string, changes: Partial<URL>) => Object.assign(new URL(url), changes).href;
+  it('is reported in one line, with the variable and the remedy, without a password', async () => {
+    const MIGRATION_DATABASE_URL = urlWith(database.ownerUrl, { password: '' });
+    const settings = { DATABASE_URL: database.applicationUrl, MIGRATION_DATABASE_URL, DATA_DIR: folder };
+    const { code, stdout, stderr } = await runCli(['org', 'list'], settings);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: the database [^\n]+ the password of [^\n]+: [^\n]+\n$/);
+  });
 
   // In a process of its own: no database of the server can be dropped until it ends or the server times out.
   it('does not keep a command running when the driver leaves its connection open, as without a password', async () => {
@@ -37,7 +44,7 @@ describe('a database that cannot be used', () => {
     await once(server, 'listening');
     const at = String((server.address() as AddressInfo).port);
     try {
-      const DATABASE_URL = with_(database.ownerUrl, { port: at, password: '' });
+      const DATABASE_URL = urlWith(database.ownerUrl, { port: at, password: '' });
       const { code, stdout, stderr } = await runCli(['org', 'list'], { DATABASE_URL, DATA_DIR: folder });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^DATABASE_URL: the database at \S+ rejected the password of "\w+": [^\n]+\n$/);
@@ -47,7 +54,7 @@ describe('a database that cannot be used', () => {
   });
 
   it('stops the API and the worker at once, with the same line', async () => {
-    const DATABASE_URL = with_(database.applicationUrl, { password: SECRET });
+    const DATABASE_URL = urlWith(database.applicationUrl, { password: SECRET });
     const starts = [
       ApiProcess.start({ DATABASE_URL, DATA_DIR: folder }),
       WorkerProcess.start({ DATABASE_URL, DATA_DIR: folder, ENCRYPTION_KEY: '0'.repeat(64) }),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseFault, inWords } from '@app/database';
 import { allCommands, runHere } from '../support/process/commands.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { urlWith } from '../support/database/url-with.js';
 import { type Link, PostgresProxy } from '../support/database/proxy.js';
 
 const SECRET = 'never-to-be-shown';
@@ -35,7 +36,6 @@ describe('a database that cannot be used', () => {
     await database.drop();
   });
 
-  const with_ = (url: string, changes: Partial<URL>) => Object.assign(new URL(url), changes).href;
   /** The URLs of all roles, each changed. */
   const all = (change: (url: string) => string): Record<string, string> => ({
     DATABASE_URL: change(database.applicationUrl),
@@ -49,21 +49,21 @@ describe('a database that cannot be used', () => {
 
   /** How each fault is caused, and what the operator reads. */
   const faults: [string, (url: string) => string, RegExp][] = [
-    ['a wrong password', (url) => with_(url, { password: SECRET }), /rejected the password of "\w+": correct the/],
-    ['an unknown user', (url) => with_(url, { username: 'nobody' }), /the password of "nobody"/],
+    ['a wrong password', (url) => urlWith(url, { password: SECRET }), /rejected the password of "\w+": correct the/],
+    ['an unknown user', (url) => urlWith(url, { username: 'nobody' }), /the password of "nobody"/],
     [
       'an unknown host',
-      (url) => with_(url, { hostname: 'nowhere.invalid' }),
+      (url) => urlWith(url, { hostname: 'nowhere.invalid' }),
       /the host name "nowhere.invalid" cannot be resolved/,
     ],
     [
       'a port where nothing listens',
-      (url) => with_(url, { port: '1' }),
+      (url) => urlWith(url, { port: '1' }),
       /:1 cannot be reached \(nothing is listening there\)/,
     ],
     [
       'a database that does not exist',
-      (url) => with_(url, { pathname: '/absent' }),
+      (url) => urlWith(url, { pathname: '/absent' }),
       /"absent" does not exist .* create it/,
     ],
     ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /with these TLS settings .*sslmode/],
@@ -81,7 +81,7 @@ describe('a database that cannot be used', () => {
   });
 
   it('is reported alike by every command', async () => {
-    const settings = all((url) => with_(url, { password: SECRET }));
+    const settings = all((url) => urlWith(url, { password: SECRET }));
     for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
       const { code, stdout, stderr } = await runHere(
         [...args, ...(name === 'migrate' ? ['--revert', '--yes'] : [])],
@@ -100,7 +100,7 @@ describe('a database that cannot be used', () => {
 
   it('is reported as DATABASE_URL if the owner has no URL of its own', async () => {
     const { stderr } = await runHere(['org', 'list'], {
-      DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
+      DATABASE_URL: urlWith(database.ownerUrl, { port: '1' }),
       DATA_DIR: folder,
     });
     expect(stderr).toMatch(/^DATABASE_URL: /);
@@ -108,7 +108,7 @@ describe('a database that cannot be used', () => {
 
   it('is reported as unreachable before any complaint about roles that share its URL', async () => {
     const { code, stderr } = await runHere(['migrate'], {
-      DATABASE_URL: with_(database.ownerUrl, { port: '1' }),
+      DATABASE_URL: urlWith(database.ownerUrl, { port: '1' }),
       DATA_DIR: folder,
       NODE_ENV: 'production',
     });
@@ -144,7 +144,7 @@ describe('a database that cannot be used', () => {
     try {
       const { code, stderr } = await runHere(
         ['org', 'list'],
-        all((url) => with_(url, { port })),
+        all((url) => urlWith(url, { port })),
       );
       expect(code).toBe(1);
       expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: the database at 127\.0\.0\.1:\d+ cannot be reached [^\n]+\n$/);

@@ -33,7 +33,7 @@ export type Problem = Exclude<keyof typeof PROBLEMS, `${string}<${string}`> | `s
 
 /** The description of a code. */
 export function inWords(code: string): string {
-  const name = code.replace(/smtp_\d+/, 'smtp_<reply>').replace(/http_\d+/, 'http_<status>');
+  const name = code.replace(/^smtp_\d+$/, 'smtp_<reply>').replace(/^http_\d+$/, 'http_<status>');
   return name in PROBLEMS ? PROBLEMS[name as keyof typeof PROBLEMS] : PROBLEMS.unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pauses keep clients that send requests only to have them refused from taking a core. Each is random: connections that
- * were refused together would otherwise return together and delay everybody else.
+ * Pauses keep a client from taking up a core with requests that are only refused. Each is random: connections that were
+ * refused together would otherwise return together and delay everybody else.
  */
 export class Pauses {
   private underWay = 0;

@@ -17,10 +17,10 @@ import { isUrgent } from '../request/urgent.js';
 const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 /**
- * Lookups allowed for a key over its limit. Ten a second cost the database next to nothing (0.1 ms each), and such a
+ * Lookups allowed for a key whose requests are refused whatever the result. Ten a second cost the database next to nothing (0.1 ms each), and such a
  * key learns of its revocation within 100 ms.
  */
-const PER_KEY = { perSecond: 10, burst: 10 };
+export const LOOK_UPS_PER_KEY = { perSecond: 10, burst: 10 };
 /**
  * The same for an address with too many failures: not above its own limit (60 a minute), so that persistence gains
  * nothing. The burst is large enough for a school's new keys.
@@ -59,7 +59,7 @@ export class KeyLookUps {
   private readonly proven = new LRUCache<string, KeyIds>({ max: MOST_KEYS });
   /** Hashes of keys that were not. */
   private readonly failed = new LRUCache<string, true>({ max: MOST_KEYS, ttl: MINUTE_MS });
-  private readonly ofKeys = new TokenBuckets(PER_KEY);
+  private readonly ofKeys = new TokenBuckets(LOOK_UPS_PER_KEY);
   private readonly ofAddresses = new TokenBuckets(PER_ADDRESS);
 
   constructor(

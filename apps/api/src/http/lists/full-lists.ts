@@ -2,17 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { TokenBuckets } from '@app/concurrency';
 import type { Check } from '@app/serving';
+import { LOOK_UPS_PER_KEY } from '../auth/key-look-ups.js';
 import type { ApiError } from '../errors/api-error.js';
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { FULL, LargeAnswers } from './large-answers.js';
 
-/** Pages whose key is looked up all the same, so that a key learns of its revocation within 100 ms. */
-const LOOK_UPS_OF_KEY = { perSecond: 10, burst: 10 };
-
 /** Refuses pages that {@link LargeAnswers} would refuse before Express sees them, which would cost ten times as much. */
 @Injectable()
 export class FullLists {
-  private readonly lookUps = new TokenBuckets(LOOK_UPS_OF_KEY);
+  private readonly lookUps = new TokenBuckets(LOOK_UPS_PER_KEY);
 
   constructor(
     private readonly large: LargeAnswers,

@@ -131,7 +131,11 @@ export class LargeAnswers {
     if (this.isFull(organizationId, () => list)) throw FULL;
   }
 
-  /** Whether {@link check} would refuse a page. @param listOf called only if the organization has the maximum in progress */
+  /**
+   * Whether {@link check} would refuse a page.
+   *
+   * @param listOf called only if the organization has the maximum in progress
+   */
   isFull(organizationId: string, listOf: () => string | undefined): boolean {
     const share = this.shares.get(organizationId);
     return share !== undefined && isFull(share) && share.lists.has(listOf() ?? '');

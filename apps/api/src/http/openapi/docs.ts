@@ -38,14 +38,15 @@ export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
     routes.addPage(path);
   };
   // Built on the first request, to keep start-up and tests fast.
-  let document: ReturnType<typeof buildDocument> | undefined;
+  let built: ReturnType<typeof buildDocument> | undefined;
+  const document = () => (built ??= buildDocument(app, tags));
   serve('/openapi.json', async (_request, response) => {
-    response.type('application/json').send(JSON.stringify(await (document ??= buildDocument(app, tags))));
+    response.type('application/json').send(JSON.stringify(await document()));
   });
   serve('/openapi.yaml', async (_request, response) => {
     const { dump } = await import('js-yaml');
     const options = { skipInvalid: true, noRefs: true };
-    response.type('text/yaml').send(dump(await (document ??= buildDocument(app, tags)), options));
+    response.type('text/yaml').send(dump(await document(), options));
   });
   serve('/', PAGE_POLICY, (request, response) => {
     const base = app.get(Env).get('PUBLIC_URL') ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;

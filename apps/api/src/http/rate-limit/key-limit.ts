@@ -24,7 +24,7 @@ export class KeyLimit {
     if (record.isBlocked) throw this.refusalBy(record);
   }
 
-  /** Counts a request that is refused for another reason, which nothing waits for. */
+  /** Counts a request that is refused for another reason. Nothing waits for the result. */
   note(keyId: string): void {
     this.storage.increment(`key:${keyId}`, MINUTE_MS, this.limit).catch(() => undefined);
   }
