@@ -20,6 +20,8 @@ export default defineConfig({
     // Long enough for any machine: they only decide how long a hang is waited for.
     testTimeout: 400_000,
     hookTimeout: 400_000,
+    // A test that fails is run once more. The summary names it: what passes only then is a fault of the test, or a race.
+    retry: 1,
     sequence: { shuffle: { files: true }, sequencer: LongestFirst },
   },
 });

@@ -24,5 +24,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 300_000,
+    retry: 0,
   },
 });

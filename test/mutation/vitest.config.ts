@@ -24,5 +24,6 @@ export default defineConfig({
     // Many mutants wait for something that never happens, but on a busy machine an unchanged test takes its time, too.
     testTimeout: room.patience ?? 30_000,
     hookTimeout: 60_000,
+    retry: 0,
   },
 });

@@ -192,7 +192,9 @@ export function inviteRow(organization_id: string, more: Row = {}): Row {
 
 export function messageToSend(organization_id: string, more: Row = {}): Row {
   const mail = { topic: 'email', kind: 'organization_invite', recipient: 'ada@example.org', payload: randomBytes(40) };
-  return { id: randomUUID(), organization_id, ...mail, ...more };
+  // The default of now() is rounded to milliseconds, so that a message could be due only half a millisecond later.
+  const due_at = new Date(Date.now() - 1_000).toISOString();
+  return { id: randomUUID(), organization_id, due_at, ...mail, ...more };
 }
 
 export function hookRow(organization_id: string): Row {
