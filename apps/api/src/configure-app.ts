@@ -16,15 +16,15 @@ import {
   protectServer,
   SLOW_CLIENT_LIMITS,
 } from '@app/serving';
+import { FullCapacity } from './http/auth/full-capacity.js';
 import { KeyLookUps } from './http/auth/key-look-ups.js';
 import { type ApiError, Overloaded } from './http/errors/api-error.js';
 import { fromHttp, refusalOf } from './http/errors/error-formats.js';
-import { FullLists } from './http/lists/full-lists.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
 import { recordRequests } from './http/request/access-log.js';
 import { RequestLog } from './http/request-log/request-log.js';
-import { RouteTable } from './http/routing/route-table.js';
+import { RouteTable, type Target } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
@@ -80,12 +80,12 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
   const routes = app.get(RouteTable);
   const overloaded = refusalsOfLoad(app.get(Metrics));
   const admission = app.get(Admission);
-  const early = new EarlyRefusals<ApiError, { path: string; public: boolean }>({
+  const early = new EarlyRefusals<ApiError, Target>({
     begin: recordRequests(app.get(Log), app.get(Metrics), app.get(RequestLog)),
     checks: [
       (request, response) => fromFault(httpFaultOf(request, response)),
       app.get(KeyLookUps).refusal,
-      app.get(FullLists).refusal,
+      app.get(FullCapacity).refusal,
       (request, response) => (admission.admit(request, response) ? null : overloaded()),
     ],
     match: (method, path) => routes.match(method, path),

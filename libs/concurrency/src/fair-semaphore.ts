@@ -72,10 +72,10 @@ export class FairSemaphore {
     return this.waits;
   }
 
-  /** @throws QueueFull when the queue has no room for another claim of this owner */
-  check(owner: string, perOwner = this.limits.perOwner): void {
+  /** Whether the queue has room for another claim of this owner. */
+  hasRoom(owner: string, perOwner = this.limits.perOwner): boolean {
     const own = (this.taken.get(owner) ?? 0) + (this.queues.get(owner)?.length ?? 0);
-    if (own >= perOwner || this.waits >= this.limits.waiting) throw new QueueFull('The queue is full');
+    return own < perOwner && this.waits < this.limits.waiting;
   }
 
   /** Whether somebody other than this owner waits. */
@@ -107,7 +107,7 @@ export class FairSemaphore {
       this.take(owner);
       return null;
     }
-    this.check(owner, perOwner);
+    if (!this.hasRoom(owner, perOwner)) throw new QueueFull('The queue is full');
     return this.enqueue(owner, share, reserve, Math.min(wait ?? Infinity, this.limits.wait), signal);
   }
 

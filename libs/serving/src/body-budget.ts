@@ -23,13 +23,17 @@ export class BodyBudget {
    * @throws the refusal if too many bytes are in flight, before reading any of the body
    */
   take(response: Response, owner: string, bytes: number): void {
-    const own = this.byOwner.get(owner) ?? 0;
-    const { most, share, refusal } = this.rules;
-    if (this.used + bytes > most || own + bytes > share) throw refusal();
+    if (!this.hasRoom(owner, bytes)) throw this.rules.refusal();
     this.add(owner, bytes);
     onceClosed(response, () => {
       this.add(owner, -bytes);
     });
+  }
+
+  /** Whether {@link take} would succeed. */
+  hasRoom(owner: string, bytes: number): boolean {
+    const { most, share } = this.rules;
+    return this.used + bytes <= most && (this.byOwner.get(owner) ?? 0) + bytes <= share;
   }
 
   /** Bytes in flight, and the number of their owners. */

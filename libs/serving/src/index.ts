@@ -3,7 +3,7 @@ export { Admission, withoutPlace } from './admission.js';
 export { BodyBudget } from './body-budget.js';
 export { clientAddress } from './client-address.js';
 export { sendContinue } from './continue.js';
-export { type Check, EarlyRefusals, pathOf } from './early-refusals.js';
+export { type Check, EarlyRefusals, pathOf, type RouteOf } from './early-refusals.js';
 export { linger } from './lingering-close.js';
 export { httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';

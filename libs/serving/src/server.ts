@@ -4,7 +4,7 @@ import type { Log } from '@app/logging';
 import { releasePlace } from './admission.js';
 import { joinChunks } from './chunks.js';
 import { answerClientErrors } from './client-errors.js';
-import { holdContinue } from './continue.js';
+import { holdBody, holdContinue } from './continue.js';
 import { drainOnClose } from './drain.js';
 import type { EarlyRefusals } from './early-refusals.js';
 import { serveInTurn } from './in-turn.js';
@@ -58,7 +58,11 @@ export function protectServer<Fault, Route extends { path: string }>(
   const refuse = (request: IncomingMessage, response: ServerResponse) => {
     early.refuseUnseen(request, response, overloaded());
   };
-  serveInTurn(server, admits, refuse, (request, response) => {
+  const holdAndAdmit = (request: IncomingMessage, response: ServerResponse) => {
+    holdBody(request);
+    return admits(request, response);
+  };
+  serveInTurn(server, holdAndAdmit, refuse, (request, response) => {
     early.begin(request, response);
   });
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;

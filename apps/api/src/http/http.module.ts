@@ -3,13 +3,13 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs
 import { AccountsModule } from '@app/accounts';
 import { Shutdown } from '@app/serving';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { FullCapacity } from './auth/full-capacity.js';
 import { KeyLookUps } from './auth/key-look-ups.js';
 import { KeyUsage } from './auth/key-usage.js';
 import { ContentGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './error.filter.js';
 import { Cursors } from './lists/cursor.js';
 import { EnvelopeInterceptor } from './lists/envelope.interceptor.js';
-import { FullLists } from './lists/full-lists.js';
 import { LargeAnswers } from './lists/large-answers.js';
 import { Lists } from './lists/lists.js';
 import { Records } from './lists/records.js';
@@ -43,10 +43,10 @@ const pipeline = [
     ...capacity,
     ApiKeyGuard,
     Cursors,
+    FullCapacity,
     KeyLookUps,
     KeyUsage,
     LargeAnswers,
-    FullLists,
     Lists,
     Records,
     RequestLog,
@@ -54,6 +54,6 @@ const pipeline = [
     Shutdown,
     UnknownRoutes,
   ],
-  exports: [Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
+  exports: [FullCapacity, Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
 })
 export class HttpModule {}

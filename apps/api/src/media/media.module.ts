@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { StorageModule } from '@app/storage';
+import { HttpModule } from '../http/http.module.js';
 import { ImageUploads } from './image-uploads.js';
 import { ImageEncoder } from './images/image-encoder.js';
 
-@Module({ imports: [StorageModule], providers: [ImageUploads, ImageEncoder], exports: [ImageUploads] })
+@Module({ imports: [HttpModule, StorageModule], providers: [ImageUploads, ImageEncoder], exports: [ImageUploads] })
 export class MediaModule {}

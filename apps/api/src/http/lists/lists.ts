@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
+import { FullCapacity } from '../auth/full-capacity.js';
 import { ApiError } from '../errors/api-error.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
 import type { List, PathValues, Selected } from './list.js';
 import { ListQuery, type OffsetQuery } from './list-query.dto.js';
-import { LargeAnswers } from './large-answers.js';
+import { FULL, LargeAnswers } from './large-answers.js';
 import { Page, type Part } from './page.js';
 import {
   countOf,
@@ -29,7 +30,13 @@ export class Lists {
     private readonly db: Database,
     private readonly cursors: Cursors,
     private readonly large: LargeAnswers,
-  ) {}
+    full: FullCapacity,
+  ) {
+    full.add((organizationId, { method }, routeOf) => {
+      const isRead = method === 'GET' || method === 'HEAD';
+      return isRead && large.isFull(organizationId, () => routeOf()?.path) ? FULL : null;
+    });
+  }
 
   /**
    * One page of a list.

@@ -13,6 +13,9 @@ const MOST_BYTES = 64 * 1_048_576;
 /** Bytes that an upload holds: a few stream buffers. The file itself goes to disk. */
 export const UPLOAD_BYTES = 262_144;
 
+/** Refuses a body. Created once: capturing a stack takes longer than the rest of a refusal. */
+export const NO_ROOM_FOR_BODY = new Overloaded(1);
+
 /** Limits on concurrent work. An owner gets at most half: a key before it is looked up, an organization afterwards. */
 export const capacity: Provider[] = [
   {
@@ -27,6 +30,6 @@ export const capacity: Provider[] = [
   },
   {
     provide: BodyBudget,
-    useFactory: () => new BodyBudget({ most: MOST_BYTES, share: MOST_BYTES / 2, refusal: () => new Overloaded(1) }),
+    useFactory: () => new BodyBudget({ most: MOST_BYTES, share: MOST_BYTES / 2, refusal: () => NO_ROOM_FOR_BODY }),
   },
 ];

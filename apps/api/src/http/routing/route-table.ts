@@ -10,11 +10,13 @@ export interface Route extends DeclaredRoute {
 }
 
 /** What a request can match: a route, or a page that Express serves itself. */
-interface Target {
+export interface Target {
   method: string;
   path: string;
   /** Whether it needs no key. */
   public: boolean;
+  /** undefined for a page. */
+  handler?: object;
 }
 
 /** Every route of the running application, read from its controllers. The pipeline's specs generate their cases from it. */
@@ -49,7 +51,7 @@ export class RouteTable {
 
   private get matchers(): RouteMatcher<Target> {
     return (this.matcher ??= new RouteMatcher([
-      ...this.routes().map(({ method, path, access }) => ({ method, path, public: access?.public ?? false })),
+      ...this.routes().map(({ access, ...route }) => ({ ...route, public: access?.public ?? false })),
       ...this.pages,
     ]));
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
 import { sendContinue } from '@app/serving';
 import { parseJson } from './parse-json.js';
@@ -22,19 +22,24 @@ export async function readJson(
   admit: (bytes: number) => void,
 ): Promise<unknown> {
   const { headers } = request;
-  const length = headers['content-length'];
-  if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return undefined;
+  const bytes = possibleLength(headers, limit);
+  if (bytes === 0) return undefined;
   if (!isPlainJson(headers['content-type']) || !isUnencoded(headers)) {
     throw new ApiError(
       'unsupported_media_type',
       'Send the body as "Content-Type: application/json", in UTF-8, unencoded.',
     );
   }
-  if (Number(length) > limit) throw tooLarge(limit);
-  admit(length === undefined ? limit : Number(length));
+  if (bytes > limit) throw tooLarge(limit);
+  admit(bytes);
   sendContinue(request);
-  const bytes = await readBytes(request, limit);
-  return bytes.length === 0 ? undefined : parseJson(bytes, declared);
+  const body = await readBytes(request, limit);
+  return body.length === 0 ? undefined : parseJson(body, declared);
+}
+
+/** The most bytes that a body can have; 0 if there is none. */
+export function possibleLength(headers: IncomingHttpHeaders, limit: number): number {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
 }
 
 function isPlainJson(contentType: string | undefined): boolean {

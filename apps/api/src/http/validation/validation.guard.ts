@@ -4,13 +4,14 @@ import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 import { BodyBudget } from '@app/serving';
 import { accessOf } from '../auth/access.decorators.js';
+import { FullCapacity, type RoomCheck } from '../auth/full-capacity.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { contentHashOf, isWrite } from '../request/attempt.js';
-import { UPLOAD_BYTES } from '../request/capacity.js';
+import { NO_ROOM_FOR_BODY, UPLOAD_BYTES } from '../request/capacity.js';
 import { whileClientSends } from '../request/client-time.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
-import { readJson } from './json-body.js';
+import { possibleLength, readJson } from './json-body.js';
 import { mayBeEmpty, namesOf, readObject } from './read-object.js';
 
 /** The request class of a route without parameters: anything given is unknown. */
@@ -35,7 +36,10 @@ export class ValidationGuard implements CanActivate {
   constructor(
     private readonly env: Env,
     private readonly budget: BodyBudget,
-  ) {}
+    full: FullCapacity,
+  ) {
+    full.add(this.refusal);
+  }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const handler = context.getHandler();
@@ -53,6 +57,16 @@ export class ValidationGuard implements CanActivate {
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
     return true;
   }
+
+  /** The refusal of a body for which there is no room; null when there is, or when the body is too long in any case. */
+  private readonly refusal: RoomCheck = (organizationId, { method = '', headers }, routeOf) => {
+    const handler = isWrite(method) && routeOf()?.handler;
+    if (!handler) return null;
+    const kind = bodyKindOf(handler);
+    const limit = kind === 'upload' ? UPLOAD_BYTES : kind.json;
+    const bytes = kind === 'upload' ? limit : possibleLength(headers, limit);
+    return bytes > limit || this.budget.hasRoom(organizationId, bytes) ? null : NO_ROOM_FOR_BODY;
+  };
 
   /**
    * Sets the body on the request, and the content hash if it is valid.

@@ -22,6 +22,8 @@ const MAX_RESTING_BYTES = 96 * 1_048_576;
 /** Retry-After for failures that are not the client's (s). */
 const RETRY_AFTER = 5;
 
+const FULL = new Overloaded(RETRY_AFTER);
+
 export interface EncodedImage {
   format: ImageFormat;
   /** The receiver closes it. */
@@ -41,13 +43,9 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /** @throws ApiError 503 when the queue has no room for another image of this owner */
-  check(owner: string): void {
-    try {
-      this.queue.check(owner);
-    } catch (error) {
-      throw toApiError(error);
-    }
+  /** The refusal (503) when the queue has no room for another image of this owner, else null. */
+  refusal(owner: string): ApiError | null {
+    return this.queue.hasRoom(owner) ? null : FULL;
   }
 
   /**
@@ -103,7 +101,7 @@ export class ImageEncoder implements OnApplicationShutdown {
 }
 
 function toApiError(error: unknown): unknown {
-  if (error instanceof QueueFull) return new Overloaded(RETRY_AFTER);
+  if (error instanceof QueueFull) return FULL;
   if (!(error instanceof ImageProcessEnded)) return error;
   switch (error.reason) {
     case 'time':
