@@ -68,7 +68,7 @@ export class Lists {
     if (selected.within) statements.push(existenceOf(caller, selected.within));
     const read = () => this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     // Deep ones already wait for each other.
-    const sizeOf = ([[page]]: Awaited<ReturnType<typeof read>>) => page?.data?.length ?? 0;
+    const sizeOf = ([[page]]: Awaited<ReturnType<typeof read>>) => Buffer.byteLength(page?.data ?? '');
     const results = await (isDeep(query)
       ? read()
       : this.large.first(caller.organizationId, caller.route, read, sizeOf));
