@@ -62,7 +62,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/auth': {
     mutate: ['apps/api/src/http/auth/**/*.ts'],
-    specs: ['test/api/{access,key-usage,rate-limit,scopes}.spec.ts'],
+    specs: ['test/api/{access,full-capacity,key-usage,rate-limit,scopes}.spec.ts'],
   },
   'http/errors': {
     mutate: ['apps/api/src/http/errors/**/*.ts'],
@@ -78,7 +78,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['apps/api/src/http/lists/cursor.ts'],
     specs: ['test/api/lists-cursors.spec.ts'],
   },
-  'http/openapi': { mutate: ['apps/api/src/http/openapi/**/*.ts'], specs: ['test/api/{docs,openapi}.spec.ts'] },
+  'http/openapi': { mutate: ['apps/api/src/http/openapi/**/*.ts'], specs: ['test/api/{docs-pages,openapi}.spec.ts'] },
   'http/rate-limit/windows': {
     mutate: ['apps/api/src/http/rate-limit/sliding-window.ts'],
     specs: ['test/api/sliding-window.spec.ts'],
