@@ -137,7 +137,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
     return data ?? [];
   };
   try {
-    for (const [path, { get: operation }] of Object.entries((await buildDocument(app, [])).paths)) {
+    for (const [path, { get: operation }] of Object.entries(buildDocument(app, []).paths)) {
       // Shared parameters are references that end with their names.
       const names = (operation?.parameters ?? []).map((it) => ('$ref' in it ? it.$ref.split('/').at(-1)! : it.name));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);

@@ -110,4 +110,16 @@ describe('/ and /docs', () => {
     const refused = await send(api, 'GET', '/', { Accept: 'text/html', Host: '"><script>alert(1)</script>' });
     expect([refused.status, refused.text.includes('<script')]).toEqual([400, false]);
   });
+
+  it('the document names the public address of the service', async () => {
+    expect(document.servers).toEqual([{ url: '/' }]);
+    const published = await TestApi.start({ PUBLIC_URL: 'https://api.example.org/v' });
+    try {
+      expect((await documentOf(published)).servers).toEqual([{ url: 'https://api.example.org/v' }]);
+      const { text } = await send(published, 'GET', '/openapi.yaml');
+      expect(text).toContain('servers:\n  - url: https://api.example.org/v\n');
+    } finally {
+      await published.stop();
+    }
+  });
 });

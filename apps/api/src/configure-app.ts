@@ -28,7 +28,6 @@ import { RouteTable, type Target } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
-import { REFERENCE_TAGS } from './reference-tags.js';
 
 /** Responses are data: browsers must not execute, frame or sniff them. Obsolete headers are left out. */
 const SECURITY_HEADERS = helmet({
@@ -105,7 +104,7 @@ export function configureApp(app: NestExpressApplication, slowClients = SLOW_CLI
     early.begin(request, response);
     return isOfPage(request) || early.passes(request, response);
   };
-  serveDocs(app, REFERENCE_TAGS);
+  serveDocs(app);
   serveMedia(app);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });

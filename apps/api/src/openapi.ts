@@ -11,7 +11,7 @@ import { REFERENCE_TAGS } from './reference-tags.js';
 const [target] = process.argv.slice(2);
 const env = loadEnv({ LOG_LEVEL: 'silent', ENCRYPTION_KEY: '0'.repeat(64) }, {});
 const app = await NestFactory.create(ApiModule.forRoot(env, { connected: false }), createAdapter(), { logger: false });
-const text = `${JSON.stringify(await buildDocument(app, REFERENCE_TAGS), null, 2)}\n`;
+const text = `${JSON.stringify(buildDocument(app, REFERENCE_TAGS), null, 2)}\n`;
 if (target) writeFileSync(target, text);
 else process.stdout.write(text);
 process.exit(0);

@@ -6,7 +6,6 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Env } from '@app/config';
 import { RouteTable } from '../routing/route-table.js';
-import { buildDocument, INTERFACE_VERSION, type ReferenceTag } from './document.js';
 
 /** The pages may only load their own files. The reference has inline styles and requests only this service. */
 const PAGE_POLICY = helmet.contentSecurityPolicy({
@@ -29,28 +28,30 @@ const CACHED = 'public, max-age=3600';
 /** The pages' files, by name under /docs. The reference itself is RapiDoc's single file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
+/** Copied beside the pages by the build; from the sources, it is where it is committed. */
+const DOCUMENT = 'openapi.json';
+
 /** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
-export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
+export function serveDocs(app: INestApplication): void {
   const server = app.getHttpAdapter().getInstance() as Express;
   const routes = app.get(RouteTable);
   const serve = (path: string, ...handlers: RequestHandler[]) => {
     server.get(path, ...handlers);
     routes.addPage(path);
   };
-  // Built on the first request, to keep start-up and tests fast.
-  let built: ReturnType<typeof buildDocument> | undefined;
-  const document = () => (built ??= buildDocument(app, tags));
-  serve('/openapi.json', async (_request, response) => {
-    response.type('application/json').send(JSON.stringify(await document()));
+  const publicUrl = app.get(Env).get('PUBLIC_URL');
+  const document = once(() => readDocument(publicUrl));
+  const json = once(() => JSON.stringify(document()));
+  const yaml = once(async () => (await import('js-yaml')).dump(document(), { noRefs: true }));
+  serve('/openapi.json', (_request, response) => {
+    response.type('application/json').send(json());
   });
   serve('/openapi.yaml', async (_request, response) => {
-    const { dump } = await import('js-yaml');
-    const options = { skipInvalid: true, noRefs: true };
-    response.type('text/yaml').send(dump(await document(), options));
+    response.type('text/yaml').send(await yaml());
   });
   serve('/', PAGE_POLICY, (request, response) => {
-    const base = app.get(Env).get('PUBLIC_URL') ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
-    sendLanding(request, response, base);
+    const base = publicUrl ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+    sendLanding(request, response, base, document().info.version);
   });
   serve('/docs', PAGE_POLICY, (_request, response) => {
     response.type('html').send(readFileSync(asset('docs.html'), 'utf8'));
@@ -67,15 +68,35 @@ export function serveDocs(app: INestApplication, tags: ReferenceTag[]): void {
   }
 }
 
-function sendLanding(request: Request, response: Response, base: string): void {
+/** The part of the document that is read here. */
+interface Document {
+  info: { version: string };
+}
+
+/**
+ * The document that `npm run openapi` wrote. A test compares it with the routes: building it here would load 10 MB of code
+ * and hold the event loop meanwhile.
+ */
+function readDocument(publicUrl: string | null): Document {
+  const file = existsSync(asset(DOCUMENT)) ? asset(DOCUMENT) : asset(`../../../docs/${DOCUMENT}`);
+  return { ...(JSON.parse(readFileSync(file, 'utf8')) as Document), servers: [{ url: publicUrl ?? '/' }] } as Document;
+}
+
+/** Computes a value when it is first needed. */
+function once<T>(compute: () => T): () => T {
+  let computed: { value: T } | undefined;
+  return () => (computed ??= { value: compute() }).value;
+}
+
+function sendLanding(request: Request, response: Response, base: string, version: string): void {
   response.vary('Accept');
   if (request.accepts(['html', 'json']) === 'json') {
     const links = { docs: `${base}/docs`, openapi: `${base}/openapi.json`, health: `${base}/health/ready` };
-    response.json({ name: 'Tutoring API', version: INTERFACE_VERSION, ...links });
+    response.json({ name: 'Tutoring API', version, ...links });
     return;
   }
   const page = readFileSync(asset('index.html'), 'utf8');
-  response.type('html').send(page.replaceAll('{{base}}', escaped(base)).replaceAll('{{version}}', INTERFACE_VERSION));
+  response.type('html').send(page.replaceAll('{{base}}', escaped(base)).replaceAll('{{version}}', version));
 }
 
 /** Sends the compressed copy, a quarter of the size, if it exists and the client accepts it. */

@@ -1,9 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { OpenAPIObject } from '@nestjs/swagger';
+import { ApiProperty, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { SCOPES } from '@app/accounts';
-import { Env } from '@app/config';
 import { platformBlogOf } from '../auth/access.decorators.js';
 import { templateOf } from '../request-log/route-template.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
@@ -21,7 +20,7 @@ import { type Parameter, parametersOf, shareParameters } from './parameters.js';
 import { type Answer, type Operation, operationOf } from './operation.decorator.js';
 
 /** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
-export const INTERFACE_VERSION = '1.0.0';
+const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The public API of a tutoring organization. Every request needs an API key and sees only the data of that
 key's organization. Other organizations' records return 404, like records that do not exist.
@@ -47,20 +46,19 @@ export interface ReferenceTag {
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
 /**
- * The OpenAPI 3.1 document of the running application: what its controllers, query classes and views declare. Loads
- * Nest's OpenAPI module, which takes 10 MB that a process without readers of the document saves.
+ * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. `npm run openapi`
+ * writes it into the file that the API serves.
  *
  * @param tags in the order in which the reference shows them
  */
-export async function buildDocument(app: INestApplication, tags: ReferenceTag[]): Promise<OpenAPIObject> {
-  const { ApiProperty, DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
+export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
   for (const { target, name, documented } of queryFields) ApiProperty(documented)(target, name);
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Tutoring API')
     .setDescription(DESCRIPTION)
     .setVersion(INTERFACE_VERSION)
-    .addServer(app.get(Env).get('PUBLIC_URL') ?? '/')
+    .addServer('/')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addApiKey(
       {
