@@ -11,7 +11,7 @@ describe('docs/openapi.json', () => {
   });
   afterAll(() => api.stop());
 
-  it('matches the application (npm run openapi regenerates it)', async () => {
+  it('matches the application (npm run openapi regenerates it)', () => {
     const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
     const committed: unknown = JSON.parse(readFileSync(file, 'utf8'));
     expect(JSON.parse(JSON.stringify(buildDocument(api.app, REFERENCE_TAGS)))).toEqual(committed);
