@@ -205,6 +205,15 @@ describe('the lock of a data folder', () => {
 });
 
 describe('a checkout that cannot be built', () => {
+  /** What a build needs besides the sources. */
+  const CONFIGURATION = [
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'nest-cli.json',
+    'docs/openapi.json',
+  ];
+
   const build = () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/run.js', 'start'], {
       cwd: folder,
@@ -217,22 +226,13 @@ describe('a checkout that cannot be built', () => {
     cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     expect(build()).toEqual([1, expect.stringMatching(/^The build failed: ENOENT[^\n]+'\n$/)]);
-    for (const name of ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) {
-      cpSync(join(ROOT, name), join(folder, name));
-    }
+    for (const name of CONFIGURATION) cpSync(join(ROOT, name), join(folder, name));
     expect(build()).toEqual([1, 'The build failed: the compiler is not installed, run "npm ci" first\n']);
   });
 
   /** Copies the scripts and settings of this checkout and links its packages. @returns the path of its main.ts */
   function checkOut(): string {
-    for (const name of [
-      'scripts',
-      'package.json',
-      'package-lock.json',
-      'tsconfig.json',
-      'tsconfig.build.json',
-      'nest-cli.json',
-    ]) {
+    for (const name of ['scripts', 'package.json', ...CONFIGURATION]) {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     }
     mkdirSync(join(folder, 'node_modules'));
