@@ -10,7 +10,7 @@ import { image } from '../support/data/images.js';
 import { fixture } from '../support/process/fixture.js';
 import { MULTIPART, Uploads } from '../support/http/uploads.js';
 
-/** What would be refused for lack of room is refused before the key is looked up, and nothing else is. */
+/** Requests for which there is no room are refused before their key is looked up; no others are. */
 const REQUESTS = 100;
 const JSON_BODY = 'application/json';
 const NOT_FOUND = '/v1/students/0190a000-0000-7000-8000-000000000000';
@@ -29,7 +29,7 @@ function send(method: 'get' | 'post' | 'patch' | 'delete', path: string, type?: 
   return type ? request.set('Content-Type', type).send(body) : request;
 }
 
-/** Takes what an organization may have in flight. @returns what gives it back */
+/** Takes an organization's whole share of bodies in flight. @returns a function that gives it back */
 function fillBodies(): () => void {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   while (budget.hasRoom(school, 1_000)) budget.take(response as Response, school, 1_000);

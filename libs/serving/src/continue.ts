@@ -24,18 +24,6 @@ export function holdContinue(server: Server): void {
   });
 }
 
-/** Node reads this much of a connection at once, so that a shorter body has mostly arrived with its head. */
-const ONE_READ = 65_536;
-
-/**
- * Reads no more of a body until somebody wants it. Node alone would read 64 KiB more meanwhile, and a refused request would
- * keep them for as long as its connection lingers.
- */
-export function holdBody({ headers, socket }: IncomingMessage): void {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-  if (encoding !== undefined || Number(length) > ONE_READ) socket.pause();
-}
-
 /** Requests the body if the client waits for that. Call it before reading a body. */
 export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.();

@@ -49,12 +49,25 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && length === '0') return;
   // Node itself discards a body that nobody has begun to read.
-  const isShort = encoding === undefined && Number(length) <= SHORT_BODY && request.readableFlowing === null;
-  if (!isShort) {
+  if (isLong(request) || request.readableFlowing !== null) {
     response.setHeader('Connection', 'close');
     stopReading(request);
   }
   lingerOnClose(request.socket, () => !request.complete);
+}
+
+/**
+ * Reads no more of a long body until somebody wants it. Node alone would read 64 KiB more meanwhile, and a refused request
+ * would keep them for as long as its connection lingers.
+ */
+export function holdBody(request: IncomingMessage): void {
+  if (isLong(request)) request.socket.pause();
+}
+
+/** Whether a body may be too long to be read to its end. */
+function isLong({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return encoding !== undefined || Number(length) > SHORT_BODY;
 }
 
 /**

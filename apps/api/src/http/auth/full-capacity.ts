@@ -14,7 +14,7 @@ interface MatchedRoute {
   handler?: object;
 }
 
-/** Returns why a request of this organization would be refused for lack of room, or null. Most need no route for that. */
+/** Returns why a request of this organization would be refused for lack of room, or null. Most checks don't need the route. */
 export type RoomCheck = (
   organizationId: string,
   request: IncomingMessage,

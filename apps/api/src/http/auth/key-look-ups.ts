@@ -17,8 +17,8 @@ import { isUrgent } from '../request/urgent.js';
 const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;
 
 /**
- * Lookups allowed for a key whose requests are refused whatever the result. Ten a second cost the database next to nothing (0.1 ms each), and such a
- * key learns of its revocation within 100 ms.
+ * Look-ups allowed for a key whose requests are refused whatever the result. Ten a second cost the database next to nothing
+ * (0.1 ms each), and such a key learns of its revocation within 100 ms.
  */
 export const LOOK_UPS_PER_KEY = { perSecond: 10, burst: 10 };
 /**
