@@ -242,12 +242,20 @@ describe('a role with too many rights', () => {
   });
 
   it.each([
-    ['CREATE ON SCHEMA public', /can create objects in the schema public/],
-    ['CREATE ON DATABASE', /can create schemas/],
-  ])('is reported if it has %s', async (right, message) => {
+    ['can create objects', 'GRANT CREATE ON SCHEMA public TO OWN', /can create objects in the schema public/],
+    ['can create schemas', 'GRANT CREATE ON DATABASE THIS TO OWN', /can create schemas/],
+    ['owns a table', 'CREATE TABLE spec_owned (); ALTER TABLE spec_owned OWNER TO OWN', /owns the schema, tables/],
+    ['owns the database', 'ALTER DATABASE THIS OWNER TO OWN', /owns the database/],
+  ])('is reported if it %s, with statements that make it safe', async (_name, statement, message) => {
     const own = await likeTheApi();
-    const object = right.endsWith('DATABASE') ? `${right} ${new URL(database.ownerUrl).pathname.slice(1)}` : right;
-    await make.query(`GRANT ${object} TO ${own}`);
-    expect((await faultsOf(own)).join()).toMatch(message);
+    const name = new URL(database.ownerUrl).pathname.slice(1);
+    await make.query(statement.replace('THIS', name).replace(/OWN$/, own));
+    const faults = await faultsOf(own);
+    expect(faults.join()).toMatch(message);
+    for (const fault of faults) {
+      const remedy = /\(([^()]+)\)$/.exec(fault)![1]!;
+      await make.query(remedy.replace('<the owner>', 'tutoring_owner'));
+    }
+    expect(await faultsOf(own)).toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     ],
     specs: [
       'test/api/{database-error-privacy,faults-of-reads,request-log}.spec.ts',
-      'test/database/{connections,pool-refusals,units-of-work}.spec.ts',
+      'test/database/{connections,pool-refusals,side-connection,units-of-work}.spec.ts',
     ],
   },
   'libs/accounts': {
