@@ -115,6 +115,22 @@ describe('megabytes of unknown names', () => {
     }
   });
 
+  it('in two fields: the one with the first excess member is reported', async () => {
+    const body = (items: number) => `{"first_name":[${Array(items).fill(0).join()}],"last_name":[0]}`;
+    for (const [items, field] of [[9_998, 'last_name'], [9_999, 'first_name']] as const) {
+      expect(told(await ask('POST', '/v1/students', body(items)))).toMatchObject([{ loc: ['body', field], type: 'too_long' }]);
+    }
+  }); // prettier-ignore
+
+  it('written inside a text are not counted', async () => {
+    const text = `\\"${'['.repeat(40)}${'{,'.repeat(20_000)}\\\\`;
+    const answer = await ask('POST', '/v1/students', `{"first_name":"a","last_name":"${text}","x":0}`);
+    expect(told(answer)).toMatchObject([
+      { loc: ['body', 'last_name'], type: 'string_too_long' },
+      { loc: ['body', 'x'] },
+    ]);
+  });
+
   it('an oversized list, or invalid JSON, is reported as a whole', async () => {
     for (const [body, type] of [[`[${'{},'.repeat(20_000)}{}]`, 'too_long'], [`{${':,'.repeat(20_000)}}`, 'json_invalid']] as const) {
       expect(told(await ask('POST', '/v1/students', body))).toMatchObject([{ loc: ['body'], type }]);
