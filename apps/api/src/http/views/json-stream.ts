@@ -37,6 +37,5 @@ export class JsonStream {
 
 /** The index itself, or the one after it if a character of two units would be cut there. */
 function boundaryIn(text: string, index: number): number {
-  const unit = text.charCodeAt(index - 1);
-  return unit >= 0xd800 && unit < 0xdc00 ? index + 1 : index;
+  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index + 1 : index;
 }
