@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Scope, SCOPES } from '@app/accounts';
@@ -118,6 +119,33 @@ it('slow uploads take no place from other requests', async () => {
     });
   }
   expect((await ask('/v1/tutors', key)).status).toBe(200);
+});
+
+it('a late event loop admits a quarter of the requests, until it is on time again', async () => {
+  const alone = new Admission({ most: 16, share: 8, ownerOf: ({ url }) => url!, isUrgent: () => false });
+  /** How many requests are admitted of one owner, and of any number of them. */
+  const most = () =>
+    [1, 16].map((owners) => {
+      const responses: ServerResponse[] = [];
+      let admitted = true;
+      while (admitted) {
+        const request = Object.assign(new IncomingMessage(new Socket()), { url: `${responses.length % owners}` });
+        responses.push(new ServerResponse(request));
+        admitted = alone.admit(request, responses.at(-1)!);
+      }
+      for (const response of responses) response.emit('close');
+      return responses.length - 1;
+    });
+  expect(most()).toEqual([8, 16]);
+  const began = performance.now();
+  while (performance.now() - began < 1_500) {
+    const late = performance.now() + 300;
+    while (performance.now() < late);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(most()).toEqual([2, 4]);
+  await vi.waitFor(() => expect(most()).toEqual([8, 16]), { timeout: 20_000 });
+  alone.onApplicationShutdown();
 });
 
 describe('pipelined requests', () => {

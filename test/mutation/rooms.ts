@@ -89,7 +89,9 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/request': {
     mutate: ['apps/api/src/http/request/{access-log,capacity,client-time,urgent}.ts', 'libs/serving/src/**/*.ts'],
-    specs: ['test/api/{admission,bodies-in-flight,early-refusals,in-turn,lingering-close,slow-clients}.spec.ts'],
+    specs: [
+      'test/api/{admission,bodies-in-flight,early-refusals,in-turn,lingering-close,refusal-pause,slow-clients}.spec.ts',
+    ],
   },
   'http/request-log': {
     mutate: ['apps/api/src/http/request-log/**/*.ts'],
@@ -97,7 +99,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/routing': {
     mutate: ['apps/api/src/http/routing/**/*.ts'],
-    specs: ['test/api/{early-refusals,methods}.spec.ts'],
+    specs: ['test/api/{early-refusals,headers,methods}.spec.ts'],
   },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],
