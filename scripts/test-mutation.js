@@ -26,6 +26,7 @@ async function measure(room, folder, draw) {
       ...process.env,
       MUTATION_ROOM: room,
       MUTATION_DATA: folder,
+      MUTATION_BUILD: join(root, 'dist'),
       TMPDIR: folder,
       // Each mutant's specs import everything again.
       NODE_COMPILE_CACHE: join(folder, 'compiled'),

@@ -38,8 +38,9 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'libs/accounts': {
     mutate: ['libs/accounts/src/*.ts'],
     specs: [
-      'test/api/{accounts,invites,invites-refused,join-link,staff}.spec.ts',
-      'test/portal/{passwords,people}.spec.ts',
+      'test/api/{accounts,invites,invites-refused,join-link,opened-invites,staff}.spec.ts',
+      'test/cli/commands.spec.ts',
+      'test/portal/{join-states,passwords,people,people-invites}.spec.ts',
     ],
   },
   'libs/accounts/keys': {
@@ -50,7 +51,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['libs/accounts/src/joining/**/*.ts'],
     specs: [
       'test/api/{joining,joining-approvals,opened-invites}.spec.ts',
-      'test/portal/{join-passkeys,join-passwords,offers,people}.spec.ts',
+      'test/portal/{another-person,join-passkeys,join-passwords,join-states,known-addresses,offers,people}.spec.ts',
     ],
   },
   'libs/accounts/provisioning': {

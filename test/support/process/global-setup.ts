@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { migrate } from '@app/database';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/build-if-stale.js', import.meta.url));
+const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -30,9 +31,11 @@ declare module 'vitest' {
 /** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // The process that decodes images runs from dist. Exceptions: `npm run schema` writes types without which the build
-  // may fail, and mutation tests would build their mutants.
-  const { npm_lifecycle_event: script, MUTATION_DATA: mutationData } = process.env;
-  if (script !== 'schema' && !mutationData) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  // may fail, and mutation tests, which would build their mutants, use the build of the unchanged sources.
+  const { npm_lifecycle_event: script, MUTATION_DATA: mutationData, MUTATION_BUILD: unchanged } = process.env;
+  if (unchanged) {
+    if (!existsSync(DIST)) symlinkSync(unchanged, DIST);
+  } else if (script !== 'schema') execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   // Mutation tests come here again after each mutant that timed out. They share one server, which their script stops.
   const dataDir = mutationData ?? mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
