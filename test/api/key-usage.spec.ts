@@ -1,4 +1,5 @@
 import { ApiKeys } from '@app/accounts';
+import { Log } from '@app/logging';
 import { KeyUsage } from '../../apps/api/src/http/auth/key-usage.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
@@ -46,6 +47,19 @@ describe('last_used_at', () => {
       expect(writes).toBe(1);
       return;
     }
+  });
+
+  it('is written every five seconds, and for the last time when the process ends', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const timed = new KeyUsage(api.app.get(ApiKeys), api.app.get(Log));
+    const flushes = vi.spyOn(timed, 'flush').mockResolvedValue(undefined);
+    timed.onModuleInit();
+    vi.advanceTimersByTime(10_000);
+    expect(flushes).toHaveBeenCalledTimes(2);
+    await timed.onApplicationShutdown();
+    vi.advanceTimersByTime(10_000);
+    vi.useRealTimers();
+    expect(flushes).toHaveBeenCalledTimes(3);
   });
 
   it('is not written during a request', async () => {

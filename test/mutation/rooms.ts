@@ -38,7 +38,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'libs/accounts': {
     mutate: ['libs/accounts/src/*.ts'],
     specs: [
-      'test/api/{accounts,invites,invites-refused,join-link,opened-invites,staff}.spec.ts',
+      'test/api/{accounts,invites,invites-refused,join-link,joining,opened-invites,staff}.spec.ts',
       'test/cli/commands.spec.ts',
       'test/portal/{join-states,passwords,people,people-invites}.spec.ts',
     ],
