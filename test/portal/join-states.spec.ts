@@ -206,6 +206,17 @@ describe('the proof in a mailed link', () => {
     }
   });
 
+  it('proves no address to a session alone, whose login somebody else may have created', async () => {
+    const { id, email } = await desk.person({ verified: false });
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const refused = { status: 'refused', problem: 'password' };
+    expect(await desk.accept(token, proof, { signedInAs: id })).toEqual(refused);
+    expect(await sql('SELECT email_verified_at FROM users WHERE id = $1', id)).toEqual([{ email_verified_at: null }]);
+    // Without the proof, the session joins as whoever it belongs to.
+    expect(await desk.accept(token, null, { signedInAs: id })).toMatchObject({ status: 'joined', created: false });
+  });
+
   it('works only for its own invite', async () => {
     const email = newAddress();
     await desk.invite(office, { ...STUDENT, email });
