@@ -56,6 +56,21 @@ describe('joining with a passkey', () => {
     expect(await desk.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 0 });
   });
 
+  it.each([true, false])('that the login already has accepts, and proves its address by a proof: %s', async (given) => {
+    const { id: userId, email } = await desk.portal.make.user({ email: newAddress() });
+    await desk.invite(office, { ...STUDENT, email });
+    const { token, proof } = await desk.mail(email);
+    const used = { passkeyId: uuidv7(), credentialId: randomBytes(16) };
+    await sql(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name) VALUES ($1, $2, $3, $3, 0, 'own')`,
+      ...[used.passkeyId, userId, used.credentialId],
+    );
+    const accept = (id: string) => desk.accept(token, given ? proof : null, { userId: id, ...used });
+    expect(await accept((await desk.person()).id)).toEqual(refused('passkey'));
+    expect(await accept(userId)).toMatchObject({ status: 'joined', userId, created: false, verified: given });
+    expect(await desk.loginOf(email)).toMatchObject({ verified: given, password: false, passkeys: 1 });
+  });
+
   it('does not open a login whose address is proven, with or without a proof', async () => {
     const { email } = await desk.person();
     await desk.invite(office, { ...STUDENT, email });
