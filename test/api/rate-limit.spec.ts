@@ -177,6 +177,14 @@ describe('failed authentication', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429]);
   });
 
+  it('counts a key that is tried at an unknown path, but no request without one', async () => {
+    const at = (key?: string) => api.get('/v1/unheard-of', key).set('X-Forwarded-For', '203.0.113.4');
+    for (const { status } of await times(10, () => at())) expect(status).toBe(404);
+    expect((await from('203.0.113.4')).status).toBe(401);
+    for (const { status } of await times(3, () => at(`tk_live_${'2'.repeat(64)}`))) expect(status).toBe(404);
+    expect((await from('203.0.113.4')).status).toBe(429);
+  });
+
   it('counts the /64 of an IPv6 subscriber as one address', async () => {
     const answers = await times(4, () => from('2001:db8:1:2::1'));
     expect(answers.at(-1)!.status).toBe(401);

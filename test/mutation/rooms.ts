@@ -100,7 +100,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/routing': {
     mutate: ['apps/api/src/http/routing/**/*.ts'],
-    specs: ['test/api/{early-refusals,headers,methods}.spec.ts'],
+    specs: ['test/api/{early-refusals,headers,methods,rate-limit}.spec.ts'],
   },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],

@@ -51,7 +51,7 @@ export class RouteTable {
 
   private get matchers(): RouteMatcher<Target> {
     return (this.matcher ??= new RouteMatcher([
-      ...this.routes().map(({ access, ...route }) => ({ ...route, public: access?.public ?? false })),
+      ...this.routes().map(({ access, ...route }) => ({ ...route, public: access?.public === true })),
       ...this.pages,
     ]));
   }

@@ -29,7 +29,7 @@ export class UnknownRoutes {
         await this.limit.count(request.caller.keyId, response);
       } catch (error) {
         // An invalid key, or one that cannot be looked up now, is ignored; a key over its limit still gets its 429.
-        if (error instanceof ApiError && error.status === 429 && response.hasHeader('X-RateLimit-Limit')) return error;
+        if (error instanceof ApiError && response.hasHeader('X-RateLimit-Limit')) return error;
       }
     }
     if (!readable) return ApiError.notFound();
