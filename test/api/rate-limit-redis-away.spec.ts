@@ -108,6 +108,8 @@ describe('Redis is away', () => {
     const { statuses, waits } = await load(key, (sent) => sent > 50 && said(on.first).at(-1) === 'away');
     // All are answered, and Redis still hangs. The first one finds out; from then on requests are counted here at once.
     expect(asked.mock.calls.length).toBeLessThanOrEqual(1);
+    // Found by an unanswered heartbeat, seconds before the connection counts as dead.
+    expect(redisOf(on.first).connected).toBe(true);
     asked.mockRestore();
     on.redis.resume();
     expect([...statuses].every((status) => status === 200 || status === 429)).toBe(true);

@@ -40,6 +40,16 @@ describe('limits in Redis', () => {
     expect(counts.reduce((sum, hits) => sum + hits, 0)).toBe(LIMIT);
   }); // prettier-ignore
 
+  it('are shared by one process fewer as soon as a process ends', async () => {
+    const known = () => on.inside.zcard('rate-limit:processes');
+    const connections = async () => ((await on.inside.client('LIST')) as string).trim().split('\n').length;
+    const before = [await known(), await connections()];
+    const api = await TestApi.start({ REDIS_URL: on.redis.url }, on.first.database);
+    expect(await known()).toBe(before[0]! + 1);
+    await api.close();
+    await vi.waitFor(async () => expect([await known(), await connections()]).toEqual(before));
+  });
+
   shared('apply as soon as a process listens', async () => {
     const { key, window } = await on.newKey();
     const api = await TestApi.start({ REDIS_URL: on.redis.url }, on.first.database);
