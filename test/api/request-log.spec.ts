@@ -76,15 +76,18 @@ describe('the request log', () => {
 
   it('is written without being asked for, and only if it is on', async () => {
     const [logged, unlogged] = [await client(), await client()];
-    const silent = await TestApi.start({ REQUEST_LOG: 'false' }, api.database);
+    const [loud, silent] = [
+      await TestApi.start(settings, api.database),
+      await TestApi.start({ REQUEST_LOG: 'false' }, api.database),
+    ];
     await send(silent, 'GET', '/v1/ping', unlogged.headers);
     await silent.writeRequestLog();
-    await silent.close();
-    await send(api, 'GET', '/v1/ping', logged.headers);
+    await send(loud, 'GET', '/v1/ping', logged.headers);
     const count = async (school: string) =>
       (await make.query('SELECT FROM request_log WHERE organization_id = $1', [school])).length;
-    await vi.waitFor(async () => expect(await count(logged.school)).toBe(1));
+    await vi.waitFor(async () => expect(await count(logged.school)).toBe(1), { timeout: 20_000 });
     expect(await count(unlogged.school)).toBe(0);
+    await Promise.all([loud.close(), silent.close()]);
   });
 
   it('has no row for a request without a valid key', async () => {
