@@ -114,6 +114,6 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/writes': {
     mutate: ['apps/api/src/http/{request/attempt,writes/**/*}.ts'],
-    specs: ['test/api/{audit,blog,deadlines,idempotency,idempotency-keys,idempotency-replays}.spec.ts'],
+    specs: ['test/api/{audit,audit-refusals,blog,idempotency,idempotency-keys,idempotency-replays}.spec.ts'],
   },
 };
