@@ -62,6 +62,25 @@ describe('X-Request-Id', () => {
   });
 });
 
+describe('the log', () => {
+  it('has a line with the time of every request but probes and scrapes', async () => {
+    const loud = ['/v1/ping', '/v1/nowhere'];
+    const asked = [...loud, '/health/live', '/health/ready', '/metrics'];
+    for (const path of asked) {
+      const id = `log-${path.replaceAll('/', '.')}`;
+      await send(api, 'GET', path, withKey(undefined, { 'X-Request-Id': id }));
+    }
+    const lines = () =>
+      api.logged
+        .flatMap((chunk) => chunk.split('\n'))
+        .filter((line) => line.includes('"log-.'))
+        .map((line) => JSON.parse(line) as { request_id: string; ms: number });
+    await vi.waitFor(() => expect(lines()).toHaveLength(loud.length));
+    expect(lines().map(({ request_id: id }) => id)).toEqual(['log-.v1.ping', 'log-.v1.nowhere']);
+    for (const { ms } of lines()) expect(ms > 0 && ms < 60_000).toBe(true);
+  });
+});
+
 describe('the rate limit', () => {
   const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
   const limitsOf = ({ headers }: Answer) => NAMES.map((name) => headers[name]);

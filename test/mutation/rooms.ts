@@ -91,8 +91,8 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   'http/request': {
     mutate: ['apps/api/src/http/request/{access-log,capacity,client-time,urgent}.ts', 'libs/serving/src/**/*.ts'],
     specs: [
-      'test/api/{admission,bodies-in-flight,early-refusals,hostile-wire,in-turn,lingering-close}.spec.ts',
-      'test/api/{refusal-pause,slow-clients}.spec.ts',
+      'test/api/{admission,bodies-in-flight,bodies-wire,early-refusals,headers,hostile-wire}.spec.ts',
+      'test/api/{in-turn,lingering-close,refusal-pause,slow-clients}.spec.ts',
     ],
   },
   'http/request-log': {
