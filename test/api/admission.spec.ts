@@ -123,7 +123,7 @@ it('slow uploads take no place from other requests', async () => {
 
 it('a late event loop admits a quarter of the requests, until it is on time again', async () => {
   const alone = new Admission({ most: 16, share: 8, ownerOf: ({ url }) => url!, isUrgent: () => false });
-  /** How many requests are admitted of one owner, and of any number of them. */
+  /** How many requests are admitted from one owner, and from many owners together. */
   const most = () =>
     [1, 16].map((owners) => {
       const responses: ServerResponse[] = [];

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { JsonStream } from '../../apps/api/src/http/views/json-stream.js';
 
-/** The same text at both positions of a character's two units, alone and among others. */
+/** Characters of two units that begin at even and at odd positions, alone and between others. */
 const PIECES = ['🎓'.repeat(100_000), 'x', '🎓'.repeat(100_000), '', 'é"'.repeat(100_000), 'x🎓'.repeat(50_000)];
 
 let server: Server;

@@ -108,7 +108,7 @@ describe('Redis is away', () => {
     const { statuses, waits } = await load(key, (sent) => sent > 50 && said(on.first).at(-1) === 'away');
     // All are answered, and Redis still hangs. The first one finds out; from then on requests are counted here at once.
     expect(asked.mock.calls.length).toBeLessThanOrEqual(1);
-    // Found by an unanswered heartbeat, seconds before the connection counts as dead.
+    // A missed heartbeat reveals it, seconds before the connection counts as dead.
     expect(redisOf(on.first).connected).toBe(true);
     asked.mockRestore();
     on.redis.resume();

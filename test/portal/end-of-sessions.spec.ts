@@ -17,13 +17,7 @@ beforeEach(async () => {
 const isSignedIn = async (cookie: string) => (await portal.get('/account', cookie)).status === 200;
 
 async function addPasskey(userId: string): Promise<Buffer> {
-  const credential = randomBytes(16);
-  await portal.make.query(
-    `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-     VALUES (gen_random_uuid(), $1, $2, '\\x01', 0, 'a laptop')`,
-    [userId, credential],
-  );
-  return credential;
+  return (await portal.make.row('passkeys', { userId })).credentialId;
 }
 
 /** Every way in which the credentials of a login change or another person takes it over. */

@@ -60,12 +60,8 @@ describe('joining with a passkey', () => {
     const { id: userId, email } = await desk.portal.make.user({ email: newAddress() });
     await desk.invite(office, { ...STUDENT, email });
     const { token, proof } = await desk.mail(email);
-    const used = { passkeyId: uuidv7(), credentialId: randomBytes(16) };
-    await sql(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name) VALUES ($1, $2, $3, $3, 0, 'own')`,
-      ...[used.passkeyId, userId, used.credentialId],
-    );
-    const accept = (id: string) => desk.accept(token, given ? proof : null, { userId: id, ...used });
+    const { id: passkeyId, credentialId } = await office.make.row('passkeys', { userId });
+    const accept = (id: string) => desk.accept(token, given ? proof : null, { userId: id, passkeyId, credentialId });
     expect(await accept((await desk.person()).id)).toEqual(refused('passkey'));
     expect(await accept(userId)).toMatchObject({ status: 'joined', userId, created: false, verified: given });
     expect(await desk.loginOf(email)).toMatchObject({ verified: given, password: false, passkeys: 1 });

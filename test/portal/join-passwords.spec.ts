@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewPasskey } from '@app/accounts';
 import { newAddress, type Office, parentRow, studentRow, tutorRow } from '../support/data/provisioning.js';
@@ -47,12 +46,7 @@ const newPasskey = (loginId: string): NewPasskey => ({
 async function inUse({ password, passkeys }: { password: boolean; passkeys: boolean }): Promise<string> {
   const { id, email } = await desk.portal.make.user({ email: newAddress() });
   if (password) await desk.portal.setPassword(id);
-  if (passkeys) {
-    await desk.portal.make.query(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name) VALUES ($1, $2, $3, $3, 0, 'theirs')`,
-      [uuidv7(), id, randomBytes(16)],
-    );
-  }
+  if (passkeys) await desk.portal.make.row('passkeys', { userId: id });
   return email;
 }
 

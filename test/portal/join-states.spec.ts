@@ -213,7 +213,7 @@ describe('the proof in a mailed link', () => {
     const refused = { status: 'refused', problem: 'password' };
     expect(await desk.accept(token, proof, { signedInAs: id })).toEqual(refused);
     expect(await sql('SELECT email_verified_at FROM users WHERE id = $1', id)).toEqual([{ email_verified_at: null }]);
-    // Without the proof, the session joins as whoever it belongs to.
+    // Without the proof, being signed in is enough.
     expect(await desk.accept(token, null, { signedInAs: id })).toMatchObject({ status: 'joined', created: false });
   });
 

@@ -74,11 +74,7 @@ it('every page shows any name as text and fits its window', async () => {
     `SELECT user_id FROM members WHERE organization_id = $1 AND role = 'owner' AND status = 'accepted' LIMIT 1`,
     office.id,
   );
-  await sql(
-    `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-     VALUES (gen_random_uuid(), $1, '\\x01', '\\x01', 0, 'x')`,
-    me!.user_id,
-  );
+  await office.make.row('passkeys', { userId: me!.user_id as string });
   await desk.invite(office, { scope: 'organization', role: 'student', email: newAddress() });
   const states = await joinPages(desk, office);
   await rename();

@@ -25,11 +25,7 @@ beforeAll(async () => {
   owner = await portal.someone('owner', { organization, user: { email: 'owner@example.org' } });
   await portal.setPassword(owner.user.id);
   await portal.session(owner.user.id);
-  await portal.make.query(
-    `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-     VALUES (gen_random_uuid(), $1, '\\x01', '\\x01', 0, 'Safari on iPhone')`,
-    [owner.user.id],
-  );
+  await portal.make.row('passkeys', { userId: owner.user.id, name: 'Safari on iPhone' });
   links['password-confirm'] = await linkOf(owner.user.id);
   links['password-set'] = await linkOf((await portal.make.user()).id);
 });

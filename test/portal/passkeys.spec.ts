@@ -111,13 +111,9 @@ describe('a passkey', () => {
 
   it('cannot be renamed or removed by another account', async () => {
     const [other, stranger] = [await portal.someone('owner'), await portal.someone('owner')];
-    await portal.make.query(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-       VALUES ('018cc251-0000-7000-8000-000000000001', $1, '\\x0a', '\\x01', 0, 'theirs')`,
-      [other.user.id],
-    );
+    const { id } = await portal.make.row('passkeys', { userId: other.user.id, name: 'theirs' });
     for (const what of ['rename', 'remove']) {
-      const path = `/account/passkeys/018cc251-0000-7000-8000-000000000001/${what}`;
+      const path = `/account/passkeys/${id}/${what}`;
       expect((await portal.post(path, { name: 'mine' }, stranger.cookie)).status).toBe(404);
     }
     expect((await portal.get('/account', other.cookie)).text).toContain('theirs');

@@ -123,11 +123,7 @@ describe('ownership of a login', () => {
   it('memberships accepted before the address was proven become pending, and passkeys are deleted', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'victim@example.org' } });
     await portal.setPassword(user.id);
-    await portal.make.query(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-       VALUES (gen_random_uuid(), $1, '\\x01', '\\x01', 0, 'theirs')`,
-      [user.id],
-    );
+    await portal.make.row('passkeys', { userId: user.id });
     const path = await askForLink('victim@example.org');
     expect((await portal.get(path)).text).toContain('Confirm with your passkey');
     const silent = await portal.post(path, { password: NEW });
@@ -150,11 +146,7 @@ describe('ownership of a login', () => {
 
   it('changing the address deletes the passkeys', async () => {
     const { user } = await portal.someone('tutor');
-    await portal.make.query(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-       VALUES (gen_random_uuid(), $1, '\\x02', '\\x01', 0, 'theirs')`,
-      [user.id],
-    );
+    await portal.make.row('passkeys', { userId: user.id });
     await portal.make.query(
       `UPDATE users SET email = 'n@example.org', email_normalized = 'n@example.org' WHERE id = $1`,
       [user.id],
@@ -250,12 +242,8 @@ describe('a notice', () => {
   it('is sent once when a passkey is removed', async () => {
     const { user, cookie } = await portal.someone('tutor', { user: { email: 'keyless@example.org' } });
     await portal.setPassword(user.id);
-    const [passkey] = await portal.make.query<{ id: string }>(
-      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-       VALUES (gen_random_uuid(), $1, '\\x0abc', '\\x01', 0, 'theirs') RETURNING id`,
-      [user.id],
-    );
-    for (let time = 0; time < 2; time++) await portal.post(`/account/passkeys/${passkey!.id}/remove`, {}, cookie);
+    const passkey = await portal.make.row('passkeys', { userId: user.id });
+    for (let time = 0; time < 2; time++) await portal.post(`/account/passkeys/${passkey.id}/remove`, {}, cookie);
     expect(await mailsTo('keyless@example.org', 'passkey_removed')).toHaveLength(1);
   });
 });

@@ -57,8 +57,8 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
 }
 
 /**
- * Reads no more of a long body until somebody wants it. Node alone would read 64 KiB more meanwhile, and a refused request
- * would keep them for as long as its connection lingers.
+ * Stops reading a long body until it is needed. Node would read another 64 KiB meanwhile, which a refused request would keep
+ * for as long as its connection lingers.
  */
 export function holdBody(request: IncomingMessage): void {
   if (isLong(request)) request.socket.pause();

@@ -28,7 +28,7 @@ const CACHED = 'public, max-age=3600';
 /** The pages' files, by name under /docs. The reference itself is RapiDoc's single file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
-/** Copied beside the pages by the build; from the sources, it is where it is committed. */
+/** The build copies it beside the pages. When the API runs from its sources, it is read from docs/. */
 const DOCUMENT = 'openapi.json';
 
 /** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
