@@ -15,7 +15,6 @@ const MOST_GROWTH_MB = 100;
 /** The abuser's excess must be refused within this time (ms). */
 const AT_ONCE = 50;
 
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 const BUDGET = pathToFileURL(
   fileURLToPath(new URL('../../dist/libs/serving/src/body-budget.js', import.meta.url)),
 ).href;
@@ -107,7 +106,7 @@ async function run(name: string, flags: string[]): Promise<{ growth: number; att
 }
 
 it('refuses 300 unfinished bodies beyond the budget at once, and keeps serving others', async () => {
-  const { growth, attempts, median } = await run('held', FLAGS);
+  const { growth, attempts, median } = await run('held', []);
   const refused = attempts.flatMap(({ answer }) => answer ?? []);
   const times = refused.map(({ took }) => took);
   reached(
@@ -124,7 +123,7 @@ it('refuses 300 unfinished bodies beyond the budget at once, and keeps serving o
 });
 
 it('catches a process without the budget, which fills its memory', async () => {
-  const { growth } = await run('free', [...FLAGS, '--import', PLANTED]);
+  const { growth } = await run('free', ['--import', PLANTED]);
   reached(43, `bodies in flight, planted: RSS +${growth.toFixed(0)} MB`);
   expect(growth).toBeGreaterThan(2 * MOST_GROWTH_MB);
 });

@@ -17,8 +17,6 @@ const MOST_SLOWDOWN = 2;
 /** For each page. */
 const SECONDS = Number(process.env.SECONDS ?? 5);
 
-/** As in production. */
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 const BLOG_VIEW = pathToFileURL(
   fileURLToPath(new URL('../../dist/apps/api/src/resources/blog-posts/blog-posts.view.js', import.meta.url)),
 ).href;
@@ -65,7 +63,6 @@ it('twenty of the largest pages of every list at once take little memory and har
   const target = await ApiProcess.start(
     // Production's default limit for the requests of a key.
     { DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', RATE_LIMIT_PER_MINUTE: '' },
-    FLAGS,
   );
   try {
     await load(target.port, usual(10));
@@ -101,7 +98,7 @@ it('twenty of the largest pages of every list at once take little memory and har
 });
 
 it('catches a process without the limit, which runs out of memory', async () => {
-  const flags = [...FLAGS, '--import', PLANTED];
+  const flags = ['--import', PLANTED];
   const target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error' }, flags);
   try {
     const rss = memoryOf(target.pid, 'VmRSS');

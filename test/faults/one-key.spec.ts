@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Scope, SCOPES } from '@app/accounts';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
@@ -22,9 +21,6 @@ const MOST_SLOWDOWN = 2;
 /** What the abuser's network carries (bytes a second). Unlimited, copying its bytes would take both processors here. */
 const GIGABIT = 125e6;
 const REFUSED_MS = 50;
-
-/** As in production. */
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 type Abuse = Omit<Lane, 'seconds'> & {
   name: string;
@@ -97,7 +93,6 @@ async function beside(
   const target = await ApiProcess.start(
     // Uses production's default limits. Both share an address: failures count against it, but a valid key still works.
     { DATABASE_URL: api.database.applicationUrl, DATA_DIR: dataDir, LOG_LEVEL: 'error', RATE_LIMIT_PER_MINUTE: '', AUTH_FAILURES_PER_MINUTE: '', ...more },
-    FLAGS,
   ); // prettier-ignore
   try {
     const usual = {

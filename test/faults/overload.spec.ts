@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { Factories } from '../support/data/factories.js';
@@ -20,9 +19,6 @@ const REFUSED_MS = 50;
 const PING_MS = 100;
 const BACK_SECONDS = 5;
 const MOST_GROWTH_MB = 100;
-
-/** As in production. */
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 
 let api: TestApi;
 let make: Factories;
@@ -47,7 +43,7 @@ afterAll(async () => {
 });
 
 const start = (more: Record<string, string> = {}) =>
-  ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...more }, FLAGS);
+  ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...more });
 const reads = () => keys.map((key) => requestOf('/v1/homework', key));
 
 /** Measures the capacity, then sends three times as much. */

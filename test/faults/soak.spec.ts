@@ -22,7 +22,6 @@ const CONNECTIONS = 16;
 const ENDS = Math.min(5, Math.floor(MINUTES / 2));
 const INVITES_A_MINUTE = 30;
 
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/heap.env', import.meta.url))}`];
 /** Leaks half a megabyte per second. */
 const PLANTED =
   'data:text/javascript,const kept = []; setInterval(() => kept.push(Buffer.alloc(5e5, 1)), 1e3).unref();';
@@ -131,7 +130,7 @@ async function soak(count: number, flags: string[]): Promise<{ rate: number; min
 }
 
 it(`${MINUTES} minutes at half load on ${ROWS} rows: nothing grows`, { timeout: (MINUTES + 10) * 60_000 }, async () => {
-  const { rate, minutes } = await soak(MINUTES, FLAGS);
+  const { rate, minutes } = await soak(MINUTES, []);
   const settled = minutes.slice(ENDS);
   const growth = slope(settled.map(({ rss }) => rss));
   const descriptors = settled.at(-1)!.descriptors - settled[0]!.descriptors;
@@ -152,7 +151,7 @@ it(`${MINUTES} minutes at half load on ${ROWS} rows: nothing grows`, { timeout: 
 });
 
 it('catches a leak', { timeout: 600_000 }, async () => {
-  const { minutes } = await soak(4, [...FLAGS, '--import', PLANTED]);
+  const { minutes } = await soak(4, ['--import', PLANTED]);
   const growth = slope(minutes.slice(1).map(({ rss }) => rss));
   reached(37, `planted: ${growth.toFixed(2)} MB/min`);
   expect(growth).toBeGreaterThan(1);

@@ -6,6 +6,8 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** V8's memory limits, with which `npm start` and `npm run start:prod` run. */
+const MEMORY = `--env-file=${fileURLToPath(new URL('../../../apps/api/heap.env', import.meta.url))}`;
 const mainOf = (app: App) => fileURLToPath(new URL(`../../../dist/apps/${app}/src/main.js`, import.meta.url));
 
 type App = 'api' | 'portal';
@@ -57,7 +59,7 @@ export class ApiProcess {
 
   /**
    * @param settings environment variables; the database URL is required
-   * @param flags Node's command-line flags
+   * @param flags Node's further command-line flags
    */
   static async start(settings: Record<string, string>, flags: string[] = [], app: App = 'api'): Promise<ApiProcess> {
     const defaults = {
@@ -70,7 +72,7 @@ export class ApiProcess {
       AUTH_FAILURES_PER_MINUTE: '1000000',
       SHUTDOWN_DELAY_SECONDS: '0',
     };
-    const child = spawn(process.execPath, [...flags, mainOf(app)], {
+    const child = spawn(process.execPath, [MEMORY, ...flags, mainOf(app)], {
       cwd: inject('scratch'),
       // Inherits nothing else, such as DATABASE_URL from a developer's shell.
       env: { PATH: process.env.PATH, ...defaults, ...settings },

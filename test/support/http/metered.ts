@@ -44,9 +44,6 @@ const SAMPLE = 6;
 /** How often to measure a position that exceeds its bounds, because other load inflates costs. */
 const TRIES = 4;
 
-/** As in production, and with access to the garbage collector for the meter. */
-const FLAGS = [`--env-file=${fileURLToPath(new URL('../../../apps/api/heap.env', import.meta.url))}`, '--expose-gc'];
-
 const moduleAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** A program to measure, and the positions in its requests whose length is the caller's choice. */
@@ -132,7 +129,7 @@ export class Metered {
 
 function start(subject: Subject, planted?: string): Promise<ApiProcess> {
   const modules = ['meter.js', ...(planted ? ['planted-growth.js'] : [])];
-  const flags = [...FLAGS, ...modules.flatMap((name) => ['--import', moduleAt(name)])];
+  const flags = ['--expose-gc', ...modules.flatMap((name) => ['--import', moduleAt(name)])];
   return subject.start(flags, planted ? { PLANTED: planted } : {});
 }
 

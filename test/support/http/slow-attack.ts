@@ -18,11 +18,11 @@ export interface SlowPlan {
   within: Record<SlowKind, number>;
 }
 
-/** The reply to any other message. */
+/** The reply to any other message. A reader's time starts when the kernel had taken all it has room for. */
 export interface SlowReport {
   /** Seconds after which each client was cut off. */
   cuts: Record<SlowKind, number[]>;
-  /** Age of the oldest open connection (s). */
+  /** Time of the oldest open connection (s). */
   oldest: Record<SlowKind, number>;
   /** Statuses that slow senders got. */
   answers: string[];
@@ -34,12 +34,16 @@ export interface SlowReport {
 const DRIP_MS = 3_000;
 const LOOK_MS = 500;
 const ESTABLISHED = '01';
+/** Fewer bytes in between leave a reader slow. */
+const ENOUGH = 16_384;
 const KINDS: SlowKind[] = ['headers', 'body', 'reader'];
 
 interface Attempt {
   kind: SlowKind;
   socket: Socket;
   began: number;
+  /** Of a reader: bytes that the kernel took from the server. */
+  taken: number;
   drip: NodeJS.Timeout;
 }
 
@@ -66,7 +70,7 @@ function open(plan: SlowPlan, kind: SlowKind): void {
     if (reads) socket.read(1);
     else socket.write('a');
   }, DRIP_MS);
-  const attempt: Attempt = { kind, socket, began: performance.now(), drip };
+  const attempt: Attempt = { kind, socket, began: performance.now(), taken: 0, drip };
   attempts.add(attempt);
   const bytes = plan.bytes[kind];
   socket.on('error', () => undefined).write(bytes[opened++ % bytes.length]!);
@@ -77,16 +81,30 @@ function open(plan: SlowPlan, kind: SlowKind): void {
 
 /** Checks the kernel's list of connections, because a client that hardly reads does not notice that it was cut off. */
 function look(plan: SlowPlan): void {
-  const established = new Set<number>();
+  /** Bytes waiting in both of the kernel's buffers, by the client's port. */
+  const waiting = new Map<number, number>();
+  const unsent = new Map<number, number>();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
-    const [, local, , state] = line.trim().split(/\s+/);
-    if (state === ESTABLISHED) established.add(parseInt(local!.split(':')[1]!, 16));
+    const [, local, remote, state, queues] = line.trim().split(/\s+/);
+    if (state !== ESTABLISHED) continue;
+    const [sending, receiving] = queues!.split(':').map((size) => parseInt(size, 16));
+    if (portOf(local!) === plan.port) unsent.set(portOf(remote!), sending!);
+    else waiting.set(portOf(local!), receiving!);
   }
   for (const attempt of attempts) {
     const { kind, socket } = attempt;
-    if (kind === 'reader' && socket.localPort && !established.has(socket.localPort)) over(plan, attempt);
+    const port = socket.localPort;
+    if (kind !== 'reader' || !port) continue;
+    if (!waiting.has(port)) {
+      over(plan, attempt);
+      continue;
+    }
+    const taken = socket.bytesRead + waiting.get(port)! + (unsent.get(port) ?? 0);
+    if (taken >= attempt.taken + ENOUGH) Object.assign(attempt, { taken, began: performance.now() });
   }
 }
+
+const portOf = (address: string) => parseInt(address.split(':')[1]!, 16);
 
 function over(plan: SlowPlan, attempt: Attempt): void {
   clearInterval(attempt.drip);
