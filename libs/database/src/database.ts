@@ -97,15 +97,17 @@ export class Database {
   /**
    * Runs `work` in one transaction of the tenant; everything in it reaches the transaction through {@link manager}.
    * Deadlocks, serialization failures and {@link RetryTransaction} run it again, so `work` must have no effect outside the database.
+   *
+   * @param isolation above PostgreSQL's default
    */
-  async transaction<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
+  async transaction<T>(tenant: Tenant, work: () => Promise<T>, isolation?: 'REPEATABLE READ'): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
     const claim = this.connections.ofOrganization(tenant.organizationId);
     const lease = await this.connections.lease(claim, tenant.deadline);
     return lease.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.attempt(tenant, claim, lease, work);
+          return await this.attempt(tenant, claim, lease, work, isolation);
         } catch (error) {
           const again = error instanceof RetryTransaction || RETRIED.has(sqlStateOf(error));
           if (attempt === ATTEMPTS || !again) throw error;
@@ -114,16 +116,23 @@ export class Database {
     });
   }
 
-  private async attempt<T>(tenant: Tenant, claim: Claim, lease: Lease, work: () => Promise<T>): Promise<T> {
+  private async attempt<T>(
+    tenant: Tenant,
+    claim: Claim,
+    lease: Lease,
+    work: () => Promise<T>,
+    isolation?: 'REPEATABLE READ',
+  ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
       if (!lease.take((await runner.connect()) as ClientBase)) throw new DeadlineExceeded();
-      return await runner.manager.transaction(async (manager) => {
+      const run = async (manager: EntityManager) => {
         const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
         const settings = timeouts ? `${SET_TENANT}, ${SET_TIMEOUTS}` : SET_TENANT;
         await manager.query(settings, [...tenantSettings(tenant), ...(timeouts ?? [])]);
         return this.run(manager, work);
-      });
+      };
+      return await (isolation ? runner.manager.transaction(isolation, run) : runner.manager.transaction(run));
     } finally {
       await runner.release();
     }

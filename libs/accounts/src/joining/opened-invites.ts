@@ -89,7 +89,7 @@ export class OpenedInvites {
   async look(text: string, proof: string | null): Promise<InvitePage | null> {
     const found = await this.find(text);
     if (!found || (found.closed && isCode(readSecret(text)))) return null;
-    return this.db.transaction(found, async () => {
+    const read = async () => {
       const invite = await this.open(found, proof, false);
       if (!invite) return null;
       const login = await this.loginOf(invite, false);
@@ -99,7 +99,9 @@ export class OpenedInvites {
       const credentials =
         needs === 'password' ? await this.identities.credentialsOf(login!) : { password: false, passkeys: false };
       return { ...invite, target, holderId: login?.id ?? null, needs, credentials };
-    });
+    };
+    // Reads one moment: otherwise, an invite that is accepted in between would ask for a sign-in.
+    return this.db.transaction(found, read, 'REPEATABLE READ');
   }
 
   /** Looks up the organization of the invite with this secret, and whether the invite is closed. */
