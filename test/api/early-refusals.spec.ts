@@ -64,7 +64,7 @@ async function failedAddress(address: string): Promise<ReturnType<typeof spies>>
 
 /** The log lines of a request. */
 async function linesOf(id: string): Promise<Record<string, unknown>[]> {
-  const lines = () => api.logged.flatMap((chunk) => chunk.split('\n')).filter((line) => line.includes(`"${id}"`));
+  const lines = () => api.logged.filter((line) => line.includes(`"${id}"`));
   await vi.waitFor(() => expect(lines()).not.toEqual([]));
   return lines().map((line) => JSON.parse(line) as Record<string, unknown>);
 }

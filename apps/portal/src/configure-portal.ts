@@ -6,6 +6,7 @@ import { Log } from '@app/logging';
 import {
   accessLog,
   Admission,
+  bodyLengthOf,
   createExpress,
   EarlyRefusals,
   headersSetBy,
@@ -58,7 +59,7 @@ export function configurePortal(app: NestExpressApplication, slowClients = SLOW_
         return fault && PageError.fromHttp(fault);
       },
       // A form counts once it has arrived: until then it takes up nothing but its connection.
-      (request) => (request.method === 'POST' && request.headers['content-length'] ? null : turns.count(request)),
+      (request) => (request.method === 'POST' && bodyLengthOf(request) > 0 ? null : turns.count(request)),
       (request, response) => (admission.admit(request, response) ? null : BUSY),
     ],
     match: (method, path) => routes.match(method, path),

@@ -1,6 +1,7 @@
 export { accessLog, isQuiet, milliseconds, type Outcome } from './access-log.js';
 export { Admission, withoutPlace } from './admission.js';
 export { BodyBudget } from './body-budget.js';
+export { bodyLengthOf } from './body-length.js';
 export { clientAddress } from './client-address.js';
 export { sendContinue } from './continue.js';
 export { type Check, EarlyRefusals, pathOf, type RouteOf } from './early-refusals.js';

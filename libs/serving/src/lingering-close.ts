@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { bodyLengthOf } from './body-length.js';
 
 /** A body of at most this many bytes is read to its end, to keep the connection. */
 const SHORT_BODY = 65_536;
@@ -45,9 +46,7 @@ let timer: NodeJS.Timeout | undefined;
  * the response unless the rest is short. It then lingers, so that the client can read the response.
  */
 export function closeUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || response.headersSent) return;
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-  if (encoding === undefined && length === '0') return;
+  if (request.complete || response.headersSent || bodyLengthOf(request) === 0) return;
   // Node itself discards a body that nobody has begun to read.
   if (isLong(request) || request.readableFlowing !== null) {
     response.setHeader('Connection', 'close');
@@ -65,9 +64,8 @@ export function holdBody(request: IncomingMessage): void {
 }
 
 /** Whether a body may be too long to be read to its end. */
-function isLong({ headers }: IncomingMessage): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-  return encoding !== undefined || Number(length) > SHORT_BODY;
+function isLong(request: IncomingMessage): boolean {
+  return bodyLengthOf(request) > SHORT_BODY;
 }
 
 /**

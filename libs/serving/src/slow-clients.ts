@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import { bodyLengthOf } from './body-length.js';
 import { connectionsOf, type HttpSocket } from './connections.js';
 
 /** Time limits for slow clients, in milliseconds. */
@@ -59,8 +60,7 @@ export function cutSlowClients(server: Server, limits: SlowClientLimits): void {
   const connections = connectionsOf(server);
   const bodies = new Map<HttpSocket, { request: IncomingMessage; began: number }>();
   server.prependListener('request', (request: IncomingMessage) => {
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    if (length !== '0' || encoding !== undefined) bodies.set(request.socket, { request, began: performance.now() });
+    if (bodyLengthOf(request) > 0) bodies.set(request.socket, { request, began: performance.now() });
   });
   const readers = new WeakMap<HttpSocket, Progress>();
 

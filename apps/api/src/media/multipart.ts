@@ -6,7 +6,7 @@ import multer from 'multer';
 import { ApiError } from '../http/errors/api-error.js';
 import { Fault } from '../http/validation/fault.js';
 import { isUnencoded } from '../http/validation/unencoded.js';
-import { expectUpload, sendContinue } from '@app/serving';
+import { bodyLengthOf, expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB for the file alone. */
@@ -34,7 +34,7 @@ export interface Received {
  */
 export async function receiveFile(request: IncomingMessage): Promise<Received> {
   requireMultipart(request);
-  if (Number(request.headers['content-length']) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
+  if (bodyLengthOf(request, 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
   expectUpload(request);
   sendContinue(request);
   return parse(request);

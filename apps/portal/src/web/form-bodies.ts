@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { BodyBudget, sendContinue, withoutPlace } from '@app/serving';
+import { BodyBudget, bodyLengthOf, sendContinue, withoutPlace } from '@app/serving';
 import { networkOf } from './network.js';
 import { PageError } from './page-error.js';
 
@@ -37,11 +37,10 @@ export class FormBodies {
   constructor(private readonly budget: BodyBudget) {}
 
   readonly read = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    if (encoding !== undefined || length !== '0') {
+    const bytes = bodyLengthOf(request);
+    if (bytes > 0) {
       // A longer form is refused unread.
-      const bytes = encoding === undefined ? Math.min(Number(length), LARGEST) : LARGEST;
-      this.budget.take(response, networkOf(request.ip), bytes);
+      this.budget.take(response, networkOf(request.ip), Math.min(bytes, LARGEST));
       sendContinue(request);
       await withoutPlace(request, async () => {
         for (const parse of PARSERS) await run(parse, request, response);

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
-import { sendContinue } from '@app/serving';
+import { bodyLengthOf, sendContinue } from '@app/serving';
 import { parseJson } from './parse-json.js';
 import { isUnencoded } from './unencoded.js';
 
@@ -22,7 +22,7 @@ export async function readJson(
   admit: (bytes: number) => void,
 ): Promise<unknown> {
   const { headers } = request;
-  const bytes = possibleLength(headers, limit);
+  const bytes = bodyLengthOf(request, limit);
   if (bytes === 0) return undefined;
   if (!isPlainJson(headers['content-type']) || !isUnencoded(headers)) {
     throw new ApiError(
@@ -35,11 +35,6 @@ export async function readJson(
   sendContinue(request);
   const body = await readBytes(request, limit);
   return body.length === 0 ? undefined : parseJson(body, declared);
-}
-
-/** The most bytes that a body can have; 0 if there is none. */
-export function possibleLength(headers: IncomingHttpHeaders, limit: number): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
 }
 
 function isPlainJson(contentType: string | undefined): boolean {

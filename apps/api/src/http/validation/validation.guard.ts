@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
-import { BodyBudget } from '@app/serving';
+import { BodyBudget, bodyLengthOf } from '@app/serving';
 import { accessOf } from '../auth/access.decorators.js';
 import { FullCapacity, type RoomCheck } from '../auth/full-capacity.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
@@ -11,7 +11,7 @@ import { NO_ROOM_FOR_BODY, UPLOAD_BYTES } from '../request/capacity.js';
 import { whileClientSends } from '../request/client-time.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
-import { possibleLength, readJson } from './json-body.js';
+import { readJson } from './json-body.js';
 import { mayBeEmpty, namesOf, readObject } from './read-object.js';
 
 /** The request class of a route without parameters: anything given is unknown. */
@@ -59,12 +59,12 @@ export class ValidationGuard implements CanActivate {
   }
 
   /** The refusal of a body for which there is no room; null when there is, or when the body is too long in any case. */
-  private readonly refusal: RoomCheck = (organizationId, { method = '', headers }, routeOf) => {
-    const handler = isWrite(method) && routeOf()?.handler;
+  private readonly refusal: RoomCheck = (organizationId, request, routeOf) => {
+    const handler = isWrite(request.method ?? '') && routeOf()?.handler;
     if (!handler) return null;
     const kind = bodyKindOf(handler);
     const limit = kind === 'upload' ? UPLOAD_BYTES : kind.json;
-    const bytes = kind === 'upload' ? limit : possibleLength(headers, limit);
+    const bytes = kind === 'upload' ? limit : bodyLengthOf(request, limit);
     return bytes > limit || this.budget.hasRoom(organizationId, bytes) ? null : NO_ROOM_FOR_BODY;
   };
 

@@ -46,7 +46,7 @@ export const number = (sql: string) => of(sql, { type: 'number' });
 export const flag = (sql: string) => of(sql, BOOLEAN);
 
 /** An array of strings, empty rather than null. */
-export const texts = (sql: string, items: Schema = { type: 'string' }) =>
+export const texts = (sql: string, items: Schema) =>
   of(`coalesce(${sql}, '{}')`, { type: 'array', items }, items === UUID ? bytesOfUuids : bytesOfArray);
 
 /** A column that is already JSON, with its schema. */
