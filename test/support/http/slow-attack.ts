@@ -26,8 +26,8 @@ export interface SlowReport {
   oldest: Record<SlowKind, number>;
   /** Statuses that slow senders got. */
   answers: string[];
-  /** Connections that ended within a second. */
-  refused: number;
+  /** The clients that were cut off within a second. */
+  refused: string[];
 }
 
 /** How often a client sends or reads a byte, and how often readers are checked (ms). */
@@ -44,13 +44,15 @@ interface Attempt {
   began: number;
   /** Of a reader: bytes that the kernel took from the server. */
   taken: number;
+  /** What the last look saw of these. */
+  seen: number;
   drip: NodeJS.Timeout;
 }
 
 const attempts = new Set<Attempt>();
 const cuts: Record<SlowKind, number[]> = { headers: [], body: [], reader: [] };
 const answers = new Set<string>();
-let refused = 0;
+const refused: string[] = [];
 let opened = 0;
 
 process.once('message', (plan: SlowPlan) => {
@@ -70,7 +72,7 @@ function open(plan: SlowPlan, kind: SlowKind): void {
     if (reads) socket.read(1);
     else socket.write('a');
   }, DRIP_MS);
-  const attempt: Attempt = { kind, socket, began: performance.now(), taken: 0, drip };
+  const attempt: Attempt = { kind, socket, began: performance.now(), taken: 0, seen: 0, drip };
   attempts.add(attempt);
   const bytes = plan.bytes[kind];
   socket.on('error', () => undefined).write(bytes[opened++ % bytes.length]!);
@@ -99,21 +101,26 @@ function look(plan: SlowPlan): void {
       over(plan, attempt);
       continue;
     }
-    const taken = socket.bytesRead + waiting.get(port)! + (unsent.get(port) ?? 0);
-    if (taken >= attempt.taken + ENOUGH) Object.assign(attempt, { taken, began: performance.now() });
+    const seen = socket.bytesRead + waiting.get(port)! + (unsent.get(port) ?? 0);
+    // Bytes that have arrived but are not acknowledged count twice, for a moment.
+    const taken = Math.min(seen, attempt.seen);
+    attempt.seen = seen;
+    if (taken >= attempt.taken + ENOUGH) Object.assign(attempt, { taken, began: performance.now() - LOOK_MS });
   }
 }
 
 const portOf = (address: string) => parseInt(address.split(':')[1]!, 16);
 
 function over(plan: SlowPlan, attempt: Attempt): void {
-  clearInterval(attempt.drip);
-  attempt.socket.destroy();
+  const { kind, socket, began, taken, drip } = attempt;
+  clearInterval(drip);
+  const seconds = (performance.now() - began) / 1_000;
+  const unread = String(socket.read()).slice(0, 15);
+  socket.destroy();
   if (!attempts.delete(attempt)) return;
-  const seconds = (performance.now() - attempt.began) / 1_000;
-  if (seconds < 1) refused++;
-  else cuts[attempt.kind].push(seconds);
-  open(plan, attempt.kind);
+  if (seconds < 1) refused.push(`${kind} after ${seconds.toFixed(2)} s and ${taken} bytes: ${unread}`);
+  else cuts[kind].push(seconds);
+  open(plan, kind);
 }
 
 function report(): SlowReport {
