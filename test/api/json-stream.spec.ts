@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { JsonStream } from '../../apps/api/src/http/views/json-stream.js';
 
-/** Characters of two units that begin at even and at odd positions, alone and between others. */
+/** Surrogate pairs at even and at odd positions, alone and between other characters. */
 const PIECES = ['🎓'.repeat(100_000), 'x', '🎓'.repeat(100_000), '', 'é"'.repeat(100_000), 'x🎓'.repeat(50_000)];
 
 let server: Server;

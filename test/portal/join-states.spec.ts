@@ -250,7 +250,7 @@ it('a page shows the invite and its login as they were at one moment', async () 
   const token = await desk.invite(office, { ...STUDENT, email });
   const read = vi.spyOn(Identities.prototype, 'readByAddress').mockImplementation(async function (this: Identities) {
     read.mockRestore();
-    // Somebody accepts after the invite has been read, and before its login is.
+    // Somebody accepts between the two reads: of the invite and of its login.
     await sql('UPDATE invites SET accepted_at = now() WHERE organization_id = $1', office.id);
     await desk.person({ email });
     return this.readByAddress(email);

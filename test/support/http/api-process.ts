@@ -6,7 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** V8's memory limits, with which `npm start` and `npm run start:prod` run. */
+/** V8's memory limits, as `npm start` and `npm run start:prod` set them. */
 const MEMORY = `--env-file=${fileURLToPath(new URL('../../../apps/api/heap.env', import.meta.url))}`;
 const mainOf = (app: App) => fileURLToPath(new URL(`../../../dist/apps/${app}/src/main.js`, import.meta.url));
 

@@ -18,11 +18,11 @@ export interface SlowPlan {
   within: Record<SlowKind, number>;
 }
 
-/** The reply to any other message. A reader's time starts when the kernel had taken all it has room for. */
+/** The reply to any other message. A reader's clock starts once the kernel's buffers are full. */
 export interface SlowReport {
   /** Seconds after which each client was cut off. */
   cuts: Record<SlowKind, number[]>;
-  /** Time of the oldest open connection (s). */
+  /** The longest time that an open connection has lasted (s). */
   oldest: Record<SlowKind, number>;
   /** Statuses that slow senders got. */
   answers: string[];
@@ -34,7 +34,7 @@ export interface SlowReport {
 const DRIP_MS = 3_000;
 const LOOK_MS = 500;
 const ESTABLISHED = '01';
-/** Fewer bytes in between leave a reader slow. */
+/** A reader that takes fewer bytes remains slow. The server has the same limit. */
 const ENOUGH = 16_384;
 const KINDS: SlowKind[] = ['headers', 'body', 'reader'];
 
@@ -83,26 +83,26 @@ function open(plan: SlowPlan, kind: SlowKind): void {
 
 /** Checks the kernel's list of connections, because a client that hardly reads does not notice that it was cut off. */
 function look(plan: SlowPlan): void {
-  /** Bytes waiting in both of the kernel's buffers, by the client's port. */
-  const waiting = new Map<number, number>();
-  const unsent = new Map<number, number>();
+  /** Bytes in the kernel's buffers, the server's and the client's, by the client's port. */
+  const buffered = new Map<number, number>();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
     const [, local, remote, state, queues] = line.trim().split(/\s+/);
     if (state !== ESTABLISHED) continue;
     const [sending, receiving] = queues!.split(':').map((size) => parseInt(size, 16));
-    if (portOf(local!) === plan.port) unsent.set(portOf(remote!), sending!);
-    else waiting.set(portOf(local!), receiving!);
+    const [port, bytes] = portOf(local!) === plan.port ? [portOf(remote!), sending!] : [portOf(local!), receiving!];
+    buffered.set(port, (buffered.get(port) ?? 0) + bytes);
   }
   for (const attempt of attempts) {
     const { kind, socket } = attempt;
     const port = socket.localPort;
     if (kind !== 'reader' || !port) continue;
-    if (!waiting.has(port)) {
+    const bytes = buffered.get(port);
+    if (bytes === undefined) {
       over(plan, attempt);
       continue;
     }
-    const seen = socket.bytesRead + waiting.get(port)! + (unsent.get(port) ?? 0);
-    // Bytes that have arrived but are not acknowledged count twice, for a moment.
+    const seen = socket.bytesRead + bytes;
+    // Bytes that have arrived but are not yet acknowledged are in both buffers for a moment.
     const taken = Math.min(seen, attempt.seen);
     attempt.seen = seen;
     if (taken >= attempt.taken + ENOUGH) Object.assign(attempt, { taken, began: performance.now() - LOOK_MS });

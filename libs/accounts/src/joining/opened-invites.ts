@@ -100,7 +100,7 @@ export class OpenedInvites {
         needs === 'password' ? await this.identities.credentialsOf(login!) : { password: false, passkeys: false };
       return { ...invite, target, holderId: login?.id ?? null, needs, credentials };
     };
-    // Reads one moment: otherwise, an invite that is accepted in between would ask for a sign-in.
+    // One snapshot: if somebody accepted between two of the reads, the page would ask for a sign-in.
     return this.db.transaction(found, read, 'REPEATABLE READ');
   }
 
