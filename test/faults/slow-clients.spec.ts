@@ -66,7 +66,7 @@ async function attack(count: Record<SlowKind, number>, seconds: number): Promise
     bytes: {
       headers: ['GET /v1/ping HTTP/1.1\r\nHost: a\r\nX-A: '],
       body: [bytesOf('/v1/invites', { method: 'POST', headers: [authorization, ...length], body: '{' })],
-      // An organization gets at most 24 large pages at a time, so most readers fetch images.
+      // An organization gets at most 240 MB of large pages at a time, so most readers fetch images.
       reader: [bytesOf('/v1/homework?limit=100', { headers: [authorization] }), ...Array<string>(19).fill(image)],
     },
     count,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 /**
@@ -10,7 +10,7 @@ export type SlowKind = 'headers' | 'body' | 'reader';
 /** The first message. */
 export interface SlowPlan {
   port: number;
-  /** What clients of each kind send first, in rotation. */
+  /** What the clients of each kind send first: the first client the first of these, and so on in rotation. */
   bytes: Record<SlowKind, string[]>;
   /** Concurrent clients of each kind. */
   count: Record<SlowKind, number>;
@@ -26,13 +26,16 @@ export interface SlowReport {
   oldest: Record<SlowKind, number>;
   /** Statuses that slow senders got. */
   answers: string[];
-  /** The clients that were cut off within a second. */
+  /** The clients that were cut off long before any limit. */
   refused: string[];
 }
 
-/** How often a client sends or reads a byte, and how often readers are checked (ms). */
+/** How often a client sends or reads a byte (ms). */
 const DRIP_MS = 3_000;
-const LOOK_MS = 500;
+/** How often readers are checked (ms). A check takes 30 ms of a core, which the server's other clients feel. */
+const LOOK_MS = 1_000;
+/** A client that was cut off earlier was refused (s): the shortest limit is 10 s. */
+const REFUSED = 3;
 const ESTABLISHED = '01';
 /** A reader that takes fewer bytes remains slow. The server has the same limit. */
 const ENOUGH = 16_384;
@@ -40,7 +43,11 @@ const KINDS: SlowKind[] = ['headers', 'body', 'reader'];
 
 interface Attempt {
   kind: SlowKind;
+  /** What it sends first, again after each reconnect. */
+  bytes: string;
   socket: Socket;
+  /** Of the connection, once there is one. */
+  inode?: string;
   began: number;
   /** Of a reader: bytes that the kernel took from the server. */
   taken: number;
@@ -53,55 +60,56 @@ const attempts = new Set<Attempt>();
 const cuts: Record<SlowKind, number[]> = { headers: [], body: [], reader: [] };
 const answers = new Set<string>();
 const refused: string[] = [];
-let opened = 0;
 
 process.once('message', (plan: SlowPlan) => {
   for (const kind of KINDS) {
     for (let n = 0; n < plan.count[kind]; n++) {
-      setTimeout(open, (n / plan.count[kind]) * plan.within[kind] * 1_000, plan, kind);
+      const bytes = plan.bytes[kind];
+      const start = (n / plan.count[kind]) * plan.within[kind] * 1_000;
+      setTimeout(open, start, plan.port, kind, bytes[n % bytes.length]!);
     }
   }
-  setInterval(look, LOOK_MS, plan);
+  setInterval(look, LOOK_MS, plan.port);
   process.on('message', () => process.send!(report()));
 });
 
-function open(plan: SlowPlan, kind: SlowKind): void {
-  const socket = connect(plan.port, '127.0.0.1');
+function open(port: number, kind: SlowKind, bytes: string): void {
+  const socket = connect(port, '127.0.0.1');
   const reads = kind === 'reader';
   const drip = setInterval(() => {
     if (reads) socket.read(1);
     else socket.write('a');
   }, DRIP_MS);
-  const attempt: Attempt = { kind, socket, began: performance.now(), taken: 0, seen: 0, drip };
+  const attempt: Attempt = { kind, bytes, socket, began: performance.now(), taken: 0, seen: 0, drip };
   attempts.add(attempt);
-  const bytes = plan.bytes[kind];
-  socket.on('error', () => undefined).write(bytes[opened++ % bytes.length]!);
+  socket.on('error', () => undefined).write(bytes);
   if (reads) socket.on('readable', () => undefined);
   else socket.on('data', (chunk: Buffer) => answers.add(chunk.toString('latin1').slice(9, 12)));
-  socket.once('close', () => over(plan, attempt));
+  socket.once('connect', () => (attempt.inode = inodeOf(socket)));
+  socket.once('close', () => over(port, attempt));
 }
 
 /** Checks the kernel's list of connections, because a client that hardly reads does not notice that it was cut off. */
-function look(plan: SlowPlan): void {
-  /** Bytes in the kernel's buffers, the server's and the client's, by the client's port. */
-  const buffered = new Map<number, number>();
+function look(server: number): void {
+  /** Bytes in the server's buffers, by the client's port, and in the clients' own, by inode: ports are soon used again. */
+  const sending = new Map<number, number>();
+  const receiving = new Map<string, number>();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
-    const [, local, remote, state, queues] = line.trim().split(/\s+/);
+    const [, local, remote, state, queues, , , , , inode] = line.trim().split(/\s+/);
     if (state !== ESTABLISHED) continue;
-    const [sending, receiving] = queues!.split(':').map((size) => parseInt(size, 16));
-    const [port, bytes] = portOf(local!) === plan.port ? [portOf(remote!), sending!] : [portOf(local!), receiving!];
-    buffered.set(port, (buffered.get(port) ?? 0) + bytes);
+    const [sent, received] = queues!.split(':').map((size) => parseInt(size, 16));
+    if (portOf(local!) === server) sending.set(portOf(remote!), sent!);
+    else receiving.set(inode!, received!);
   }
   for (const attempt of attempts) {
-    const { kind, socket } = attempt;
-    const port = socket.localPort;
-    if (kind !== 'reader' || !port) continue;
-    const bytes = buffered.get(port);
-    if (bytes === undefined) {
-      over(plan, attempt);
+    const { kind, socket, inode } = attempt;
+    if (kind !== 'reader' || !inode) continue;
+    const received = receiving.get(inode);
+    if (received === undefined) {
+      over(server, attempt);
       continue;
     }
-    const seen = socket.bytesRead + bytes;
+    const seen = socket.bytesRead + received + (sending.get(socket.localPort!) ?? 0);
     // Bytes that have arrived but are not yet acknowledged are in both buffers for a moment.
     const taken = Math.min(seen, attempt.seen);
     attempt.seen = seen;
@@ -109,18 +117,24 @@ function look(plan: SlowPlan): void {
   }
 }
 
+/** The kernel's name for a connection, which it does not give to another one while this one is not closed. */
+function inodeOf(socket: Socket): string {
+  const { fd } = (socket as Socket & { _handle: { fd: number } })._handle;
+  return /\d+/.exec(readlinkSync(`/proc/self/fd/${fd}`))![0];
+}
+
 const portOf = (address: string) => parseInt(address.split(':')[1]!, 16);
 
-function over(plan: SlowPlan, attempt: Attempt): void {
-  const { kind, socket, began, taken, drip } = attempt;
+function over(port: number, attempt: Attempt): void {
+  const { kind, bytes, socket, began, taken, drip } = attempt;
   clearInterval(drip);
   const seconds = (performance.now() - began) / 1_000;
   const unread = String(socket.read()).slice(0, 15);
   socket.destroy();
   if (!attempts.delete(attempt)) return;
-  if (seconds < 1) refused.push(`${kind} after ${seconds.toFixed(2)} s and ${taken} bytes: ${unread}`);
+  if (seconds < REFUSED) refused.push(`${kind} after ${seconds.toFixed(2)} s and ${taken} bytes: ${unread}`);
   else cuts[kind].push(seconds);
-  open(plan, kind);
+  open(port, kind, bytes);
 }
 
 function report(): SlowReport {
