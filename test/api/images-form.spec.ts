@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { image } from '../support/data/images.js';
 import { codeOf, faultsOf, refusedUploads } from '../support/http/refused-uploads.js';
-import { field, multipart, part } from '../support/http/uploads.js';
+import { field, MULTIPART, multipart, part } from '../support/http/uploads.js';
 
 const { uploads, png } = await refusedUploads();
 
@@ -48,6 +48,28 @@ describe('the form', () => {
     expect((await uploads.send('', { parts: Buffer.alloc(0) })).status).toBe(422);
   });
 });
+
+it('is answered wherever a boundary interrupts the headers of its part', async () => {
+  const boundary = `\r\n--${MULTIPART.split('=')[1]}`;
+  const bodies = ['', '-', '--', '\r\n', '\r\n\r\n', '--\r\n\r\n--'].flatMap((content) => {
+    // The second part has no file name, so nothing stores its content.
+    return [part(content), Buffer.from(part(content).toString().replace('photo.jpg', ''))].flatMap((whole) =>
+      Array.from({ length: whole.length }, (_, at) => [whole.subarray(0, at), whole.subarray(at)] as const),
+    );
+  });
+  const statuses = new Set<number>();
+  const work = async () => {
+    for (let body = bodies.pop(); body; body = bodies.pop()) {
+      for (const end of ['', '\r\n', '--', '--\r\n', '--\r\n\r\n', '--\r\n\r\n--']) {
+        const parts = multipart(Buffer.concat([body[0], Buffer.from(boundary + end), body[1]]));
+        statuses.add((await uploads.send('', { parts })).status);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  expect([...statuses].filter((status) => status !== 415 && status !== 422)).toEqual([]);
+  expect(uploads.files()).toEqual(before);
+}, 120_000);
 
 describe('the file name', () => {
   it.each([

@@ -45,6 +45,7 @@ describe(`${BODIES} mutated multipart bodies`, () => {
         },
       );
       sent.on('error', () => resolve(0));
+      sent.setTimeout(60_000, () => sent.destroy());
       sent.end(body);
     });
   }

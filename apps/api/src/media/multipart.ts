@@ -130,6 +130,7 @@ function readParts(body: Body): Promise<void> {
     streamHandler: (_request, parser) => {
       // multer reports these only at the end of the body: stop here.
       for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit', 'error']) parser.once(event, abandon);
+      endFileWithBody(parser);
       body.pipe(parser);
     },
   };
@@ -139,6 +140,21 @@ function readParts(body: Body): Promise<void> {
       else resolve();
     });
   });
+}
+
+/**
+ * Ends a file with the body at the latest. After a boundary in the middle of a part's headers, busboy neither ends the
+ * file that follows nor finishes without its end: the request would never be answered.
+ */
+function endFileWithBody(parser: Writable): void {
+  let file: Readable | undefined;
+  parser.on('file', (_name: string, stream: Readable) => (file = stream));
+  const final = parser._final.bind(parser);
+  parser._final = (done) => {
+    final(done);
+    // Does nothing to a file that has ended.
+    file?.push(null);
+  };
 }
 
 /** Writes the file to disk and hashes it on the way. */
