@@ -10,7 +10,7 @@ export type SlowKind = 'headers' | 'body' | 'reader';
 /** The first message. */
 export interface SlowPlan {
   port: number;
-  /** What the clients of each kind send first: the first client the first of these, and so on in rotation. */
+  /** What the clients of each kind send first, assigned in rotation. */
   bytes: Record<SlowKind, string[]>;
   /** Concurrent clients of each kind. */
   count: Record<SlowKind, number>;
@@ -46,7 +46,7 @@ interface Attempt {
   /** What it sends first, again after each reconnect. */
   bytes: string;
   socket: Socket;
-  /** Of the connection, once there is one. */
+  /** Of the socket, once it is connected. */
   inode?: string;
   began: number;
   /** Of a reader: bytes that the kernel took from the server. */
@@ -63,8 +63,8 @@ const refused: string[] = [];
 
 process.once('message', (plan: SlowPlan) => {
   for (const kind of KINDS) {
+    const bytes = plan.bytes[kind];
     for (let n = 0; n < plan.count[kind]; n++) {
-      const bytes = plan.bytes[kind];
       const start = (n / plan.count[kind]) * plan.within[kind] * 1_000;
       setTimeout(open, start, plan.port, kind, bytes[n % bytes.length]!);
     }
@@ -117,7 +117,7 @@ function look(server: number): void {
   }
 }
 
-/** The kernel's name for a connection, which it does not give to another one while this one is not closed. */
+/** A socket's inode number. Unlike a port, it is not reused before the client closes its socket. */
 function inodeOf(socket: Socket): string {
   const { fd } = (socket as Socket & { _handle: { fd: number } })._handle;
   return /\d+/.exec(readlinkSync(`/proc/self/fd/${fd}`))![0];

@@ -143,8 +143,8 @@ function readParts(body: Body): Promise<void> {
 }
 
 /**
- * Ends a file with the body at the latest. After a boundary in the middle of a part's headers, busboy neither ends the
- * file that follows nor finishes without its end: the request would never be answered.
+ * Ends the file when the body ends, if busboy has not. After a boundary in the middle of a part's headers, busboy never
+ * ends the file that follows, but waits for its end: the request would never be answered.
  */
 function endFileWithBody(parser: Writable): void {
   let file: Readable | undefined;
