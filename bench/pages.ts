@@ -2,12 +2,11 @@ import type { Sql } from 'sql-template-tag';
 import { loadEnv, Vault } from '@app/config';
 import type { Database } from '@app/database';
 import type { Caller } from '../apps/api/src/http/auth/caller.js';
-import { FullCapacity } from '../apps/api/src/http/auth/full-capacity.js';
 import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
-import { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
+import type { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
-import type { KeyLimit } from '../apps/api/src/http/rate-limit/key-limit.js';
+import type { Fairness } from '../apps/api/src/http/request/fairness.js';
 import { HOMEWORK, ListHomework } from '../apps/api/src/resources/homework/homework.queries.js';
 import { STUDENTS } from '../apps/api/src/resources/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
@@ -44,9 +43,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
   const caller = { organizationId } as Caller;
   const record = async (send: (lists: Lists) => Promise<unknown>) => {
     const recorder = new Recorder();
-    await send(
-      new Lists(recorder as unknown as Database, cursors, new LargeAnswers(), new FullCapacity({} as KeyLimit)),
-    );
+    await send(new Lists(recorder as unknown as Database, cursors, {} as Fairness, {} as LargeAnswers));
     return recorder.statements;
   };
   const homework = (query: Partial<ListHomework>) =>

@@ -70,7 +70,7 @@ describe('imports', () => {
       accounts: ['config', 'database', 'jobs'],
       publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
-      serving: ['config', 'logging'],
+      serving: ['concurrency', 'config', 'logging'],
     };
     expect(Object.keys(may).sort()).toEqual(
       [...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort(),

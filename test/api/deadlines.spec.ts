@@ -87,8 +87,7 @@ async function poolIsWhole(): Promise<void> {
     expect(rows.every(({ state }) => state === 'idle')).toBe(true);
     expect(db.poolState).toMatchObject({ idle: db.poolState.total, waiting: 0 });
   });
-  // Half of the connections at a time for one organization, so all of them together. New ones may take a busy machine
-  // longer than the deadline.
+  // New connections may take a busy machine longer than the deadline.
   const reads = [world.a, world.b, world.c].flatMap(({ id }) => Array<string>(POOL).fill(id));
   await vi.waitFor(() => Promise.all(reads.map((organizationId) => db.read({ organizationId }, sql`SELECT pg_sleep(0.05)`)))); // prettier-ignore
 }
@@ -158,15 +157,14 @@ describe('with tables locked', () => {
       const blocked = Array.from({ length: 3 * POOL }, () => note('blocked', ask(patient, 'GET', '/v1/homework', world.a.key))); // prettier-ignore
       await vi.waitFor(async () => {
         const { rows } = await admin.query(waitsFor('homework'));
-        // Half of the connections, and no more.
-        expect(rows).toHaveLength(POOL / 2);
+        // Alone, it leaves two for the next to arrive.
+        expect(rows).toHaveLength(POOL - 2);
       });
       await note('other', ask(patient, 'GET', '/v1/tutors', world.b.key));
-      await note('own ping', ask(patient, 'GET', '/v1/ping', world.a.key));
       await Promise.all(blocked);
     });
     // Most were still waiting by then.
-    expect(order.slice(0, 2 * POOL)).toEqual(expect.arrayContaining(['other 200', 'own ping 200']));
+    expect(order.slice(0, 2 * POOL)).toContain('other 200');
     expect(order.filter((entry) => entry === 'blocked 503')).toHaveLength(3 * POOL);
     await patient.close();
   });
@@ -179,11 +177,10 @@ describe('with a database that hangs', () => {
     proxy.fate = 'stall';
     const open = await each(routes, send);
     const fresh = await each(routes, send);
-    const ready = await api.get('/health/ready');
+    await vi.waitFor(async () => expect((await api.get('/health/ready')).status).toBe(503));
     proxy.fate = 'carry';
     expect(complaints(open, [503])).toEqual([]);
     expect(complaints(fresh, [503])).toEqual([]);
-    expect(ready.status).toBe(503);
     await poolIsWhole();
   });
 

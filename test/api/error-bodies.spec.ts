@@ -2,7 +2,7 @@ import { QueueFull } from '@app/concurrency';
 import { DeadlineExceeded } from '@app/database';
 import { ApiError, MOST_FAULTS, STATUS, ValidationFailed } from '../../apps/api/src/http/errors/api-error.js';
 import { fromDatabase } from '../../apps/api/src/http/errors/database-errors.js';
-import { errorBody, fromHttp, refusalOf } from '../../apps/api/src/http/errors/error-formats.js';
+import { errorBody, fromHttp, rawResponse } from '../../apps/api/src/http/errors/error-formats.js';
 
 const faultsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ loc: ['body', index], msg: `Fault ${index}.`, type: 'extra' }));
@@ -49,10 +49,10 @@ describe('the body of an error', () => {
   });
 });
 
-describe('a refusal before Express', () => {
+describe('the response to input that is not a request', () => {
   it('has the same body, as JSON, and the headers of the error', () => {
     const error = ApiError.unavailable(7);
-    expect(refusalOf(error)).toEqual({
+    expect(rawResponse(error)).toEqual({
       status: 503, body: JSON.stringify(errorBody(error)),
       headers: { 'Retry-After': '7', 'Content-Type': 'application/json; charset=utf-8' },
     }); // prettier-ignore

@@ -2,11 +2,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from 'sql-template-tag';
-import supertest from 'supertest';
-import { ApiKeys } from '@app/accounts';
 import { Database } from '@app/database';
-import { LargeAnswers } from '../../apps/api/src/http/lists/large-answers.js';
+import { Fairness } from '../../apps/api/src/http/request/fairness.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -17,7 +14,7 @@ let ids: string[];
 
 const api = await fixture(TestApi.start());
 const { make } = api;
-const large = api.app.get(LargeAnswers);
+const { turns, budget } = api.app.get(Fairness);
 const { id: school } = await make.organization();
 const key = await api.key(school);
 
@@ -30,7 +27,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
   await make.query('DELETE FROM blog_posts WHERE organization_id = $1', [school]);
   await vi.waitFor(() => {
-    expect(large.underWay).toBe(0);
+    expect([turns.held, turns.waiting, budget.bytes]).toEqual([0, 0, 0]);
   });
 });
 
@@ -101,41 +98,6 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1 + POSTS);
   });
 
-  it.each<[string, () => void, number]>([
-    ['is large', () => undefined, 200],
-    [
-      'takes too long',
-      () => beforeRead(1, () => Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))),
-      503,
-    ],
-  ])('that %s makes the next ones of its list be read one at a time', async (_, prepare, status) => {
-    const { id } = await make.organization();
-    await make.post(id, { content: CONTENT });
-    const caller = await api.key(id);
-    prepare();
-    expect((await api.get('/v1/blog-posts', caller)).status).toBe(status);
-    vi.restoreAllMocks();
-    const running = { posts: 0, payments: 0 };
-    let mostPosts = 0;
-    const both = Promise.withResolvers<null>();
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its `this`
-    const original = Database.prototype.read;
-    vi.spyOn(Database.prototype, 'read').mockImplementation(async function (this: Database, ...args) {
-      const { text } = args[1] as Sql;
-      if (!text.includes('LIMIT')) return original.apply(this, args);
-      const list = text.includes('payments') ? 'payments' : 'posts';
-      running[list]++;
-      mostPosts = Math.max(mostPosts, running.posts);
-      if (running.payments > 0 && running.posts > 0) both.resolve(null);
-      await both.promise;
-      return original.apply(this, args).finally(() => running[list]--);
-    });
-    const paths = ['/v1/blog-posts', '/v1/payments', '/v1/blog-posts', '/v1/payments', '/v1/blog-posts'];
-    const answers = await Promise.all(paths.map((path) => api.get(path, caller)));
-    expect(answers.map((answer) => answer.status)).toEqual(paths.map(() => 200));
-    expect(mostPosts).toBe(1);
-  });
-
   it('takes one round trip once it is no longer large', async () => {
     await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, 'short']);
     const reads = watchReads();
@@ -181,7 +143,7 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1);
   });
 
-  it('is read only as fast as the client accepts it, without holding a connection', async () => {
+  it('is read only as fast as the client accepts it, without holding a turn or a connection', async () => {
     await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, '🎓'.repeat(200_000)]);
     for (let n = 0; n < 60; n++) await make.post(school, { content: '🎓'.repeat(200_000) });
     const reads = watchReads();
@@ -193,7 +155,8 @@ describe('a large page', () => {
       await sleep(500);
     } while (reads.mock.calls.length > before);
     expect(before).toBeLessThan(40);
-    expect(large.underWay).toBe(1);
+    expect(turns.held).toBe(0);
+    expect(budget.bytes).toBeGreaterThan(0);
     await vi.waitFor(() => {
       const { total, idle, waiting } = api.app.get(Database).poolState;
       expect([total - idle, waiting]).toEqual([0, 0]);
@@ -208,7 +171,7 @@ describe('a large page', () => {
     const response = await open('/v1/blog-posts?limit=200');
     response.destroy();
     await vi.waitFor(() => {
-      expect(large.underWay).toBe(0);
+      expect(budget.bytes).toBe(0);
     });
     expect(reads.mock.calls.length).toBeLessThan(40);
     await vi.waitFor(() => {
@@ -243,36 +206,22 @@ describe('a large page that fails', () => {
     });
   });
 
-  it('is refused before its first byte when too many are in progress, while the others continue', async () => {
-    const slow = await Promise.all(Array.from({ length: 24 }, () => open('/v1/blog-posts')));
-    expect(large.underWay).toBe(24);
-    const reads = vi.spyOn(Database.prototype, 'read');
-    const refused = await api.get('/v1/blog-posts', key);
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
-    // The other pages still read parts, but no new page is read.
-    const asked = reads.mock.calls.filter(([, statement]) => (statement as Sql).text.includes('LIMIT'));
-    expect(asked).toEqual([]);
-    const lookUps = vi.spyOn(ApiKeys.prototype, 'find');
-    const more = await Promise.all(Array.from({ length: 60 }, () => api.get('/v1/blog-posts', key)));
-    expect(more.map(({ status }) => status)).toEqual(more.map(() => 503));
-    expect(lookUps.mock.calls.length).toBeLessThan(60);
-    // Like every request, they count against the key's limit.
-    const { status, headers } = await api.get('/v1/payments', key);
-    expect(status).toBe(200);
-    expect(Number(headers['x-ratelimit-remaining'])).toBeLessThan(1_000_000 - more.length);
-    // Writes are not refused, only not allowed to this key.
-    const write = supertest(api.server).post('/v1/blog-posts').set('Authorization', `Token token=${key}`);
-    expect((await write.send({})).status).toBe(403);
+  it('is refused before its first byte, or cut off, when parts fill the memory: the newest of who holds the most', async () => {
     const { id: other } = await make.organization();
-    await make.post(other, { content: CONTENT });
-    await make.post(other, { content: CONTENT });
-    expect((await api.get('/v1/blog-posts', await api.key(other))).status).toBe(200);
-    await make.query('UPDATE api_keys SET revoked_at = now() WHERE organization_id = $1', [school]);
-    await vi.waitFor(async () => {
-      expect((await api.get('/v1/blog-posts', key)).status).toBe(401);
-    });
-    // All of them would take a while.
-    for (const response of slow.splice(3)) response.destroy();
+    for (let n = 0; n < 2; n++) await make.post(other, { content: CONTENT });
+    const others = await api.key(other);
+    // As if clients of both organizations held this much.
+    const mine = budget.open(school);
+    budget.add(mine, 64 * 1_048_576 - 1_000);
+    mine.kept = true;
+    try {
+      const refused = await api.get('/v1/blog-posts', key);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    } finally {
+      budget.release(mine);
+    }
+    expect((await api.get('/v1/blog-posts', others)).status).toBe(200);
+    const slow = await Promise.all(Array.from({ length: 24 }, () => open('/v1/blog-posts')));
     const answers = await Promise.all(slow.map(rest));
     expect(answers.every((text) => (JSON.parse(text!) as object[]).length === POSTS)).toBe(true);
   });

@@ -1,6 +1,4 @@
-import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { Admission } from '@app/serving';
 import { RequestLog } from '../../apps/api/src/http/request-log/request-log.js';
 import { TestApi } from '../support/http/api.js';
 import { send } from '../support/http/routes.js';
@@ -112,31 +110,6 @@ describe('the request log', () => {
     const refused = (await logOf(school)).filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(100);
     expect(refused[0]).toMatchObject({ route: '/v1/ping' });
-  });
-
-  it('has rows for requests that are not admitted, once their key is known', async () => {
-    const narrow = await TestApi.start({ ...settings, MAX_REQUESTS_IN_FLIGHT: '2' }, api.database);
-    const { school, key, headers } = await client();
-    await send(narrow, 'GET', '/v1/ping', headers);
-    await vi.waitFor(() => expect(narrow.app.get(Admission).inFlight).toBe(0));
-    // A request that waits for a lock takes the key's only slot.
-    const admin = new pg.Client({ connectionString: api.database.adminUrl });
-    await admin.connect();
-    await admin.query('BEGIN; LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
-    const waiting = narrow.get('/v1/payments', key).then(({ status }) => status);
-    await vi.waitFor(async () => {
-      const { rows } = await admin.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'payments'::regclass`);
-      expect(rows.length).toBeGreaterThan(0);
-    });
-    const refused = await send(narrow, 'GET', '/v1/students', { ...headers, 'X-Request-Id': 'refused' });
-    await admin.query('ROLLBACK');
-    await admin.end();
-    expect(await waiting).toBe(200);
-    expect(refused.status).toBe(503);
-    // Writes what it has noted.
-    await narrow.close();
-    const rows = (await logOf(school)).filter(({ request_id }) => request_id === 'refused');
-    expect(rows.map(line)).toEqual(['GET /v1/students 503']);
   });
 
   it('keeps rows while the database refuses them, and stores each once', async () => {

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../support/database/database.js';
 
 const database = await createTestDatabase();
 const source = await connect({ url: database.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
-const db = new Database(source, { permits: 1, patience: 60_000 });
+const db = new Database(source, 60_000);
 const organizationId = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
 beforeAll(() => source.query('CREATE TABLE notes (note text)'));
@@ -99,10 +99,10 @@ describe('a deadline', () => {
     await expect(db.transaction({ organizationId, deadline: late }, work)).rejects.toThrow(DeadlineExceeded);
     await expect(late.within(() => db.transaction({ organizationId }, work))).rejects.toThrow(DeadlineExceeded);
     await expect(db.read({ organizationId, deadline: late }, sql`SELECT 1`)).rejects.toThrow(DeadlineExceeded);
-    await expect(db.lookUp(sql`SELECT 1`, 'rest', late)).rejects.toThrow(DeadlineExceeded);
+    await expect(db.lookUp(sql`SELECT 1`, late)).rejects.toThrow(DeadlineExceeded);
     expect(runs).toBe(0);
     // An access's own deadline comes first.
-    await expect(late.within(() => db.lookUp(sql`SELECT 1 AS one`, 'rest', new Deadline(60_000)))).resolves.toEqual([
+    await expect(late.within(() => db.lookUp(sql`SELECT 1 AS one`, new Deadline(60_000)))).resolves.toEqual([
       { one: 1 },
     ]);
   });
@@ -111,7 +111,7 @@ describe('a deadline', () => {
     const access = (deadline: Deadline) => [
       () => db.read({ organizationId, deadline }, sql`SELECT pg_sleep(600)`),
       () => db.transaction({ organizationId, deadline }, () => db.query(sql`SELECT pg_sleep(600)`)),
-      () => db.lookUp(sql`SELECT pg_sleep(600)`, 'rest', deadline),
+      () => db.lookUp(sql`SELECT pg_sleep(600)`, deadline),
     ];
     for (const index of [0, 1, 2]) {
       const error = await access(new Deadline(500))[index]!().catch((thrown: unknown) => thrown);

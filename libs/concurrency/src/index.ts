@@ -1,3 +1,3 @@
+export { Budget, type Holding } from './budget.js';
 export { Expiries } from './expiries.js';
-export { type Claim, FairSemaphore, QueueFull, type SemaphoreLimits } from './fair-semaphore.js';
-export { TokenBuckets } from './token-buckets.js';
+export { QueueFull, type Turn, Turns } from './turns.js';

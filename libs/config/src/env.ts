@@ -35,7 +35,6 @@ const settings = {
   DATABASE_POOL_SIZE: integer(10, 1, 500),
   REDIS_URL: url(['redis', 'rediss']),
   REQUEST_DEADLINE_SECONDS: integer(6, 1, 600),
-  MAX_REQUESTS_IN_FLIGHT: integer(256, 1, 100_000),
 
   DATA_DIR: text('.data'),
   DEMO: flag(null),
@@ -49,7 +48,6 @@ const settings = {
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
-  PORTAL_REQUESTS_PER_MINUTE: integer(2_400, 60, 1_000_000),
   REQUEST_LOG: flag(true),
   IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
   INVITE_TTL_DAYS: integer(14, 1, 3650),

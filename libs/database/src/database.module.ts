@@ -2,7 +2,6 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Env } from '@app/config';
-import type { Sharing } from './connections.js';
 import { DatabaseFault } from './database-fault.js';
 import { Database } from './database.js';
 import { dataSourceOptions, initialize } from './data-source.js';
@@ -12,11 +11,9 @@ import { StartCheck } from './start-check.js';
 /** How long the worker waits for a database that may be down (ms): longer than any of its transactions may take. */
 const WORKER_PATIENCE = 30_000;
 
-/** API and portal serve many organizations concurrently. The worker does one thing after another. */
-function sharingOf(role: ProcessRole, env: Env): Sharing {
-  return role === 'worker'
-    ? { permits: null, patience: WORKER_PATIENCE }
-    : { permits: env.get('DATABASE_POOL_SIZE'), patience: env.get('REQUEST_DEADLINE_SECONDS') * 1_000 };
+/** How long an access may take that has no deadline of its own (ms). The worker does one thing after another. */
+function patienceOf(role: ProcessRole, env: Env): number {
+  return role === 'worker' ? WORKER_PATIENCE : env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
 }
 
 /** PostgreSQL for one process, as its role. */
@@ -53,7 +50,7 @@ export class DatabaseModule {
         {
           provide: Database,
           inject: [DataSource, Env],
-          useFactory: (dataSource: DataSource, env: Env) => new Database(dataSource, sharingOf(role, env)),
+          useFactory: (dataSource: DataSource, env: Env) => new Database(dataSource, patienceOf(role, env)),
         },
         {
           provide: StartCheck,

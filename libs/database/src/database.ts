@@ -2,11 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import type { Sql } from 'sql-template-tag';
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Claim } from '@app/concurrency';
 import { type BoundStatement, runTogether, sendable, type Statement } from './batch.js';
-import { Connections, type Lane, type Priority, type Sharing } from './connections.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
-import type { Lease } from './lease.js';
+import { type Lease, Leases } from './lease.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { SQLSTATE, sqlStateOf } from './sql-state.js';
 
@@ -17,8 +15,17 @@ export interface Tenant {
   platformBlog?: boolean;
   /** The request's deadline; without one, that of `Deadline.within`, or else the default timeout. */
   deadline?: Deadline;
-  /** The default if omitted. */
-  priority?: Priority;
+  /** Decides in the tenant's first transaction whether it may read and write at all. */
+  proof?: Proof;
+}
+
+/** A look-up that shares the round trip of the read that depends on it. */
+export interface Proof {
+  statement: Sql;
+  /** Set once {@link settle} has accepted the rows. */
+  settled: boolean;
+  /** @throws unless the rows allow what follows in the transaction; its results are then thrown away */
+  settle(rows: QueryResultRow[]): void;
 }
 
 /** The ambient transaction, and how to undo its effects outside the database. */
@@ -57,13 +64,14 @@ export class Database {
   /** By text. */
   private readonly statements = new Map<string, Statement>();
 
-  private readonly connections: Connections;
+  private readonly leases: Leases;
 
+  /** @param patience how long an access may take when nothing else sets its deadline (ms) */
   constructor(
     private readonly dataSource: DataSource,
-    sharing: Sharing = { permits: null, patience: Infinity },
+    patience = Infinity,
   ) {
-    this.connections = new Connections(sharing);
+    this.leases = new Leases(patience);
   }
 
   /**
@@ -76,21 +84,21 @@ export class Database {
     tenant: Tenant,
     ...statements: Sql[]
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
-    const claim = this.connections.ofOrganization(tenant.organizationId, tenant.priority);
+    const proof = tenant.proof?.settled === false ? tenant.proof : null;
     const prepared = statements.map((statement) => this.prepare(statement));
-    const lease = await this.connections.lease(claim, tenant.deadline);
-    const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
+    if (proof) prepared.unshift(this.prepare(proof.statement));
+    const lease = this.leases.open(tenant.deadline);
+    const timeouts = lease.timeouts();
     const values = tenantSettings(tenant);
     const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
     const [, ...rows] = await runTogether(this.pool, [settings, ...prepared], lease);
+    if (proof) proof.settle(rows.shift()!);
     return rows as never;
   }
 
   /** A lookup before the organization is known (SECURITY DEFINER functions of the schema). */
-  async lookUp<Row extends QueryResultRow>(statement: Sql, lane: Lane = 'rest', deadline?: Deadline): Promise<Row[]> {
-    const prepared = this.prepare(statement);
-    const lease = await this.connections.lease(this.connections.ofLane(lane), deadline);
-    const [rows] = await runTogether(this.pool, [prepared], lease);
+  async lookUp<Row extends QueryResultRow>(statement: Sql, deadline?: Deadline): Promise<Row[]> {
+    const [rows] = await runTogether(this.pool, [this.prepare(statement)], this.leases.open(deadline));
     return rows as Row[];
   }
 
@@ -102,12 +110,11 @@ export class Database {
    */
   async transaction<T>(tenant: Tenant, work: () => Promise<T>, isolation?: 'REPEATABLE READ'): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
-    const claim = this.connections.ofOrganization(tenant.organizationId);
-    const lease = await this.connections.lease(claim, tenant.deadline);
+    const lease = this.leases.open(tenant.deadline);
     return lease.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.attempt(tenant, claim, lease, work, isolation);
+          return await this.attempt(tenant, lease, work, isolation);
         } catch (error) {
           const again = error instanceof RetryTransaction || RETRIED.has(sqlStateOf(error));
           if (attempt === ATTEMPTS || !again) throw error;
@@ -118,7 +125,6 @@ export class Database {
 
   private async attempt<T>(
     tenant: Tenant,
-    claim: Claim,
     lease: Lease,
     work: () => Promise<T>,
     isolation?: 'REPEATABLE READ',
@@ -127,7 +133,7 @@ export class Database {
     try {
       if (!lease.take((await runner.connect()) as ClientBase)) throw new DeadlineExceeded();
       const run = async (manager: EntityManager) => {
-        const timeouts = this.connections.timeoutsOf(claim, lease.deadline);
+        const timeouts = lease.timeouts();
         const settings = timeouts ? `${SET_TENANT}, ${SET_TIMEOUTS}` : SET_TENANT;
         await manager.query(settings, [...tenantSettings(tenant), ...(timeouts ?? [])]);
         return this.run(manager, work);
@@ -172,8 +178,7 @@ export class Database {
 
   /** Connections in total, idle ones, and waiting accesses. */
   get poolState(): { total: number; idle: number; waiting: number } {
-    const waiting = this.pool.waitingCount + this.connections.waiting;
-    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting };
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
   private get pool(): Pool {

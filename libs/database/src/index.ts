@@ -1,6 +1,5 @@
 export { correctCopies, wrongCopies } from './copies.js';
-export type { Lane } from './connections.js';
-export { Database, type Tenant } from './database.js';
+export { Database, type Proof, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';

@@ -1,8 +1,35 @@
 import type { ClientBase } from 'pg';
-import { type Deadline, DeadlineExceeded } from './deadline.js';
+import { Expiries } from '@app/concurrency';
+import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
+import { Deadline, DeadlineExceeded } from './deadline.js';
+
+/** Time reserved for the response (ms). */
+const MARGIN = 250;
+/** The share of a statement's time that it may wait for locks. */
+const LOCK_SHARE = 0.8;
 
 /** Not in the driver's types. */
 type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
+
+/** The connections in use, each until its deadline. */
+export class Leases {
+  private readonly inUse = new Expiries<Lease>((lease) => {
+    lease.expire();
+  });
+
+  /** @param patience how long an access may take when neither its caller nor the work around it sets a deadline (ms) */
+  constructor(private readonly patience: number) {}
+
+  /** @throws DeadlineExceeded */
+  open(deadline: Deadline = Deadline.current ?? new Deadline(this.patience)): Lease {
+    if (deadline.left <= 0) throw new DeadlineExceeded();
+    const lease: Lease = new Lease(deadline, () => {
+      this.inUse.delete(lease);
+    });
+    this.inUse.add(lease);
+    return lease;
+  }
+}
 
 /** The right to use a connection until a deadline. The holder calls {@link end} once its work has ended. */
 export class Lease {
@@ -18,6 +45,15 @@ export class Lease {
 
   get left(): number {
     return this.deadline.left;
+  }
+
+  /** The timeouts for a statement and its locks, where the deadline is nearer than the connection's settings. */
+  timeouts(): [statement: string, lock: string] | null {
+    const left = this.deadline.left - MARGIN;
+    if (left >= STATEMENT_TIMEOUT) return null;
+    const statement = Math.max(1, Math.floor(left));
+    const lock = Math.min(LOCK_TIMEOUT, Math.ceil(statement * LOCK_SHARE));
+    return [`${statement}ms`, `${lock}ms`];
   }
 
   /** Sets the callback for the deadline. The caller gets its error at once, even if the work ends later. */

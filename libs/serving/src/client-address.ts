@@ -9,3 +9,8 @@ export function clientAddress({ headers, socket }: IncomingMessage, behindProxy:
   const addresses = behindProxy ? String(headers['x-forwarded-for'] ?? '').split(',') : [];
   return addresses.findLast((address) => address.trim() !== '')?.trim() ?? socket.remoteAddress ?? 'unknown';
 }
+
+/** The network of a client: its IPv4 address, or the /56 that one IPv6 subscriber has. */
+export function clientNetwork(request: IncomingMessage, behindProxy: boolean): string {
+  return clientAddress(request, behindProxy);
+}

@@ -1,10 +1,9 @@
 import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import type { Log } from '@app/logging';
-import type { HttpSocket } from './connections.js';
-import { linger } from './lingering-close.js';
-import { afterNonsense } from './pause.js';
-import type { HttpFault, Refusal } from './refusal.js';
+import type { HttpFault, RawResponse } from './http-fault.js';
+import { owedOn } from './once-closed.js';
 
 /** The fault of input that Node's parser rejects. https://nodejs.org/api/http.html#event-clienterror */
 function explain(code: string | undefined): HttpFault {
@@ -19,11 +18,11 @@ function explain(code: string | undefined): HttpFault {
 const LINGER = 1_000;
 
 /** Gives the responses of Node itself the body, request id and log line that all others have. */
-export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => Refusal): void {
-  const answer = (code: string | undefined, socket: HttpSocket) => {
-    if (socket.destroyed) return;
+export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => RawResponse): void {
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+    const hasBegun = [...owedOn(socket)].some(({ headersSent }) => headersSent);
     // After a response has begun, clients would read another one as part of it.
-    if (!socket.writable || socket._httpMessage?.headersSent) {
+    if (code === 'ECONNRESET' || !socket.writable || hasBegun) {
       socket.destroy();
       return;
     }
@@ -35,19 +34,8 @@ export function answerClientErrors(server: Server, log: Log, render: (fault: Htt
       'X-Request-Id': requestId,
       'Content-Length': Buffer.byteLength(body),
     }).map(([name, value]) => `${name}: ${value}`);
-    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-    linger(socket, LINGER);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER).unref();
     log.pino.info({ request_id: requestId, route: 'none', status, fault: code }, 'request');
-  };
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: HttpSocket) => {
-    if (code === 'ECONNRESET') {
-      socket.destroy();
-    } else if (code === 'ERR_HTTP_REQUEST_TIMEOUT' || socket._httpMessage) {
-      // Slow clients have taken their time. And a request that is broken in its body must not be answered meanwhile.
-      answer(code, socket);
-    } else {
-      socket.pause();
-      afterNonsense.schedule(answer, code, socket);
-    }
   });
 }

@@ -1,13 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { HttpFault } from './refusal.js';
+import type { HttpFault } from './http-fault.js';
 
 /**
  * Admits requests that Node or Express would answer by themselves, with an empty body or an HTML page and without a log
  * line. {@link httpFaultOf} then refuses them like all others.
  */
 export function admitMalformed(server: Server): void {
-  // Node reads this property at each request.
-  Object.assign(server, { requireHostHeader: false });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });

@@ -29,6 +29,11 @@ export function onceClosed(response: Answer, done: () => void): void {
   }
 }
 
+/** The responses that a connection still owes, of those that {@link onceClosed} knows. */
+export function owedOn(socket: Socket): ReadonlySet<ServerResponse> {
+  return pending.get(socket) ?? new Set();
+}
+
 function answersOf(socket: Socket): Set<Answer> {
   let answers = pending.get(socket);
   if (!answers) {

@@ -1,77 +1,60 @@
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, ServerResponse } from 'node:http';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import type { Log } from '@app/logging';
-import { releasePlace } from './admission.js';
-import { joinChunks } from './chunks.js';
-import { answerClientErrors } from './client-errors.js';
-import { holdContinue } from './continue.js';
-import { drainOnClose } from './drain.js';
-import type { EarlyRefusals } from './early-refusals.js';
-import { serveInTurn } from './in-turn.js';
-import { closeUnread, holdBody } from './lingering-close.js';
+import { Drain } from './drain.js';
 import { admitMalformed } from './malformed.js';
-import type { HttpFault, Refusal } from './refusal.js';
-import { cutSlowClients, type SlowClientLimits } from './slow-clients.js';
 
 /**
- * Longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the proxy is
- * about to use.
+ * Node's own limits (ms). In production a proxy that buffers requests and responses deals with slow clients. Keep-alive
+ * is longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the
+ * proxy is about to use.
  */
-const KEEP_ALIVE_TIMEOUT = 65_000;
+export const SERVER_LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+};
 
-/** Express without its own ETags. When a response begins, its place is released and its unread body is dealt with. */
-export function createExpress(): Express {
+/** Express on a server that lets clients finish when it closes. */
+export class ServingAdapter extends ExpressAdapter {
+  private drain: Drain;
+
+  /** @param settings of Express, which reads some of them only once */
+  constructor(settings: Record<string, unknown> = {}) {
+    super(createExpress(settings));
+  }
+
+  override initHttpServer(): void {
+    // Without a Host header, Node would answer with an empty body.
+    const server = createServer({ ...SERVER_LIMITS, requireHostHeader: false }, this.getInstance<Express>());
+    this.drain = new Drain(server);
+    admitMalformed(server);
+    this.httpServer = server;
+  }
+
+  /** From now on each response closes its connection. */
+  announceClose(): void {
+    this.drain.announce();
+  }
+
+  override close(): Promise<void> {
+    return this.drain.close();
+  }
+}
+
+/** Express without its own ETags. A request's turn ends when its response begins. */
+function createExpress(settings: Record<string, unknown>): Express {
   const server = express();
+  for (const [name, value] of Object.entries(settings)) server.set(name, value);
   server.disable('x-powered-by');
   server.disable('etag');
   server.response.writeHead = function (this: Response, ...head: [number]) {
-    releasePlace(this.req);
-    closeUnread(this.req, this);
+    this.req.turn?.release();
     ServerResponse.prototype.writeHead.apply(this, head);
     return this;
   };
   return server;
-}
-
-/** How a server protects itself from its clients. */
-export interface Protection<Fault, Route extends { path: string }> {
-  log: Log;
-  early: EarlyRefusals<Fault, Route>;
-  /** Whether to serve a request when its turn comes; answers it otherwise. */
-  admits: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** The fault of a request that exceeds the capacity. */
-  overloaded: () => Fault;
-  /** The response to input that is not a valid request. */
-  render: (fault: HttpFault) => Refusal;
-  slowClients: SlowClientLimits;
-}
-
-/**
- * Protects a server's clients from one that is slow, floods it or violates HTTP, and lets the server end cleanly. Call
- * it after everything that answers requests has registered its listeners.
- */
-export function protectServer<Fault, Route extends { path: string }>(
-  server: Server,
-  protection: Protection<Fault, Route>,
-): void {
-  const { log, early, admits, overloaded, render, slowClients } = protection;
-  const refuse = (request: IncomingMessage, response: ServerResponse) => {
-    early.refuseUnseen(request, response, overloaded());
-  };
-  const holdAndAdmit = (request: IncomingMessage, response: ServerResponse) => {
-    holdBody(request);
-    return admits(request, response);
-  };
-  serveInTurn(server, holdAndAdmit, refuse, (request, response) => {
-    early.begin(request, response);
-  });
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
-  answerClientErrors(server, log, render);
-  admitMalformed(server);
-  holdContinue(server);
-  joinChunks(server);
-  cutSlowClients(server, slowClients);
-  drainOnClose(server);
 }
 
 /** The headers that a middleware sets on every response. */

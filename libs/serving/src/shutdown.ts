@@ -1,16 +1,16 @@
-import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Env } from '@app/config';
-import { announceClose, GRACE } from './drain.js';
+import { GRACE } from './drain.js';
+import type { ServingAdapter } from './server.js';
 
 /** Time to close pools and write what is buffered in memory, after the requests in flight (ms). */
 const CLEAN_UP = 500;
 
 /**
  * The first part of a shutdown: readiness fails and connections end with their next response, while new ones are still
- * served until load balancers have noticed. Then the application closes (drainOnClose).
+ * served until load balancers have noticed. Then the application closes ({@link ServingAdapter}).
  */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
@@ -18,7 +18,7 @@ export class Shutdown implements BeforeApplicationShutdown {
 
   constructor(
     private readonly env: Env,
-    private readonly host: HttpAdapterHost,
+    private readonly host: HttpAdapterHost<ServingAdapter>,
   ) {}
 
   /** Whether the process is about to end. */
@@ -33,7 +33,7 @@ export class Shutdown implements BeforeApplicationShutdown {
     // A database that hangs must not keep the process: by then no client is connected.
     if (signal) setTimeout(() => process.exit(1), delay + GRACE + CLEAN_UP).unref();
     if (delay === 0) return;
-    announceClose(this.host.httpAdapter.getHttpServer() as Server);
+    this.host.httpAdapter.announceClose();
     await sleep(delay);
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
@@ -11,6 +11,7 @@ import { OneOf, Text, Texts } from '../../../apps/api/src/http/validation/fields
 import { JsonText } from '../../../apps/api/src/http/views/json-text.js';
 import { Audit } from '../../../apps/api/src/http/writes/audit.js';
 import { Idempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
+import { Patch, Post } from '../../../apps/api/src/http/writes/write-methods.js';
 
 const ENDS = ['well', '404', '409', '412', '422', '500', 'sql', 'killed'] as const;
 

@@ -11,7 +11,6 @@ import { loadEnv, Vault } from '@app/config';
 import { Database } from '@app/database';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
-import type { SlowClientLimits } from '@app/serving';
 import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
 import { ImageProcess } from '../../../apps/api/src/media/images/image-process.js';
 import { Factories } from '../data/factories.js';
@@ -44,13 +43,11 @@ export class TestApi {
    * @param settings environment variables that override the test defaults
    * @param database shared with another application
    * @param controllers additional controllers
-   * @param slowClients limits that replace the production limits
    */
   static async start(
     settings: Record<string, string> = {},
     database?: TestDatabase,
     controllers: Type[] = [],
-    slowClients?: SlowClientLimits,
   ): Promise<TestApi> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
@@ -63,7 +60,6 @@ export class TestApi {
         INVITE_MAILS_PER_DAY: '1000000',
         AUTH_FAILURES_PER_MINUTE: '1000000',
         DATABASE_POOL_SIZE: '10',
-        MAX_REQUESTS_IN_FLIGHT: '10000',
         // A busy machine answers late, but it answers. Specs about deadlines set their own.
         REQUEST_DEADLINE_SECONDS: '120',
         // Reading the request log adds to it, so tests could not compare its lists.
@@ -77,7 +73,7 @@ export class TestApi {
       controllers,
     }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
-    configureApp(app, slowClients);
+    configureApp(app);
     await app.listen(0, '127.0.0.1');
     const owner = await connectPatiently({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     // Added routes may write to `subjects`.

@@ -104,26 +104,23 @@ export class Uploads {
       .map((entry) => join(entry.parentPath, entry.name));
   }
 
-  /** Sends bytes until the connection closes or the limit is reached. @returns the status and the bytes sent */
-  flood(head: string, limit: number): Promise<{ status: number; sent: number }> {
-    return new Promise((resolve) => {
+  /** Sends bytes until there is an answer. @returns its status */
+  flood(head: string): Promise<number> {
+    return new Promise((resolve, reject) => {
       const chunk = Buffer.alloc(65_536, 0x61);
-      let sent = 0;
-      let answer = '';
       const socket = connect(this.port, '127.0.0.1', () => {
         socket.write(head);
         pour();
       });
       const pour = () => {
-        while (!socket.destroyed && sent < limit) {
-          sent += chunk.length;
-          if (!socket.write(chunk)) return;
-        }
+        while (!socket.destroyed) if (!socket.write(chunk)) return;
       };
       socket.on('drain', pour);
-      socket.on('data', (data) => (answer += data.toString('latin1')));
-      socket.on('error', () => undefined);
-      socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), sent }));
+      socket.once('error', reject);
+      socket.once('data', (data) => {
+        socket.destroy();
+        resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1]));
+      });
     });
   }
 }

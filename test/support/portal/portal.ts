@@ -8,7 +8,6 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '@app/config';
 import type { Tables } from '@app/database';
-import type { SlowClientLimits } from '@app/serving';
 import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
@@ -43,13 +42,8 @@ export class TestPortal {
   /**
    * @param settings environment variables that override the test defaults
    * @param database shared with another application, such as an API or a worker
-   * @param slowClients limits that replace the production limits
    */
-  static async start(
-    settings: Record<string, string> = {},
-    database?: TestDatabase,
-    slowClients?: SlowClientLimits,
-  ): Promise<TestPortal> {
+  static async start(settings: Record<string, string> = {}, database?: TestDatabase): Promise<TestPortal> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
     const env = loadEnv(
@@ -59,14 +53,13 @@ export class TestPortal {
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),
         // A busy machine answers late, but it answers. Specs about deadlines set their own.
         REQUEST_DEADLINE_SECONDS: '120',
-        PORTAL_REQUESTS_PER_MINUTE: '1000000',
         ...settings,
       },
       {},
     );
     const module = await Test.createTestingModule({ imports: [PortalModule.forRoot(env, logTo(logged))] }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
-    configurePortal(app, slowClients);
+    configurePortal(app);
     await app.listen(0, '127.0.0.1');
     return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
   }

@@ -17,7 +17,7 @@ export class HealthController {
   /** Readiness: 503 while requests cannot be answered. */
   @Get('ready')
   @Public()
-  ready(): Promise<Readiness> {
+  ready(): Readiness {
     return this.health.ready();
   }
 }

@@ -3,9 +3,9 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs
 import { AccountsModule } from '@app/accounts';
 import { Shutdown } from '@app/serving';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
-import { FullCapacity } from './auth/full-capacity.js';
-import { KeyLookUps } from './auth/key-look-ups.js';
+import { Authentication } from './auth/authentication.js';
 import { KeyUsage } from './auth/key-usage.js';
+import { KnownKeys } from './request/known-keys.js';
 import { ContentGuard, ScopesGuard } from './auth/scopes.guard.js';
 import { ErrorFilter } from './error.filter.js';
 import { Cursors } from './lists/cursor.js';
@@ -16,22 +16,23 @@ import { Records } from './lists/records.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { capacity } from './request/capacity.js';
+import { Fairness } from './request/fairness.js';
 import { RequestLog } from './request-log/request-log.js';
 import { RouteTable } from './routing/route-table.js';
 import { UnknownRoutes } from './routing/unknown-routes.js';
-import { WriteInterceptor } from './writes/write.interceptor.js';
 import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
-/** The pipeline of every request, in order. Admission and deadlines come before it: see configure-app.ts. */
+/**
+ * The pipeline of every request, in order. Turns and deadlines come before it: see configure-app.ts. Routes that write
+ * have one interceptor more (write-methods.ts): one transaction for each write, with its idempotency key; 409.
+ */
 const pipeline = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
   { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where the required access depends on the content
-  { provide: APP_INTERCEPTOR, useClass: WriteInterceptor }, // one transaction for each write, with its idempotency key; 409
   { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor }, // data and meta
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
@@ -40,12 +41,12 @@ const pipeline = [
   imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
   providers: [
     ...pipeline,
-    ...capacity,
     ApiKeyGuard,
+    Authentication,
     Cursors,
-    FullCapacity,
-    KeyLookUps,
+    Fairness,
     KeyUsage,
+    KnownKeys,
     LargeAnswers,
     Lists,
     Records,
@@ -54,6 +55,6 @@ const pipeline = [
     Shutdown,
     UnknownRoutes,
   ],
-  exports: [FullCapacity, Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
+  exports: [Fairness, Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
 })
 export class HttpModule {}

@@ -5,10 +5,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
-import { FullCapacity } from '../http/auth/full-capacity.js';
 import { ApiError } from '../http/errors/api-error.js';
-import { bodyKindOf } from '../http/validation/declared.js';
-import { whileClientSends } from '../http/request/client-time.js';
+import { whileWaiting } from '../http/request/fairness.js';
 import { contentHashOf } from '../http/request/attempt.js';
 import { FORMATS } from './images/formats.js';
 import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
@@ -66,14 +64,7 @@ export class ImageUploads implements OnModuleInit {
     private readonly storage: Storage,
     private readonly db: Database,
     private readonly log: Log,
-    full: FullCapacity,
-  ) {
-    full.add((organizationId, { method }, routeOf) => {
-      const refusal = method === 'POST' ? encoder.refusal(organizationId) : null;
-      const handler = refusal && routeOf()?.handler;
-      return handler && bodyKindOf(handler) === 'upload' ? refusal : null;
-    });
-  }
+  ) {}
 
   async onModuleInit(): Promise<void> {
     await TemporaryFile.removeLeftovers().catch((error: unknown) => this.log.failure(error, null, 'temporary_folder'));
@@ -88,7 +79,7 @@ export class ImageUploads implements OnModuleInit {
   async accept(request: Request, response: Response, folder: string): Promise<void> {
     try {
       // Waiting for the encoder doesn't count towards the deadline: its queue is bounded by itself.
-      const image = await whileClientSends(request, () => this.receive(request, response, folder));
+      const image = await whileWaiting(request, () => this.receive(request, response, folder));
       request.image = image;
       finished(response, () => void image.release());
     } catch (error) {
@@ -100,9 +91,6 @@ export class ImageUploads implements OnModuleInit {
 
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
-    // Refuse before the client has sent ten megabytes for nothing.
-    const refusal = this.encoder.refusal(owner);
-    if (refusal) throw refusal;
     const received = await receiveFile(request);
     try {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));

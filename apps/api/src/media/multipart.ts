@@ -6,7 +6,6 @@ import multer from 'multer';
 import { ApiError } from '../http/errors/api-error.js';
 import { Fault } from '../http/validation/fault.js';
 import { isUnencoded } from '../http/validation/unencoded.js';
-import { bodyLengthOf, expectUpload, sendContinue } from '@app/serving';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB for the file alone. */
@@ -34,9 +33,7 @@ export interface Received {
  */
 export async function receiveFile(request: IncomingMessage): Promise<Received> {
   requireMultipart(request);
-  if (bodyLengthOf(request, 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
-  expectUpload(request);
-  sendContinue(request);
+  if (Number(request.headers['content-length'] ?? 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
   return parse(request);
 }
 
@@ -88,7 +85,8 @@ async function parse(request: IncomingMessage): Promise<Received> {
     const failure: unknown = await body.kept?.then(() => null, (reason: unknown) => reason); // prettier-ignore
     throw explain(failure instanceof TemporaryFileError ? failure : error);
   } finally {
-    request.off('close', abandon).unpipe(body);
+    // The rest is read and thrown away, so that the connection can carry the response and the next request.
+    request.off('close', abandon).unpipe(body).resume();
   }
   const [part] = body.files ?? [];
   if (!part) throw notOneFile('missing');

@@ -17,7 +17,7 @@ export class HealthController {
   /** Readiness: 503 while pages cannot be served. */
   @Get('ready')
   @Probe()
-  ready(): Promise<{ status: 'ok' }> {
+  ready(): { status: 'ok' } {
     return this.health.ready();
   }
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
-import { statusOf } from '@app/serving';
+import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
 import { Flashes } from './flash.js';
 import { BUSY, PageError, SignInNeeded } from './page-error.js';
 import { Html } from './pages.js';
@@ -19,7 +19,7 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly log: Log,
   ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     if (response.headersSent) {
@@ -36,7 +36,13 @@ export class ErrorFilter implements ExceptionFilter {
       new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);
       return;
     }
+    // A client that left in the middle of its form gets no page.
+    if (request.socket.destroyed) return;
     const error = toPageError(thrown, request.method);
+    if (isRefusal(error.status)) {
+      request.turn?.release();
+      await beforeRefusal();
+    }
     if (error.status >= 500 && error !== BUSY) this.log.failure(thrown, request.id, String(error.status));
     const { status, title, message, headers } = error;
     const data = { status, title, message, requestId: status >= 500 && error !== BUSY ? request.id : null };

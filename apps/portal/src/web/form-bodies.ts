@@ -1,7 +1,4 @@
-import { Injectable } from '@nestjs/common';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { BodyBudget, bodyLengthOf, sendContinue, withoutPlace } from '@app/serving';
-import { networkOf } from './network.js';
 import { PageError } from './page-error.js';
 
 /** The maximum length of a form (bytes). The longest field is a password of a thousand characters. */
@@ -31,23 +28,10 @@ function isUtf8(form: Buffer): boolean {
   }
 }
 
-/** Reads forms, and the JSON of passkeys. While a form arrives it holds memory, but no place among the requests. */
-@Injectable()
-export class FormBodies {
-  constructor(private readonly budget: BodyBudget) {}
-
-  readonly read = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    const bytes = bodyLengthOf(request);
-    if (bytes > 0) {
-      // A longer form is refused unread.
-      this.budget.take(response, networkOf(request.ip), Math.min(bytes, LARGEST));
-      sendContinue(request);
-      await withoutPlace(request, async () => {
-        for (const parse of PARSERS) await run(parse, request, response);
-      });
-    }
-    next();
-  };
+/** Middleware: reads forms, and the JSON of passkeys. What is longer is refused unread. */
+export async function readForms(request: Request, response: Response, next: NextFunction): Promise<void> {
+  for (const parse of PARSERS) await run(parse, request, response);
+  next();
 }
 
 /** @throws the error that the middleware passes on */

@@ -2,28 +2,30 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { Injectable } from '@nestjs/common';
-import { FairSemaphore } from '@app/concurrency';
+import { Turns } from '@app/concurrency';
+import { Fairness } from './fairness.js';
 
-/**
- * Hashing a password takes 19 MB and about 30 ms of a core. Two at once leave half of the threads for everything else.
- * A network gets one of them, and a class that joins from one room still fits into its queue.
- */
-const LIMITS = { permits: 2, share: 1, perOwner: 40, waiting: 100, wait: 10_000 };
+/** Hashing a password takes 19 MB and about 30 ms of a core. Two at once leave half of the threads for everything else. */
+const AT_ONCE = 2;
+/** ms: a class that joins from one room waits for itself. */
+const LONGEST_WAIT = 10_000;
 
 /** The nice value of hashing: with a flood of it on two cores, the p99 of pages was 16 to 25 ms at 0 and 11 to 14 ms at 10. */
 const PRIORITY = 10;
 
-/** Hashes passwords, a few at a time, serving networks in turn: a flood of sign-ins leaves time for everybody else. */
+/** Hashes passwords, two at a time, shared between networks: a flood of sign-ins leaves time for everybody else. */
 @Injectable()
 export class PasswordWork {
-  private readonly semaphore = new FairSemaphore(LIMITS);
+  private readonly turns = new Turns(AT_ONCE, LONGEST_WAIT);
+
+  constructor(private readonly fairness: Fairness) {}
 
   /**
    * @param network the network that the work is for
    * @throws QueueFull when too many tasks are waiting
    */
   run<T>(network: string, work: () => Promise<T>): Promise<T> {
-    return this.semaphore.run({ owner: network }, work);
+    return this.fairness.without(() => this.turns.run(network, work));
   }
 }
 

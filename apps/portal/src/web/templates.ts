@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { Request } from 'express';
-import type { Refusal } from '@app/serving';
+import type { RawResponse } from '@app/serving';
 import { Assets } from './assets.js';
 import type { Flash } from './flash.js';
 import { formats } from './formats.js';
@@ -19,19 +19,19 @@ type PageRequest = Pick<Request, 'path'> & Partial<Pick<Request, 'session' | 'me
 @Injectable()
 export class Templates {
   private readonly eta = new Eta({ views: VIEWS, cache: true, autoEscape: true });
-  private readonly refusals = new Map<string, string>();
+  private readonly rawPages = new Map<string, string>();
 
   constructor(
     private readonly assets: Assets,
     private readonly navigation: Navigation,
   ) {}
 
-  /** The page for an error before anything is known about its request. Never differs, so it is rendered only once. */
-  refusal({ status, title, message, headers }: PageError): Refusal {
-    let body = this.refusals.get(title);
+  /** The page for input that is not a request. Never differs, so it is rendered only once. */
+  raw({ status, title, message, headers }: PageError): RawResponse {
+    let body = this.rawPages.get(title);
     if (body === undefined) {
       body = this.render('web/error', { status, title, message, requestId: null }, { path: '' });
-      this.refusals.set(title, body);
+      this.rawPages.set(title, body);
     }
     return { status, headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' }, body };
   }

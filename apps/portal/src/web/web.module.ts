@@ -3,11 +3,10 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs
 import { Shutdown } from '@app/serving';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
-import { capacity } from './capacity.js';
 import { Cookies } from './cookies.js';
 import { ErrorFilter } from './error.filter.js';
+import { Fairness } from './fairness.js';
 import { Flashes } from './flash.js';
-import { FormBodies } from './form-bodies.js';
 import { Navigation } from './navigation.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
@@ -24,12 +23,11 @@ import { Templates } from './templates.js';
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    ...capacity,
     Assets,
     AttemptLimits,
     Cookies,
+    Fairness,
     Flashes,
-    FormBodies,
     Navigation,
     Pages,
     PasswordWork,

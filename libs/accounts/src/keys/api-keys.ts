@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import sql, { empty } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database, type Deadline, type Lane } from '@app/database';
+import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, OPERATOR } from '../actor.js';
 import { AuditLog } from '../audit-log.js';
@@ -85,9 +85,18 @@ export class ApiKeys {
   }
 
   /** The key with this hash, whatever its state; null when there is none. */
-  async find(hash: Buffer, lane: Lane = 'keys', deadline?: Deadline): Promise<KeyLookup | null> {
-    const [row] = await this.db.lookUp<LookupRow>(sql`SELECT * FROM api_key_by_hash(${hash})`, lane, deadline);
-    return row ? toLookup(row) : null;
+  async find(hash: Buffer, deadline?: Deadline): Promise<KeyLookup | null> {
+    return ApiKeys.found(await this.db.lookUp(ApiKeys.lookUp(hash), deadline));
+  }
+
+  /** The statement of {@link find}, for a transaction that depends on its result. */
+  static lookUp(hash: Buffer): Sql {
+    return sql`SELECT * FROM api_key_by_hash(${hash})`;
+  }
+
+  /** The key in the rows of {@link lookUp}. */
+  static found([row]: object[]): KeyLookup | null {
+    return row ? toLookup(row as LookupRow) : null;
   }
 
   /** The organization's keys: active ones first, then the others; each group newest first. */

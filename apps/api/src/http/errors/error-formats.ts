@@ -1,8 +1,8 @@
-import type { HttpFault, Refusal } from '@app/serving';
+import type { HttpFault, RawResponse } from '@app/serving';
 import { ApiError, ValidationFailed } from './api-error.js';
 
-/** An error in the form that is sent before Express sees the request. */
-export function refusalOf(error: ApiError): Refusal {
+/** An error as the response to input that is not a request. */
+export function rawResponse(error: ApiError): RawResponse {
   return {
     status: error.status,
     headers: { ...error.headers, 'Content-Type': 'application/json; charset=utf-8' },

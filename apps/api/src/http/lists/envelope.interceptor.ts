@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { Response } from 'express';
-import { map, type Observable } from 'rxjs';
+import type { Request, Response } from 'express';
+import { mergeMap, type Observable, of, retry, throwError } from 'rxjs';
+import { Authentication, CallerChanged } from '../auth/authentication.js';
 import { JsonStream } from '../views/json-stream.js';
 import { JsonText } from '../views/json-text.js';
 import { Page, type Part } from './page.js';
@@ -10,17 +11,27 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Puts pages into their envelope; records and bare arrays are sent as they are. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
+  constructor(private readonly authentication: Authentication) {}
+
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<Request>();
     return next.handle().pipe(
-      map((answer: unknown) => {
-        const json = toJson(answer);
-        if (json === null) return answer;
-        const response = context.switchToHttp().getResponse<Response>().setHeader('Content-Type', JSON_TYPE);
-        if (answer instanceof JsonText && answer.etag) response.setHeader('ETag', answer.etag);
-        return json;
+      retry({ delay: (error) => (error instanceof CallerChanged ? of(null) : throwError(() => error as Error)) }),
+      mergeMap(async (answer: unknown) => {
+        if (request.caller?.proof?.settled === false) await this.authentication.prove(request);
+        return enveloped(answer, context.switchToHttp().getResponse<Response>());
       }),
     );
   }
+}
+
+/** An answer as it is sent, with its headers set. */
+export function enveloped(answer: unknown, response: Response): unknown {
+  const json = toJson(answer);
+  if (json === null) return answer;
+  response.setHeader('Content-Type', JSON_TYPE);
+  if (answer instanceof JsonText && answer.etag) response.setHeader('ETag', answer.etag);
+  return json;
 }
 
 function toJson(answer: unknown): string | JsonStream | null {

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
-import { FullCapacity } from '../auth/full-capacity.js';
 import { ApiError } from '../errors/api-error.js';
+import { Fairness } from '../request/fairness.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
 import type { List, PathValues, Selected } from './list.js';
 import { ListQuery, type OffsetQuery } from './list-query.dto.js';
-import { FULL, LargeAnswers } from './large-answers.js';
+import { LargeAnswers } from './large-answers.js';
 import { Page, type Part } from './page.js';
 import {
   countOf,
@@ -29,14 +29,9 @@ export class Lists {
   constructor(
     private readonly db: Database,
     private readonly cursors: Cursors,
+    private readonly fairness: Fairness,
     private readonly large: LargeAnswers,
-    full: FullCapacity,
-  ) {
-    full.add((organizationId, { method }, routeOf) => {
-      const isRead = method === 'GET' || method === 'HEAD';
-      return isRead && large.isFull(organizationId, () => routeOf()?.path) ? FULL : null;
-    });
-  }
+  ) {}
 
   /**
    * One page of a list.
@@ -52,7 +47,6 @@ export class Lists {
   ): Promise<Page> {
     const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
     const { name } = list.view;
-    this.large.check(caller.organizationId, caller.route);
     const cursor = query instanceof ListQuery ? query.cursor : undefined;
     const use = () => ({
       organizationId: caller.organizationId,
@@ -66,12 +60,7 @@ export class Lists {
     ];
     if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
-    const read = () => this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
-    // Deep ones already wait for each other.
-    const sizeOf = ([[page]]: Awaited<ReturnType<typeof read>>) => Buffer.byteLength(page?.data ?? '');
-    const results = await (isDeep(query)
-      ? read()
-      : this.large.first(caller.organizationId, caller.route, read, sizeOf));
+    const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     const [[page]] = results;
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
@@ -93,10 +82,10 @@ export class Lists {
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     try {
-      return await this.db.read<Rows>(isDeep(query) ? { ...caller, priority: 'low' } : caller, ...statements);
+      const read = () => this.db.read<Rows>(caller, ...statements);
+      return await (isDeep(query) ? this.fairness.deepPages.run(caller.organizationId, read) : read());
     } catch (error) {
       const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
-      if (timedOut) this.large.noteHeavy(caller.organizationId, caller.route);
       if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();
       throw error;
     }
@@ -105,10 +94,7 @@ export class Lists {
   /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
     if (!ids) return { count, data };
-    const { organizationId, route } = caller;
-    this.large.noteHeavy(organizationId, route);
-    const bytes = sizes!.reduce((sum, size) => sum + size, 0);
-    return this.large.inParts(organizationId, route, partsOf(ids, sizes!), bytes, async (part) => {
+    return this.large.inParts(caller.organizationId, partsOf(ids, sizes!), async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
       return row!;

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
+import { Polled } from '@app/serving';
 
 /** Pending work of one outbox topic. */
 interface Backlog {
@@ -13,7 +14,7 @@ interface Backlog {
 
 /** The metrics at `/metrics`. Labels are route templates and codes, never client input. */
 @Injectable()
-export class Metrics {
+export class Metrics implements OnModuleInit, OnApplicationShutdown {
   readonly registry = new Registry();
 
   readonly requests = new Histogram({
@@ -49,7 +50,10 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly backlog: Polled<Backlog[]>;
+
   constructor(db: Database) {
+    this.backlog = new Polled(() => db.lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`));
     collectDefaultMetrics({ register: this.registry });
     const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>
       new Gauge({
@@ -63,27 +67,30 @@ export class Metrics {
     pool('total', 'Connections to PostgreSQL');
     pool('idle', 'Idle connections');
     pool('waiting', 'Requests waiting for a connection');
-    this.addBacklog(db);
+    this.addBacklog();
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.backlog.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.backlog.stop();
   }
 
   /** Every API process reports the outbox, which all share. */
-  private addBacklog(db: Database): void {
-    let asked: Promise<Backlog[]> | undefined;
-    // One query serves all gauges of a scrape. Nothing is reported while the database is unavailable.
-    const look = () =>
-      (asked ??= db
-        .lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`)
-        .catch(() => [])
-        .finally(() => (asked = undefined)));
+  private addBacklog(): void {
+    const { backlog } = this;
     const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) =>
       new Gauge({
         name: `outbox_${name}`,
         help,
         labelNames: ['topic'],
         registers: [this.registry],
-        async collect() {
+        collect() {
           this.reset();
-          for (const backlog of await look()) this.set({ topic: backlog.topic }, valueOf(backlog));
+          // Nothing is reported while the database is unavailable.
+          for (const each of backlog.current ?? []) this.set({ topic: each.topic }, valueOf(each));
         },
       });
     gauge('waiting', 'Mails and rebuilds that are queued or will be retried', ({ waiting }) => Number(waiting));

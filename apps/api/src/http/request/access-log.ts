@@ -7,8 +7,8 @@ import { templateOf } from '../request-log/route-template.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The request's key, if a look-up found it valid, now or recently. */
-    knownKey?: KeyIds;
+    /** The request's key, if it was valid when last looked up. */
+    keyIds?: KeyIds;
   }
 }
 
@@ -23,16 +23,15 @@ export function recordRequests(
   log: Log,
   metrics: Metrics,
   requestLog: RequestLog,
+  match: (method: string, path: string) => { path: string } | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  return accessLog(log, (request, outcome) => {
-    const { id, method, caller, knownKey } = request;
+  const finish: Parameters<typeof accessLog>[1] = (request, outcome) => {
+    const { id, method, keyIds } = request;
     const { route, status, seconds } = outcome;
     metrics.requests.observe({ method, route: route ?? 'none', status }, seconds);
-    // After a 401, the key no longer belongs to anybody.
-    const { keyId, organizationId } = caller ?? (status === 401 ? undefined : knownKey) ?? {};
-    if (keyId && !isQuiet(outcome)) {
+    if (keyIds && !isQuiet(outcome)) {
       requestLog.note({
-        keyId,
+        keyId: keyIds.keyId,
         method,
         route: route && templateOf(route),
         status,
@@ -40,6 +39,7 @@ export function recordRequests(
         requestId: id,
       });
     }
-    return { key_id: keyId, organization_id: organizationId };
-  });
+    return { key_id: keyIds?.keyId, organization_id: keyIds?.organizationId };
+  };
+  return accessLog(log, finish, ({ method, path }) => match(method, path)?.path);
 }

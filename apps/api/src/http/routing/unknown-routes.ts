@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard } from '../auth/api-key.guard.js';
+import { Authentication } from '../auth/authentication.js';
 import { ApiError } from '../errors/api-error.js';
 import { KeyLimit } from '../rate-limit/key-limit.js';
 import { RouteTable } from './route-table.js';
@@ -13,7 +13,7 @@ import { RouteTable } from './route-table.js';
 export class UnknownRoutes {
   constructor(
     private readonly routes: RouteTable,
-    private readonly keys: ApiKeyGuard,
+    private readonly authentication: Authentication,
     private readonly limit: KeyLimit,
   ) {}
 
@@ -25,10 +25,11 @@ export class UnknownRoutes {
   async refuse(request: Request, response: Response, readable: boolean): Promise<ApiError> {
     if (request.caller === undefined && request.headers.authorization) {
       try {
-        request.caller = await this.keys.identify(request, response);
+        response.setHeader('Cache-Control', 'no-store');
+        request.caller = await this.authentication.identify(request);
         await this.limit.count(request.caller.keyId, response);
       } catch (error) {
-        // An invalid key, or one that cannot be looked up now, is ignored; a key over its limit still gets its 429.
+        // An invalid key is ignored; a key over its limit still gets its 429.
         if (error instanceof ApiError && response.hasHeader('X-RateLimit-Limit')) return error;
       }
     }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
-import { bodyLengthOf, sendContinue } from '@app/serving';
 import { parseJson } from './parse-json.js';
 import { isUnencoded } from './unencoded.js';
 
@@ -12,28 +11,29 @@ export const JSON_LIMIT = 1_048_576;
  * alternative is a way to get something past a filter.
  *
  * @param declared names of the request class
- * @param admit called with the body's possible length before any of it is read; may throw
+ * @param arrived called with the length of each piece
+ * @param refused ends the reading
  * @throws ApiError 413 beyond the limit, 415 for anything that is not plain JSON; ValidationFailed when it does not parse
  */
 export async function readJson(
   request: IncomingMessage,
   limit: number,
   declared: ReadonlySet<string>,
-  admit: (bytes: number) => void,
+  arrived: (bytes: number) => void,
+  refused: AbortSignal,
 ): Promise<unknown> {
   const { headers } = request;
-  const bytes = bodyLengthOf(request, limit);
-  if (bytes === 0) return undefined;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  const length = Number(headers['content-length'] ?? 0);
+  if (length === 0 && !isChunked) return undefined;
   if (!isPlainJson(headers['content-type']) || !isUnencoded(headers)) {
     throw new ApiError(
       'unsupported_media_type',
       'Send the body as "Content-Type: application/json", in UTF-8, unencoded.',
     );
   }
-  if (bytes > limit) throw tooLarge(limit);
-  admit(bytes);
-  sendContinue(request);
-  const body = await readBytes(request, limit);
+  if (length > limit) throw tooLarge(limit);
+  const body = await readBytes(request, limit, arrived, refused);
   return body.length === 0 ? undefined : parseJson(body, declared);
 }
 
@@ -47,21 +47,34 @@ function isPlainJson(contentType: string | undefined): boolean {
   );
 }
 
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readBytes(
+  request: IncomingMessage,
+  limit: number,
+  arrived: (bytes: number) => void,
+  refused: AbortSignal,
+): Promise<Buffer> {
   // No further event would follow.
   if (request.destroyed) return Promise.reject(endedEarly());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    // The rest is read and thrown away, so that the connection can carry the response and the next request.
+    const giveUp = (reason: Error) => {
+      chunks.length = 0;
+      size = Infinity;
+      reject(reason);
+    };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) {
+      if (size === Infinity) return;
+      if (size > limit) giveUp(tooLarge(limit));
+      else {
         chunks.push(chunk);
-      } else {
-        // The connection, and the request with it, may stay in memory for a while.
-        chunks.length = 0;
-        reject(tooLarge(limit));
+        arrived(chunk.length);
       }
+    });
+    refused.addEventListener('abort', () => {
+      giveUp(refused.reason as Error);
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);

@@ -2,13 +2,11 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
-import { BodyBudget, bodyLengthOf } from '@app/serving';
+import { onceClosed } from '@app/serving';
 import { accessOf } from '../auth/access.decorators.js';
-import { FullCapacity, type RoomCheck } from '../auth/full-capacity.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { contentHashOf, isWrite } from '../request/attempt.js';
-import { NO_ROOM_FOR_BODY, UPLOAD_BYTES } from '../request/capacity.js';
-import { whileClientSends } from '../request/client-time.js';
+import { Fairness, whileWaiting } from '../request/fairness.js';
 import { bodyKindOf, declaredType } from './declared.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
@@ -35,11 +33,8 @@ export class ValidationGuard implements CanActivate {
 
   constructor(
     private readonly env: Env,
-    private readonly budget: BodyBudget,
-    full: FullCapacity,
-  ) {
-    full.add(this.refusal);
-  }
+    private readonly fairness: Fairness,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const handler = context.getHandler();
@@ -58,16 +53,6 @@ export class ValidationGuard implements CanActivate {
     return true;
   }
 
-  /** The refusal of a body for which there is no room; null when there is, or when the body is too long in any case. */
-  private readonly refusal: RoomCheck = (organizationId, request, routeOf) => {
-    const handler = isWrite(request.method ?? '') && routeOf()?.handler;
-    if (!handler) return null;
-    const kind = bodyKindOf(handler);
-    const limit = kind === 'upload' ? UPLOAD_BYTES : kind.json;
-    const bytes = kind === 'upload' ? limit : bodyLengthOf(request, limit);
-    return bytes > limit || this.budget.hasRoom(organizationId, bytes) ? null : NO_ROOM_FOR_BODY;
-  };
-
   /**
    * Sets the body on the request, and the content hash if it is valid.
    *
@@ -79,17 +64,14 @@ export class ValidationGuard implements CanActivate {
     handler: object,
     shape: Type<object> | null,
   ): Promise<Fault | Faults> {
-    const admit = (bytes: number) => {
-      this.budget.take(response, request.caller!.organizationId, bytes);
-    };
     const kind = bodyKindOf(handler);
     if (kind === 'upload') {
       requirePlatformBlog(handler, request.caller, { query: request.query, body: undefined });
-      admit(UPLOAD_BYTES);
       return NONE;
     }
-    const read = () => readJson(request, kind.json, namesOf(shape ?? Nothing), admit);
-    const sent = await whileClientSends(request, read);
+    const sent = await this.receive(request, response, (arrived, refused) =>
+      readJson(request, kind.json, namesOf(shape ?? Nothing), arrived, refused),
+    );
     // An empty PATCH changes nothing.
     const raw = sent === undefined && shape && mayBeEmpty(shape) ? {} : sent;
     requirePlatformBlog(handler, request.caller, { query: request.query, body: raw });
@@ -104,6 +86,27 @@ export class ValidationGuard implements CanActivate {
     }
     request.contentHash = contentHashOf(request.query, raw ?? null);
     return NONE;
+  }
+
+  /** Reads the body without a turn while it arrives. What has arrived counts until the response is sent. */
+  private async receive<T>(
+    request: Request,
+    response: Response,
+    read: (arrived: (bytes: number) => void, refused: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { budget } = this.fairness;
+    const holding = budget.open(request.caller!.organizationId);
+    onceClosed(response, () => {
+      budget.release(holding);
+    });
+    const work = () =>
+      read((bytes) => {
+        budget.add(holding, bytes);
+      }, holding.refused);
+    // Usually the whole body has arrived with the headers.
+    const body = await (request.complete ? work() : whileWaiting(request, work, holding.refused));
+    holding.kept = true;
+    return body;
   }
 
   private shapesOf(controller: Type, handler: object & { name?: string }): Shapes {

@@ -5,7 +5,8 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '@app/database';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
-import { type Attempt, attemptOf, isWrite } from '../request/attempt.js';
+import { enveloped } from '../lists/envelope.interceptor.js';
+import { type Attempt, attemptOf } from '../request/attempt.js';
 import { Audit } from './audit.js';
 import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
@@ -28,9 +29,12 @@ interface Running {
   ended: Promise<StoredAnswer | null>;
 }
 
+/** Waits without the turn of the request. */
+type Pause = <T>(wait: () => Promise<T>) => Promise<T>;
+
 /**
  * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row
- * and its stored response commit together or not at all. Reads pass through.
+ * and its stored response commit together or not at all. See `Post`, `Put`, `Patch` and `Delete`.
  */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
@@ -45,10 +49,9 @@ export class WriteInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
-    const attempt = attemptOf(request);
-    if (!isWrite(request.method) || !attempt) return next.handle();
+    const attempt = attemptOf(request)!;
     const response = context.switchToHttp().getResponse<Response>();
-    const work = () => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const work = async () => enveloped(await lastValueFrom(next.handle(), { defaultValue: undefined }), response);
     const key = isIdempotent(context.getHandler()) ? idempotencyKeyOf(request) : null;
     if (key === null) return from(this.perform(attempt, response, work));
     const use = {
@@ -58,23 +61,31 @@ export class WriteInterceptor implements NestInterceptor {
       requestHash: request.contentHash ?? Buffer.alloc(32),
       deadline: attempt.caller.deadline,
     };
-    return from(this.performOnce(use, attempt, response, work));
+    const pause: Pause = (wait) => (request.turn ? request.turn.without(wait) : wait());
+    return from(this.performOnce(use, attempt, response, work, pause));
   }
 
   private perform(attempt: Attempt, response: Response, work: () => Promise<unknown>): Promise<unknown> {
     return this.db.transaction(attempt.caller, () => this.audit.record(attempt, work, () => response.statusCode));
   }
 
-  private async performOnce(use: KeyUse, attempt: Attempt, response: Response, work: () => Promise<unknown>) {
+  private async performOnce(
+    use: KeyUse,
+    attempt: Attempt,
+    response: Response,
+    work: () => Promise<unknown>,
+    pause: Pause,
+  ) {
     const name = nameOf(use);
     const deadline = Date.now() + DUPLICATE_PATIENCE_MS;
     for (let other = this.running.get(name); other; other = this.running.get(name)) {
-      const answer = await before(deadline, other.ended);
+      const { ended } = other;
+      const answer = await pause(() => before(deadline, ended));
       if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
       if (answer) return replay(response, answer);
     }
     // No await since the check: of several requests that waited for a failed one, one proceeds and the others wait.
-    const result = this.claimAndPerform(use, attempt, response, work, deadline);
+    const result = this.claimAndPerform(use, attempt, response, work, pause, deadline);
     const ended = result.then(({ answer }) => answer, nothing);
     this.running.set(name, { requestHash: use.requestHash, ended });
     void ended.then(() => this.running.delete(name));
@@ -82,12 +93,13 @@ export class WriteInterceptor implements NestInterceptor {
     return replayed ? replay(response, answer) : send(response, answer);
   }
 
-  /** Polls while another process holds the key, without holding a connection in between. */
+  /** Polls while another process holds the key, without holding a turn or a connection in between. */
   private async claimAndPerform(
     use: KeyUse,
     attempt: Attempt,
     response: Response,
     work: () => Promise<unknown>,
+    pause: Pause,
     deadline: number,
   ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
     const answerOf = async (): Promise<StoredAnswer> => {
@@ -109,7 +121,7 @@ export class WriteInterceptor implements NestInterceptor {
       });
       if (answer) return { answer, replayed: false };
       if (Date.now() >= deadline) throw inUse();
-      await sleep(POLL_MS);
+      await pause(() => sleep(POLL_MS));
     }
   }
 }

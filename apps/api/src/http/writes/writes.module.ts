@@ -1,7 +1,9 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { Audit } from './audit.js';
 import { IdempotencyStore } from './idempotency.store.js';
 
+/** Global, because every module with a route that writes needs it: see write-methods.ts. */
+@Global()
 @Module({ imports: [AccountsModule], providers: [Audit, IdempotencyStore], exports: [Audit, IdempotencyStore] })
 export class WritesModule {}

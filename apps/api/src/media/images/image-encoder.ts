@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { FairSemaphore, QueueFull } from '@app/concurrency';
+import { QueueFull, Turns } from '@app/concurrency';
 import { Log } from '@app/logging';
 import { ApiError, Overloaded } from '../../http/errors/api-error.js';
 import { Fault } from '../../http/validation/fault.js';
@@ -7,11 +7,8 @@ import { TemporaryFile } from '../temporary-file.js';
 import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { ImageProcess, ImageProcessEnded } from './image-process.js';
 
-/**
- * Six per organization, as many as the connections that a browser opens to one host. Nothing waits longer than the
- * slowest image takes.
- */
-const QUEUE = { permits: 1, share: 1, perOwner: 6, waiting: 30, wait: 20_000 };
+/** Nothing waits longer than the slowest image takes (ms). */
+const LONGEST_WAIT = 20_000;
 
 /** Starting the process takes about 0.2 s, so it is kept for a while (ms). */
 const IDLE = 60_000;
@@ -33,7 +30,7 @@ export interface EncodedImage {
 /** Re-encodes uploaded images: one at a time in a separate process, taking organizations in turn. */
 @Injectable()
 export class ImageEncoder implements OnApplicationShutdown {
-  private readonly queue = new FairSemaphore(QUEUE);
+  private readonly turns = new Turns(1, LONGEST_WAIT);
   private process: ImageProcess | null = null;
   private idle?: NodeJS.Timeout;
 
@@ -43,21 +40,25 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /** The refusal (503) when the queue has no room for another image of this owner, else null. */
-  refusal(owner: string): ApiError | null {
-    return this.queue.hasRoom(owner) ? null : FULL;
-  }
-
   /**
    * @param gone ends the wait for a turn
    * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
    */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
+    const turn = this.turns.enter(owner);
+    const leave = () => {
+      turn.end();
+    };
+    gone.addEventListener('abort', leave);
     try {
-      return await this.queue.run({ owner, signal: gone }, () => this.encodeTwice(file));
+      await turn.ready;
+      return await this.encodeTwice(file);
     } catch (error) {
       if (error instanceof ImageProcessEnded) this.log.failure(error, null, 'image_process_ended');
       throw toApiError(error);
+    } finally {
+      gone.removeEventListener('abort', leave);
+      turn.end();
     }
   }
 

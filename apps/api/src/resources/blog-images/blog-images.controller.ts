@@ -1,9 +1,10 @@
-import { Controller, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Query, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Upload } from '../../http/validation/declared.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Post } from '../../http/writes/write-methods.js';
 import { PlaceImage } from './blog-images.dto.js';
 import { BlogImagesGuard } from './blog-images.guard.js';
 import { BlogImagesService } from './blog-images.service.js';

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
@@ -6,6 +6,7 @@ import { JsonUpTo } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { type Expected, IfMatch } from '../../http/writes/etag.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Delete, Patch, Post } from '../../http/writes/write-methods.js';
 import { CreatePost, UpdatePost } from './blog-posts.dto.js';
 import { BlogPostsService } from './blog-posts.service.js';
 import { blogPostView } from './blog-posts.view.js';

@@ -1,9 +1,10 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Post } from '../../http/writes/write-methods.js';
 import { AddClassroomMember } from './classrooms.dto.js';
 import { ClassroomsService } from './classrooms.service.js';
 import { classroomMemberView } from './classrooms.view.js';

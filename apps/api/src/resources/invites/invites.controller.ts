@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Post } from '../../http/writes/write-methods.js';
 import { CreateInvite } from './invites.dto.js';
 import { InvitesService } from './invites.service.js';
 import { inviteShape, joinLinkShape } from './invites.view.js';

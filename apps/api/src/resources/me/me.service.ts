@@ -11,7 +11,7 @@ export class MeService {
   constructor(private readonly records: Records) {}
 
   ping(caller: Caller): Promise<JsonText> {
-    return this.records.get({ ...caller, priority: 'urgent' }, pingView, Source.organization());
+    return this.records.get(caller, pingView, Source.organization());
   }
 
   me(caller: Caller): Promise<JsonText> {

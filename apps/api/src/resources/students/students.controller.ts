@@ -1,10 +1,11 @@
-import { Body, Controller, HttpCode, Patch, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Patch, Post } from '../../http/writes/write-methods.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
 import { StudentsService } from './students.service.js';
 import { studentView } from './students.view.js';

@@ -1,8 +1,9 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Body, Controller } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Post } from '../../http/writes/write-methods.js';
 import { CreateTutor } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
 import { tutorView } from './tutors.view.js';

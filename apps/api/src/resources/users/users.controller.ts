@@ -1,8 +1,9 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireAnyScope } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
+import { Post } from '../../http/writes/write-methods.js';
 import { BulkInvite } from './users.dto.js';
 import { UsersService, scopesOfRows } from './users.service.js';
 import { bulkInviteShape } from './users.view.js';

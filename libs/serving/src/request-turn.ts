@@ -1,0 +1,101 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Turn, Turns } from '@app/concurrency';
+import { onceClosed } from './once-closed.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** undefined for a request that needs none. */
+    turn?: RequestTurn;
+  }
+}
+
+/** The turn of a request: while it has one, the process works on it. It is given back while it waits for something else. */
+export class RequestTurn {
+  private turn: Turn | null = null;
+  private over = false;
+
+  constructor(
+    private turns: Turns,
+    private owner: string,
+  ) {}
+
+  /** @returns what to wait for, which may reject with QueueFull; null if the turn was granted at once */
+  enter(): Promise<void> | null {
+    if (this.over) return null;
+    this.turn = this.turns.enter(this.owner);
+    return this.turn.ready;
+  }
+
+  /** Goes on with a turn of another owner, once it is known whose request this is. @throws QueueFull */
+  async moveTo(turns: Turns, owner: string): Promise<void> {
+    if (owner === this.owner) return;
+    this.release();
+    this.turns = turns;
+    this.owner = owner;
+    await this.enter();
+  }
+
+  /** Gives the turn back. */
+  release(): void {
+    this.turn?.end();
+    this.turn = null;
+  }
+
+  /** The request is over. */
+  end(): void {
+    this.over = true;
+    this.release();
+  }
+
+  /**
+   * Runs work that waits for the client or for other requests, without the turn.
+   *
+   * @param refused ends the wait for the next turn
+   * @throws QueueFull
+   */
+  async without<T>(work: () => Promise<T>, refused?: AbortSignal): Promise<T> {
+    this.release();
+    const result = await work();
+    const ready = this.enter();
+    if (ready) await (refused ? unless(refused, ready) : ready);
+    return result;
+  }
+}
+
+function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject);
+  });
+}
+
+/**
+ * Middleware that lets a request in when its turn comes. The turn ends when the response begins: from then on it waits
+ * for the client.
+ *
+ * @param turnOf null for a request that needs none
+ */
+export function inTurn(turnOf: (request: Request) => RequestTurn | null) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const turn = turnOf(request);
+    if (!turn) {
+      next();
+      return;
+    }
+    request.turn = turn;
+    onceClosed(response, () => {
+      turn.end();
+    });
+    const ready = turn.enter();
+    const refuse = (error: unknown) => {
+      // A client that has left needs no answer.
+      if (!request.socket.destroyed) next(error);
+    };
+    if (ready) ready.then(() => next(), refuse);
+    else next();
+  };
+}
