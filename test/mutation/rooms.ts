@@ -67,7 +67,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/errors': {
     mutate: ['apps/api/src/http/errors/**/*.ts'],
-    specs: ['test/api/{access,blog,blog-create,early-refusals,error-bodies,hostile-wire,scopes}.spec.ts'],
+    specs: ['test/api/{access,blog,blog-create,error-bodies,hostile-wire,scopes}.spec.ts'],
   },
   'http/lists': {
     mutate: ['apps/api/src/http/lists/**/*.ts'],
@@ -86,12 +86,12 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
-    specs: ['test/api/{rate-limit,rate-limit-redis,rate-limit-redis-away,sliding-window}.spec.ts'],
+    specs: ['test/api/{rate-limit,rate-limit-redis,sliding-window}.spec.ts'],
   },
   'http/request': {
     mutate: ['apps/api/src/http/request/{access-log,capacity,client-time,urgent}.ts', 'libs/serving/src/**/*.ts'],
     specs: [
-      'test/api/{admission,bodies-in-flight,bodies-wire,early-refusals,headers,hostile-wire}.spec.ts',
+      'test/api/{admission,bodies-in-flight,bodies-wire,headers,hostile-wire}.spec.ts',
       'test/api/{in-turn,lingering-close,refusal-pause,slow-clients}.spec.ts',
     ],
   },
@@ -101,7 +101,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/routing': {
     mutate: ['apps/api/src/http/routing/**/*.ts'],
-    specs: ['test/api/{early-refusals,headers,methods,rate-limit}.spec.ts'],
+    specs: ['test/api/{headers,methods,rate-limit}.spec.ts'],
   },
   'http/validation': {
     mutate: ['apps/api/src/http/validation/**/*.ts'],

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { normalizeIp } from '@nestjs/throttler';
 
 /**
  * The address that a request comes from.
@@ -10,7 +11,7 @@ export function clientAddress({ headers, socket }: IncomingMessage, behindProxy:
   return addresses.findLast((address) => address.trim() !== '')?.trim() ?? socket.remoteAddress ?? 'unknown';
 }
 
-/** The network of a client: its IPv4 address, or the /56 that one IPv6 subscriber has. */
-export function clientNetwork(request: IncomingMessage, behindProxy: boolean): string {
-  return clientAddress(request, behindProxy);
+/** The network that limits count: an IPv4 address, or the /56 that an IPv6 subscriber usually gets. */
+export function networkOf(address = 'unknown'): string {
+  return normalizeIp(address, 56);
 }

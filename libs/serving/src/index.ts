@@ -1,6 +1,6 @@
 export { accessLog, isQuiet, milliseconds, type Outcome } from './access-log.js';
 export { answerClientErrors } from './client-errors.js';
-export { clientAddress, clientNetwork } from './client-address.js';
+export { clientAddress, networkOf } from './client-address.js';
 export type { HttpFault, RawResponse } from './http-fault.js';
 export { httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';

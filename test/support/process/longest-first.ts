@@ -14,7 +14,6 @@ const LONG = [
   'api/lingering-close',
   'api/linear-work',
   'api/rate-limit-redis',
-  'api/rate-limit-redis-away',
   'api/shutdown',
   'cli/embedded-postgres',
   'cli/start',

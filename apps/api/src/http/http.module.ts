@@ -29,7 +29,7 @@ import { ValidationGuard } from './validation/validation.guard.js';
  */
 const pipeline = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
-  { provide: APP_GUARD, useClass: RateLimitGuard }, // 429
+  { provide: APP_GUARD, useExisting: RateLimitGuard }, // 429
   { provide: APP_GUARD, useClass: ScopesGuard }, // 403
   { provide: APP_GUARD, useClass: ValidationGuard }, // 422
   { provide: APP_GUARD, useClass: ContentGuard }, // 403 again, where the required access depends on the content

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { Turns } from '@app/concurrency';
 import { Deadline } from '@app/database';
 import { Env } from '@app/config';
-import { clientNetwork, pathOf, RequestTurn } from '@app/serving';
+import { clientAddress, networkOf, pathOf, RequestTurn } from '@app/serving';
 
 /** Load balancers ask these. They answer from memory. */
 const PROBES = new Set(['/health/live', '/health/ready']);
@@ -23,7 +23,7 @@ export class Fairness {
   /** The turn that a request needs; null if none. */
   readonly turnOf = (request: Request): RequestTurn | null => {
     if (PROBES.has(pathOf(request))) return null;
-    return new RequestTurn(this.turns, clientNetwork(request, this.env.get('TRUST_PROXY')));
+    return new RequestTurn(this.turns, networkOf(clientAddress(request, this.env.get('TRUST_PROXY'))));
   };
 
   /** Middleware: makes the request's turn known to {@link without}. */

@@ -1,37 +1,34 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { Env } from '@app/config';
-import { Log } from '@app/logging';
-import { Metrics } from '../metrics/metrics.js';
-import type { RateLimitRedis } from './rate-limit.redis.js';
-import { type Room, SlidingWindow } from './sliding-window.js';
+import type { Env } from '@app/config';
+import type { Log } from '@app/logging';
+import type { Metrics } from '../metrics/metrics.js';
+import { type Answer, HIT, SlidingWindow } from './sliding-window.js';
 
+/** The length of every limit's window (ms). */
+export const MINUTE = 60_000;
 /** Beyond this number, the least recently used is dropped: an attacker with many addresses must not fill the memory. */
 const MOST_WINDOWS = 100_000;
-/** Windows reported at once when Redis is back. They take a few milliseconds, so hits behind them are not late. */
-const REPORTED_AT_ONCE = 50;
-
-/** The result of a hit, in the throttler's terms. Times are seconds, rounded up. */
-export type RateLimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
-
-/** A hit on its way to Redis. */
-interface Hit {
-  /** Set if Redis was late and this process decided: when it counted the hit, or null if it refused it. */
-  countedHere?: number | null;
-}
+/** The longest that a request waits for Redis (ms). A Redis in the same network answers within 1 ms. */
+const PATIENCE = 50;
+/** The longest that a starting process waits for Redis (ms). */
+const START = 2_000;
+/** The pause after a probe that was not answered in time (ms). */
+const PROBE_INTERVAL = 250;
+/** A hit that always writes, because Redis may be read-only or full. */
+const PROBE = ['probe', 1, 1_000_000] as const;
 
 /**
- * Counts hits: in Redis if configured (shared by all processes), else in this process.
- *
- * Redis answers each hit with the whole window, which this process keeps. While Redis is late or away, counting
- * continues from there: the rest of the limit is divided by the number of processes, and hits allowed in the meantime
- * are reported when Redis is back. A window that is known to be full refuses without asking Redis.
+ * Counts hits in sliding windows: in Redis, which all processes share, if there is one. While Redis does not answer in
+ * time, each process counts by itself, beginning with what it allowed in the last minute.
  */
-@Injectable()
 export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
   private readonly windows = new LRUCache<string, SlidingWindow>({ max: MOST_WINDOWS });
-  private redis: RateLimitRedis | null = null;
+  private redis: (Redis & { hit?: (key: string, ttl: number, limit: number) => Promise<Answer> }) | null = null;
+  private shared = false;
 
   constructor(
     private readonly env: Env,
@@ -43,100 +40,81 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
     const url = this.env.get('REDIS_URL');
     if (!url) return;
     // Without Redis, its client takes no memory.
-    const { RateLimitRedis } = await import('./rate-limit.redis.js');
-    this.redis = new RateLimitRedis(url, this.log, () => void this.report());
-    await this.redis.start();
+    const { Redis } = await import('ioredis');
+    this.redis = new Redis(url, {
+      lazyConnect: true,
+      connectTimeout: 1_000,
+      // After this silence the connection is dead, although nobody closed it.
+      socketTimeout: 5_000,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      retryStrategy: () => PROBE_INTERVAL,
+      scripts: { hit: { numberOfKeys: 1, lua: HIT } },
+    });
+    // Each command reports its own failure. Without a listener, the error would end the process.
+    this.redis.on('error', () => undefined);
+    await inTime(this.redis.connect(), START);
+    this.shared = true;
+    await this.ask(...PROBE);
   }
 
   onApplicationShutdown(): void {
-    this.redis?.stop();
+    this.redis?.disconnect();
+    this.redis = null;
   }
 
   /** For readiness: whether the limits are shared. */
   get redisState(): 'off' | 'up' | 'away' {
     if (!this.redis) return 'off';
-    return this.redis.away || !this.redis.connected ? 'away' : 'up';
+    return this.shared ? 'up' : 'away';
   }
 
-  /**
-   * Counts a hit unless the limit is reached; refused hits do not count.
-   *
-   * @param ttl length of the window in milliseconds
-   */
-  async increment(key: string, ttl: number, limit: number): Promise<RateLimitRecord> {
-    const window = this.windows.get(key) ?? this.add(key, ttl);
-    if (!this.redis || this.redis.late || this.room(window, limit).left <= 0) return this.countHere(window, limit);
-    const hit: Hit = {};
-    try {
-      return await this.redis.inTime(this.countInRedis(this.redis, window, limit, 1, hit));
-    } catch {
-      const record = this.countHere(window, limit);
-      hit.countedHere = record.isBlocked ? null : this.now();
-      return record;
+  /** Counts a hit unless the limit of the last `ttl` milliseconds is reached; refused hits do not count. */
+  async increment(key: string, ttl: number, limit: number): ReturnType<ThrottlerStorage['increment']> {
+    const now = Math.floor(performance.now());
+    let window = this.windows.get(key);
+    if (!window) this.windows.set(key, (window = new SlidingWindow()));
+    let answer = window.refusal(now);
+    if (!answer) {
+      // A late Redis counts the hit, too, although nobody waits for the answer.
+      const asked = this.redis && this.ask(key, ttl, limit);
+      const shared = this.shared ? await asked : null;
+      if (this.redis && !shared) this.metrics.rateLimitFallbacks.inc();
+      answer = window.hit(now, ttl, limit, shared);
     }
+    const [isAllowed, left, wait] = answer;
+    const seconds = Math.ceil(wait / 1_000);
+    return { totalHits: limit - left, timeToExpire: seconds, isBlocked: !isAllowed, timeToBlockExpire: seconds };
   }
 
-  /** The next hit's result if this process knows, without asking Redis, that it would be refused; else null. */
-  refusal(key: string, limit: number): RateLimitRecord | null {
-    const window = this.windows.get(key);
-    const room = window && this.room(window, limit);
-    return room && room.left <= 0 ? toRecord(limit, room, false) : null;
+  /** Redis's answer. Without one in time, returns null, and nobody waits for Redis again until it answers a probe. */
+  private async ask(key: string, ttl: number, limit: number): Promise<Answer | null> {
+    const isConnected = this.redis?.status === 'ready';
+    const answer = isConnected ? await inTime(this.redis?.hit?.(`rate-limit:${key}`, ttl, limit), PATIENCE) : null;
+    if (!answer && this.shared) void this.recover();
+    return answer;
   }
 
-  private add(key: string, ttl: number): SlidingWindow {
-    const window = new SlidingWindow(`rate-limit:${key}`, ttl);
-    this.windows.set(key, window);
-    return window;
-  }
-
-  private now(): number {
-    return this.redis?.now() ?? performance.now() / 1000;
-  }
-
-  private room(window: SlidingWindow, limit: number): Room {
-    return window.room(limit, this.redis?.sharers ?? 1, this.now());
-  }
-
-  private countHere(window: SlidingWindow, limit: number): RateLimitRecord {
-    if (this.redis?.late) this.metrics.rateLimitFallbacks.inc();
-    const { allowed, ...room } = window.hit(limit, this.redis?.sharers ?? 1, this.now());
-    return toRecord(limit, room, allowed);
-  }
-
-  private async countInRedis(redis: RateLimitRedis, window: SlidingWindow, limit: number, asked: 0 | 1, hit: Hit) {
-    const { connection } = redis;
-    const reported = window.report(window.connection !== connection);
-    window.reporting ||= reported.length > 0;
-    try {
-      const { allowed, counts } = await redis.hit(window.key, window.kept, limit, asked, reported);
-      window.connection = connection;
-      window.settle(counts, reported);
-      // The hit was counted twice, or refused here and counted there. Redis's count stands.
-      if (allowed && hit.countedHere !== undefined) window.count(hit.countedHere ?? this.now(), -1);
-      return toRecord(limit, this.room(window, limit), allowed);
-    } finally {
-      if (reported.length > 0) window.reporting = false;
-    }
-  }
-
-  /** Reports hits that were allowed without Redis. A hit on a window before its turn includes the window's report. */
-  private async report(): Promise<void> {
-    const windows = [...this.windows.values()].filter((window) => window.unreported);
-    for (let start = 0; start < windows.length; start += REPORTED_AT_ONCE) {
-      if (!this.redis || this.redis.late) return;
-      const { redis } = this;
-      await Promise.allSettled(
-        windows.slice(start, start + REPORTED_AT_ONCE).map((window) => this.countInRedis(redis, window, 0, 0, {})),
-      );
+  private async recover(): Promise<void> {
+    this.shared = false;
+    for (let failed = 0; this.redis && !this.shared; failed++) {
+      // One late answer is not worth a line in the log, nor a pause.
+      if (failed === 1) this.log.warn('Redis does not respond: rate limits are per process', RateLimitStorage.name);
+      if (failed > 0) await sleep(PROBE_INTERVAL, undefined, { ref: false });
+      this.shared = (await this.ask(...PROBE)) !== null;
+      if (this.shared && failed > 0)
+        this.log.warn('Redis responds again: rate limits are shared', RateLimitStorage.name);
     }
   }
 }
 
-function toRecord(limit: number, { left, resetIn }: Room, allowed: boolean): RateLimitRecord {
-  return {
-    totalHits: limit - Math.max(0, Math.min(left, limit)),
-    timeToExpire: resetIn,
-    isBlocked: !allowed,
-    timeToBlockExpire: allowed ? 0 : resetIn,
-  };
+/** Null if it fails or is late. If this process was held up, the answer may be waiting unread: reads once more first. */
+function inTime<T>(answer: Promise<T> | undefined, patience: number): Promise<T | null> {
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(null);
+    const timer = setTimeout(() => setImmediate(giveUp), patience);
+    void Promise.resolve(answer)
+      .then((value) => resolve(value ?? null), giveUp)
+      .finally(() => clearTimeout(timer));
+  });
 }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Budget, Turns } from '@app/concurrency';
 import { Env } from '@app/config';
 import type { Deadline } from '@app/database';
-import { clientNetwork, pathOf, RequestTurn } from '@app/serving';
+import { clientAddress, networkOf, pathOf, RequestTurn } from '@app/serving';
 import { KnownKeys } from './known-keys.js';
 
 declare module 'express-serve-static-core' {
@@ -40,7 +40,7 @@ export class Fairness {
   readonly turnOf = (request: Request): RequestTurn | null => {
     if (EXEMPT.has(pathOf(request))) return null;
     const { known } = this.keys.of(request);
-    if (!known) return new RequestTurn(this.strangers, clientNetwork(request, this.env.get('TRUST_PROXY')));
+    if (!known) return new RequestTurn(this.strangers, networkOf(clientAddress(request, this.env.get('TRUST_PROXY'))));
     request.keyIds = { keyId: known.id, organizationId: known.organizationId };
     return new RequestTurn(this.turns, known.organizationId);
   };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Authentication } from '../auth/authentication.js';
 import { ApiError } from '../errors/api-error.js';
-import { KeyLimit } from '../rate-limit/key-limit.js';
+import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
 import { RouteTable } from './route-table.js';
 
 /**
@@ -14,7 +14,7 @@ export class UnknownRoutes {
   constructor(
     private readonly routes: RouteTable,
     private readonly authentication: Authentication,
-    private readonly limit: KeyLimit,
+    private readonly limit: RateLimitGuard,
   ) {}
 
   /**
