@@ -81,7 +81,7 @@ async function fillAccount(): Promise<void> {
   const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0';
   await make.query(
     `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
-     SELECT gen_random_uuid(), sha256(n::text::bytea), $1, $2, '2001:db8:1234:5678::/64' FROM generate_series(1, 150) n`,
+     SELECT gen_random_uuid(), sha256(n::text::bytea), $1, $2, '2001:db8:1234:5600::/56' FROM generate_series(1, 150) n`,
     [me, agent],
   );
   await make.query(

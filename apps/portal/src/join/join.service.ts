@@ -14,11 +14,11 @@ import {
 } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { networkOf } from '@app/serving';
 import { PasskeyRegistration } from '../passkeys/passkey-registration.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
-import { networkOf } from '../web/network.js';
 import { problemsOfNames } from '../web/names.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';

@@ -13,10 +13,10 @@ import {
 } from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { networkOf } from '@app/serving';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
-import { networkOf } from '../web/network.js';
 import { nextPath } from '../web/next-path.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';

@@ -5,8 +5,8 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { hashOfToken, type Shown } from '@app/accounts';
 import { Database } from '@app/database';
+import { networkOf } from '@app/serving';
 import { Cookies } from './cookies.js';
-import { networkOf } from './network.js';
 import { SignInNeeded } from './page-error.js';
 
 /** An organization of the person who is signed in, with their role. */
