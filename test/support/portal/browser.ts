@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Result } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { CHROMIUM, findServer } from '../process/server-binary.js';
+import { browserOptions } from './chromium.js';
 import type { TestPortal } from './portal.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -27,16 +26,12 @@ export interface Visit {
   javaScript?: boolean;
 }
 
-/** Debian's Chromium. */
+/** A real Chromium. */
 export class TestBrowser {
   private constructor(private readonly browser: Browser) {}
 
   static async start(): Promise<TestBrowser> {
-    const { program, env } = findServer(CHROMIUM);
-    const environment = { ...(process.env as Record<string, string>), ...env };
-    return new TestBrowser(
-      await chromium.launch({ executablePath: pathOf(program), args: ARGS, env: environment, headless: true }),
-    );
+    return new TestBrowser(await chromium.launch({ ...(await browserOptions()), args: ARGS, headless: true }));
   }
 
   /** Opens a page with a fresh profile; {@link stop} closes it. */
@@ -111,8 +106,4 @@ export async function axeFaults(page: Page): Promise<string[]> {
     'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)',
   );
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-}
-
-function pathOf(program: string): string {
-  return execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim();
 }

@@ -20,12 +20,6 @@ export const REDIS: Server = {
   parts: /^redis-/,
 };
 export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
-export const CHROMIUM: Server = {
-  name: 'chromium',
-  path: 'usr/bin/chromium',
-  version: '--version',
-  parts: /^chromium/,
-};
 export const CURL: Server = { name: 'curl', path: 'usr/bin/curl', version: '--version', parts: /^curl$/ };
 
 /** How to run it: the program's path and additional environment variables. */
