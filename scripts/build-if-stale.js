@@ -1,4 +1,5 @@
 // Builds dist if a source was changed, added or removed since the last build. Otherwise takes a few milliseconds.
+import './check-node.js';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';

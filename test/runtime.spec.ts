@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,8 @@ import { buildOnce } from './support/http/api-process.js';
 import { createTestDatabase, type TestDatabase, urlsOf } from './support/database/database.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { engines, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  engines: { node: string };
   optionalDependencies: Record<string, string>;
 };
 
@@ -40,6 +41,29 @@ function npmStart(cwd: string, settings: Record<string, string>) {
   }
   return service;
 }
+
+/** Runs a script on this Node, which takes itself for another version. */
+function runAs(version: string, ...script: string[]) {
+  const disguise = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(disguise)}`];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, ...script], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return [status, stdout, stderr];
+}
+
+describe('a Node of your own', () => {
+  it('must be as new as the README and package.json say, or is refused in one sentence', () => {
+    expect(runAs('22.0.0', 'scripts/check-node.js')).toEqual([0, '', '']);
+    const refusal = /^A Node of your own must be 22 or later, and this is 21\.9\.0: [^\n]+\n$/;
+    for (const script of [['scripts/run.js', 'start'], ['scripts/build-if-stale.js']]) {
+      expect(runAs('21.9.0', ...script)).toEqual([1, '', expect.stringMatching(refusal)]);
+    }
+    expect(engines.node).toBe('>=22');
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain('a Node of your own must be 22 or later');
+  });
+});
 
 describe('the runtime', () => {
   let database: TestDatabase;
