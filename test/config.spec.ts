@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { load, YAML11_SCHEMA } from 'js-yaml';
 import pg from 'pg';
 import { EnvError, loadEnv, readEnvFile, settingNames } from '@app/config';
 
@@ -88,6 +89,28 @@ describe('docker-compose.yml', () => {
     expect(text).not.toMatch(/POSTGRES_USER/);
     // No password has a default.
     for (const [variable] of text.matchAll(/\$\{[A-Z_]*PASSWORD[^}]*\}/g)) expect(variable).toMatch(/:\?/);
+  });
+});
+
+describe('docker-compose.yml and its proxy', () => {
+  const path = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
+  const { services } = load(readFileSync(path, 'utf8'), { schema: YAML11_SCHEMA }) as {
+    services: Record<string, { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }>;
+  };
+
+  it('lets clients reach API and portal through nginx only', () => {
+    const open = Object.entries(services).filter(([, { ports = [] }]) =>
+      ports.some((port) => !port.startsWith('127.')),
+    );
+    expect(open.map(([name]) => name)).toEqual(['nginx']);
+    const { ports, volumes } = services.nginx!;
+    const [file] = volumes!.find((volume) => volume.includes('/conf.d/'))!.split(':');
+    const site = readFileSync(join(dirname(path), file!), 'utf8');
+    expect(ports!.map((port) => port.split(':').at(-1))).toEqual(
+      [...site.matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port),
+    );
+    expect(site.match(/^ {2}server .*$/gm)).toEqual(['  server api:3000;', '  server portal:3001;']);
+    for (const name of ['api', 'portal']) expect(services[name]!.environment!.TRUST_PROXY).toBe('true');
   });
 });
 

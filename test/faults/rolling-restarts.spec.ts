@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { TestNginx } from '../support/http/nginx.js';
@@ -6,6 +5,7 @@ import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { SteadyTraffic } from '../support/http/steady-traffic.js';
+import { freePorts } from '../support/process/free-ports.js';
 import { Mailroom } from '../support/worker/worker.js';
 import { WorkerProcess } from '../support/worker/worker-process.js';
 
@@ -28,21 +28,9 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => api.stop());
 
-/** A free port below the ephemeral range, so that nothing takes it while a process restarts. */
-async function stablePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    await new Promise((resolve) => server.close(resolve));
-    if (free) return port;
-  }
-}
-
 async function restart(count: number, settings: Record<string, string> = {}) {
-  const ports = [await stablePort(), await stablePort()].sort((a, b) => a - b);
+  const front = await freePorts(3);
+  const ports = [front + 1, front + 2];
   const start = (port: number) =>
     ApiProcess.start({
       DATABASE_URL: api.database.applicationUrl,
@@ -54,7 +42,7 @@ async function restart(count: number, settings: Record<string, string> = {}) {
       ...settings,
     });
   const processes = await Promise.all(ports.map(start));
-  const nginx = await TestNginx.start(await stablePort(), ports);
+  const nginx = await TestNginx.start(front, ports);
   await nginx.until(ports);
   const traffic = new SteadyTraffic(nginx.port, key, PER_SECOND);
   const exits: (number | string)[] = [];

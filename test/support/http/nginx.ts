@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findServer, NGINX } from '../process/server-binary.js';
 
-const PAGE = fileURLToPath(new URL('../../../docs/nginx.md', import.meta.url));
+const FILES = fileURLToPath(new URL('../../../docs/nginx/', import.meta.url));
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** A real nginx in front of API processes. It uses the configuration and script in docs/nginx.md. */
+/** A real nginx in front of the API and the portal, with the files in docs/nginx. */
 export class TestNginx {
   private constructor(
     readonly port: number,
@@ -17,24 +18,30 @@ export class TestNginx {
     private readonly processes: ChildProcess[],
   ) {}
 
-  /** @param servers the ports of the processes; at least one must be ready */
-  static async start(port: number, servers: number[]): Promise<TestNginx> {
-    if (spawnSync('curl', ['--version']).status !== 0)
-      throw new Error('The script of docs/nginx.md needs curl on the PATH.');
+  /**
+   * @param servers the ports of the API processes; at least one must be ready
+   * @param connections at most this many at once, for each of nginx's workers
+   * @param portal the port of the portal, to which the port after `port` leads then
+   */
+  static async start(port: number, servers: number[], connections = 8_192, portal?: number): Promise<TestNginx> {
+    if (spawnSync('curl', ['--version']).status !== 0) throw new Error('tutoring-servers needs curl on the PATH.');
     const { program, env } = findServer(NGINX);
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-nginx-'));
-    const site = block('nginx')
-      .replace('/etc/nginx/tutoring.servers', join(folder, 'servers'))
-      .replace('listen 80;', `listen 127.0.0.1:${port};`);
     const main = ['daemon off;', `pid ${folder}/pid;`, `error_log ${folder}/error.log;`];
     // When nginx runs as root, its workers would switch to an account that cannot enter the folder.
     if (process.getuid?.() === 0) main.push('user root;');
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-    const http = ['access_log off;', ...temporary.map((name) => `${name}_temp_path ${folder}/${name};`), site];
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `${main.join('\n')}\nevents { worker_connections 4096; }\nhttp {\n${http.join('\n')}\n}\n`,
-    );
+    const site = edited('tutoring.conf', {
+      'server api:3000;': `include ${folder}/servers;`,
+      'server portal:3001;': `server 127.0.0.1:${portal ?? 1};`,
+      'listen 8000;': `listen 127.0.0.1:${port};`,
+      'listen 8001;': `listen ${portal ? `127.0.0.1:${port + 1}` : `unix:${folder}/portal`};`,
+    });
+    const http = [...TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`), site];
+    const changes = {
+      'worker_connections 8192;': `worker_connections ${connections};`,
+      'include /etc/nginx/conf.d/*.conf;': http.join('\n'),
+    };
+    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\n${edited('nginx.conf', changes)}`);
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
     // The script calls this wrapper as `nginx`; its own PATH must not contain the wrapper.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
@@ -42,18 +49,19 @@ export class TestNginx {
       join(folder, 'nginx'),
       `#!/bin/sh\nPATH='${process.env.PATH}' exec ${command.join(' ')} "$@" 2>>${folder}/stderr\n`,
     );
-    writeFileSync(join(folder, 'watch'), block('sh'));
-    for (const name of ['nginx', 'watch']) chmodSync(join(folder, name), 0o755);
-    const environment = { ...process.env, ...env, PATH: `${folder}:${process.env.PATH}` };
-    const addresses = servers.map((server) => `127.0.0.1:${server}`);
-    const options = { env: environment, stdio: 'ignore' } as const;
+    chmodSync(join(folder, 'nginx'), 0o755);
+    const options = {
+      env: { ...process.env, ...env, PATH: `${folder}:${process.env.PATH}` },
+      stdio: 'ignore',
+    } as const;
     const nginx = spawn(join(folder, 'nginx'), options);
     const started = new TestNginx(port, folder, [nginx]);
     while (!(await listens(port))) {
       if (nginx.exitCode !== null) throw new Error(`nginx ended: ${readFileSync(join(folder, 'stderr'), 'utf8')}`);
       await sleep(50);
     }
-    started.processes.push(spawn(join(folder, 'watch'), [join(folder, 'servers'), ...addresses], options));
+    const addresses = servers.map((server) => `127.0.0.1:${server}`);
+    started.processes.push(spawn(join(FILES, 'tutoring-servers'), [join(folder, 'servers'), ...addresses], options));
     return started;
   }
 
@@ -81,6 +89,16 @@ export class TestNginx {
   }
 }
 
+/** A file of docs/nginx in which each of these texts is replaced by another. */
+function edited(name: string, changes: Record<string, string>): string {
+  let text = readFileSync(join(FILES, name), 'utf8');
+  for (const [from, to] of Object.entries(changes)) {
+    if (!text.includes(from)) throw new Error(`docs/nginx/${name} does not say "${from}"`);
+    text = text.replace(from, () => to);
+  }
+  return text;
+}
+
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
@@ -89,11 +107,4 @@ function listens(port: number): Promise<boolean> {
     });
     socket.on('error', () => resolve(false));
   });
-}
-
-/** The page's first code block in this language. */
-function block(language: string): string {
-  const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(readFileSync(PAGE, 'utf8'));
-  if (!found) throw new Error(`docs/nginx.md has no block of ${language}`);
-  return found[1]!;
 }
