@@ -169,6 +169,10 @@ describe('one place for each thing', () => {
     expect(files(/\{ error: \{|\{ detail:/)).toEqual(['apps/api/src/http/errors/error-formats.ts']);
   });
 
+  it('only one function numbers advisory locks', () => {
+    expect(files(/hashtext/i).filter((path) => path !== 'libs/database/src/locks.ts')).toEqual([]);
+  });
+
   it('has no barrels except those of libraries and migrations', () => {
     const indexes = product.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'));
     const allowed = /^libs\/([^/]+\/src|database\/src\/migrations)\/index\.ts$/;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockNumber } from '@app/database';
 import { TestApi } from '../support/http/api.js';
 import { newAddress, Office, studentRow } from '../support/data/provisioning.js';
 import { fixture } from '../support/process/fixture.js';
@@ -15,7 +16,7 @@ async function duringProvisioning(send: () => Promise<{ status: number }>) {
   const other = make.db.createQueryRunner();
   await other.startTransaction();
   try {
-    await other.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`provisioning of ${office.id}`]);
+    await other.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(`provisioning of ${office.id}`)]);
     const state = { answered: false };
     const answer = send().finally(() => (state.answered = true));
     const deadline = Date.now() + MOST_WAIT;

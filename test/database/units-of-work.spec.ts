@@ -1,5 +1,13 @@
 import sql from 'sql-template-tag';
-import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, RetryTransaction } from '@app/database';
+import {
+  connect,
+  Database,
+  Deadline,
+  DeadlineExceeded,
+  isUnavailable,
+  lockNumber,
+  RetryTransaction,
+} from '@app/database';
 import { createTestDatabase } from '../support/database/database.js';
 
 const database = await createTestDatabase();
@@ -87,6 +95,34 @@ describe('a unit of work', () => {
       const expected = [organizationId, platformBlog ? 'on' : 'off'];
       expect([written, read.map(([row]) => row!.value)]).toEqual([expected, expected]);
     }
+  });
+});
+
+describe('a lock', () => {
+  /** Whether another session could take the lock with this name. */
+  const isFree = async (name: string) => {
+    const take = 'SELECT pg_try_advisory_xact_lock($1) AS free';
+    return (await source.query<{ free: boolean }[]>(take, [lockNumber(name)]))[0]!.free;
+  };
+
+  it('is held until the end of the transaction, by one at a time; others do not wait for it', async () => {
+    await db.transaction({ organizationId }, async () => {
+      await db.lock('mine');
+      await db.lock('mine');
+      expect([await isFree('mine'), await isFree('yours'), await isFree('')]).toEqual([false, true, true]);
+    });
+    expect(await isFree('mine')).toBe(true);
+  });
+
+  it('has a number that depends on the whole name, of 64 bits', () => {
+    expect(lockNumber('mail of a')).toBe(lockNumber('mail of a'));
+    // From `printf abc | sha256sum`: ba7816bf8f01cfea…
+    expect(BigInt.asUintN(64, BigInt(lockNumber('abc'))).toString(16)).toBe('ba7816bf8f01cfea');
+    const names = Array.from({ length: 200_000 }, (_, index) => `["organization","POST /v1/invites","${index}"]`);
+    const numbers = names.map((name) => BigInt(lockNumber(name)));
+    expect(new Set(numbers).size).toBe(names.length);
+    // With 32 bits, some would collide.
+    expect(new Set(numbers.map((number) => BigInt.asUintN(32, number))).size).toBeLessThan(names.length);
   });
 });
 

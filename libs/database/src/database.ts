@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ClientBase, Pool, QueryResultRow } from 'pg';
-import type { Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import type { DataSource, EntityManager } from 'typeorm';
 import { type BoundStatement, runTogether, sendable, type Statement } from './batch.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
 import { type Lease, Leases } from './lease.js';
+import { lockNumber } from './locks.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { SQLSTATE, sqlStateOf } from './sql-state.js';
 
@@ -174,6 +175,11 @@ export class Database {
   /** Rows of a statement inside the ambient transaction. */
   async query<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
     return this.manager.query<Row[]>(statement.text, statement.values);
+  }
+
+  /** Waits for the lock with this name, and holds it until the end of the ambient transaction. */
+  async lock(name: string): Promise<void> {
+    await this.query(sql`SELECT pg_advisory_xact_lock(${lockNumber(name)})`);
   }
 
   /** Connections in total, idle ones, and waiting accesses. */

@@ -5,6 +5,7 @@ export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
 export { type Counter, recountLists, wrongListCounts } from './list-counts.js';
+export { lockNumber } from './locks.js';
 export { migrate, pendingMigrations, revertLast } from './migrate.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 export { RetryTransaction } from './retry-transaction.js';

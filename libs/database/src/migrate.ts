@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { connect } from './data-source.js';
 import { DatabaseFault } from './database-fault.js';
+import { lockNumber } from './locks.js';
 import { migrations } from './migrations/index.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
 
-/** An arbitrary number that all processes share. */
-const MIGRATION_LOCK = 7_260_511;
+const MIGRATION_LOCK = lockNumber('migrations');
 
 /**
  * Brings the schema and the rights of the processes up to date. Safe to run from several machines at once: the later

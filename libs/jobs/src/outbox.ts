@@ -56,7 +56,7 @@ export class Outbox {
     const most = this.env.get('INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
-      this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail of ${organizationId}`}, 0))`),
+      this.db.lock(`mail of ${organizationId}`),
       this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT email_normalized FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
@@ -111,7 +111,7 @@ export class Outbox {
    * no worker takes it before the change is visible.
    */
   async addRebuild(organizationId: string | null, target: RebuildTarget): Promise<void> {
-    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${target}, 0))`);
+    await this.db.lock(`rebuild of ${target}`);
     await this.db.query(sql`
       WITH joined AS (
         UPDATE outbox SET due_at = due_at WHERE topic = 'rebuild' AND kind = 'rebuild' AND recipient = ${target}

@@ -146,7 +146,7 @@ export class BuildHooks {
 
   /** Queues a call that starts no build. @returns false if there is no hook or the last test was moments ago */
   async test({ target, organizationId }: HookSite): Promise<boolean> {
-    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`test of ${target}`}, 0))`);
+    await this.db.lock(`test of ${target}`);
     const { length } = await this.db.query(sql`
       WITH queued AS (
         INSERT INTO outbox (id, organization_id, topic, kind, recipient)

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { lockNumber } from '@app/database';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
@@ -70,8 +71,8 @@ async function importFiles(client: Client, files: Map<string, string>, options: 
   await client.query(WITHOUT_TIMEOUTS);
   await client.query(
     `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
-      pg_advisory_xact_lock(hashtextextended('import ' || $1, 0))`,
-    [organizationId],
+      pg_advisory_xact_lock($2)`,
+    [organizationId, lockNumber(`import ${organizationId}`)],
   );
   const { rowCount } = await client.query('SELECT FROM organizations WHERE id = $1', [organizationId]);
   if (rowCount === 0) throw new Error(`There is no organization ${organizationId}`);

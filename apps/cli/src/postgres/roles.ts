@@ -1,6 +1,6 @@
 import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { DatabaseFault } from '@app/database';
+import { DatabaseFault, lockNumber } from '@app/database';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
@@ -39,7 +39,7 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
   });
   try {
     // Processes that start at the same moment take turns. Closing the connection releases the lock.
-    await client.query(`SELECT pg_advisory_lock(hashtext('tutoring-api provision'))`);
+    await client.query('SELECT pg_advisory_lock($1)', [lockNumber('roles')]);
     for (const { user, password } of roles) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
       const statement = `${rowCount ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(user)} ${RESTRICTED}`;

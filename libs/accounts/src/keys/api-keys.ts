@@ -262,7 +262,7 @@ export class ApiKeys {
   /** @throws KeyRefused when people have created too many; replaced keys do not count as active */
   private async refuseTooMany(organizationId: string): Promise<void> {
     // Serialized, so that the count stays correct. Each statement sees what was committed before it.
-    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${organizationId}`}, 0))`);
+    await this.db.lock(`keys of ${organizationId}`);
     const [made] = await this.db.query<{ active: number; today: number }>(sql`
       SELECT count(*) FILTER (WHERE revoked_at IS NULL AND replaced_by IS NULL
           AND (expires_at IS NULL OR expires_at > now()))::integer AS active,

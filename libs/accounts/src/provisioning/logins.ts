@@ -47,8 +47,8 @@ export class Logins {
    * Every transaction that locks rows of people and then mails them takes this lock first: a waiting transaction holds
    * nothing that others wait for, so none can deadlock with a bulk invite.
    */
-  async holdOrganization(organizationId: string): Promise<void> {
-    await this.db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`provisioning of ${organizationId}`}, 0))`);
+  holdOrganization(organizationId: string): Promise<void> {
+    return this.db.lock(`provisioning of ${organizationId}`);
   }
 
   /** The logins with these (normalized) addresses, by address. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Env, Vault } from '@app/config';
-import { Database, type Deadline } from '@app/database';
+import { Database, type Deadline, lockNumber } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 
 /** The stored response of the first request. */
@@ -61,7 +61,7 @@ export class IdempotencyStore {
     const { organizationId, operation, key, requestHash } = use;
     const hours = this.env.get('IDEMPOTENCY_TTL_HOURS');
     const claimed = await this.db.query(sql`
-      WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended(${nameOf(use)}, 0)) AS mine)
+      WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockNumber(nameOf(use))}) AS mine)
       INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
       SELECT ${organizationId}, ${operation}, ${key}, ${requestHash}, now() + ${hours} * interval '1 hour'
       FROM turn WHERE mine
