@@ -53,7 +53,7 @@ describe('the rebuilds queue', () => {
     await room.rebuild();
     await room.pass('3 seconds');
     const store = (await room.worker()).get(OutboxStore);
-    const claimed = await store.claim('rebuild', 20_000);
+    const claimed = await store.claim('rebuild', 10, 20_000);
     await room.rebuild();
     await store.finish(claimed!, 'sent', null, null);
     expect(await room.tally()).toEqual({ sent: 1, queued: 1 });
@@ -155,8 +155,10 @@ describe('the rebuilds queue', () => {
     const attempt = async () => {
       await room.rebuild();
       await room.pass('3 seconds');
-      const claimed = (await store.claim('rebuild', 20_000))!;
-      return courier.deliver(claimed, AbortSignal.timeout(5_000));
+      const claimed = (await store.claim('rebuild', 10, 20_000))!;
+      const outcome = await courier.deliver(claimed, AbortSignal.timeout(5_000));
+      await store.finish(claimed, 'sent', null, null);
+      return outcome;
     };
     const refused = { status: 'failed', problem: 'address_not_public' };
     const { port } = new URL(hook.url);
@@ -193,7 +195,7 @@ describe('the rebuilds queue', () => {
     await room.rebuild();
     await room.pass('3 seconds');
     const worker = await room.worker();
-    const message = await worker.get(OutboxStore).claim('rebuild', 20_000);
+    const message = await worker.get(OutboxStore).claim('rebuild', 10, 20_000);
     const outcome = await worker.get(RebuildCourier).deliver(message!, AbortSignal.timeout(200));
     expect(outcome).toEqual({ status: 'failed', problem: 'timeout' });
   });
@@ -217,6 +219,29 @@ describe('the rebuilds queue', () => {
     expect(JSON.parse(brand.calls[0]!.body)).toMatchObject({ target: 'brand:primary' });
     expect((await room.rows(`recipient = 'brand:secondary'`))[0]!.last_error).toBe('no_hook');
     await brand.stop();
+  });
+
+  it('calls a hook that hangs once at a time, and others meanwhile', async () => {
+    const hanging = await TestHook.start();
+    hanging.answer = () => null;
+    const { id: other } = await room.make.organization();
+    await room.setHook(hanging.url, hanging.secret, other);
+    await room.rebuild(other);
+    // A change joins a rebuild that waits, unless somebody has tried it.
+    await room.make.query(`UPDATE outbox SET attempts = 1`);
+    await room.rebuild(other);
+    await room.pass('3 seconds');
+    const draining = drain();
+    await vi.waitFor(() => expect(hanging.calls).toHaveLength(1));
+    await room.rebuild();
+    await room.pass('3 seconds');
+    await vi.waitFor(() => expect(hook.calls).toHaveLength(1));
+    expect(hanging.calls).toHaveLength(1);
+    // The next call follows when the first one has failed.
+    hanging.drop();
+    await vi.waitFor(() => expect(hanging.calls).toHaveLength(2));
+    await hanging.stop();
+    expect(await draining).toEqual({ sent: 1, failed: 2 });
   });
 
   it('calls the hook by itself within seconds of a change', async () => {

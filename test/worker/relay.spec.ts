@@ -16,7 +16,7 @@ const room = await fixture(Mailroom.open({ SMTP_URL: smtp.url }));
 describe('the relay', () => {
   afterEach(async () => {
     await room.clear();
-    smtp.received.length = 0;
+    smtp.received.length = smtp.asked.length = 0;
     smtp.atRecipient = smtp.atMessage = () => undefined;
   });
 
@@ -43,7 +43,7 @@ describe('the relay', () => {
 
   it('takes over a crashed worker’s messages only after its lease expires', async () => {
     await room.queue(addresses(5));
-    await room.make.query(`SELECT claim_outbox('email', 'gone', 3, interval '20 seconds')`);
+    await room.make.query(`SELECT claim_outbox('email', 'gone', 10, interval '20 seconds') FROM generate_series(1, 3)`);
     const emails = (await room.worker()).get(EmailService);
     expect(await emails.runOnce()).toEqual({ sent: 2 });
     await room.pass('10 seconds');
@@ -56,7 +56,7 @@ describe('the relay', () => {
   it('does not send the content of a mail after its lease expired', async () => {
     await room.queue(addresses(1));
     const worker = await room.worker();
-    const message = await worker.get(OutboxStore).claim('email', 20_000);
+    const message = await worker.get(OutboxStore).claim('email', 10, 20_000);
     // The server answers so late that the lease has expired, as after a pause of the process.
     smtp.atRecipient = () => ({ waitMs: 400 });
     const courier = worker.get(EmailCourier);
@@ -105,12 +105,12 @@ describe('the relay', () => {
   it('renews a lease only if no other worker has taken it', async () => {
     await room.queue(addresses(1));
     const store = (await room.worker()).get(OutboxStore);
-    const first = (await store.claim('email', 20_000))!;
+    const first = (await store.claim('email', 10, 20_000))!;
     await room.pass('21 seconds');
     await store.renew(first);
-    expect(await store.claim('email', 20_000)).toBeNull();
+    expect(await store.claim('email', 10, 20_000)).toBeNull();
     await room.pass('21 seconds');
-    const second = (await store.claim('email', 20_000))!;
+    const second = (await store.claim('email', 10, 20_000))!;
     const left = first.lease.leftMs;
     await store.renew(first);
     expect(first.lease.leftMs).toBeLessThanOrEqual(left);
@@ -134,9 +134,9 @@ describe('the relay', () => {
   it('does not let an attempt with an expired lease undo the next one, even in the same process', async () => {
     await room.queue(addresses(1));
     const store = (await room.worker()).get(OutboxStore);
-    const first = await store.claim('email', 20_000);
+    const first = await store.claim('email', 10, 20_000);
     await room.pass('21 seconds');
-    const second = await store.claim('email', 20_000);
+    const second = await store.claim('email', 10, 20_000);
     expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
     await store.release(first!);
     expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 2, last_error: null }]);
@@ -208,6 +208,22 @@ describe('the relay', () => {
     await stalled.promise;
     await room.queue(['quick@example.org']);
     expect(await draining).toEqual({ sent: 2 });
+  });
+
+  it('leaves lanes for whoever has no mail under way while another organization’s stall', async () => {
+    const { id: organizationId } = await room.make.organization();
+    const others = smtp.taken(2, 'quick');
+    smtp.atRecipient = (address) => (address.startsWith('slow') ? { until: others } : undefined);
+    await room.queue(Array.from({ length: 30 }, (_, index) => `slow${index}@example.org`));
+    const draining = (await room.worker()).get(EmailService).runOnce();
+    // All lanes but two.
+    await vi.waitFor(() => expect(smtp.asked).toHaveLength(8));
+    await room.queue(['quick-first@example.org', 'quick-second@example.org'], { organizationId });
+    expect(await draining).toEqual({ sent: 32 });
+    expect(smtp.received.slice(0, 2).map(({ to }) => to)).toEqual([
+      'quick-first@example.org',
+      'quick-second@example.org',
+    ]);
   });
 });
 

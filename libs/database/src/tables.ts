@@ -302,6 +302,7 @@ export interface Tables {
     inviteId: string | null;
     emailNormalized: string | null;
     linkExpiresAt: Date | null;
+    owner: string;
   };
   parent_students: {
     organizationId: string;

@@ -193,4 +193,9 @@ export const PROMISES: Promised[] = [
     promised: 'PostgreSQL paused for 60 s: every request 503 within 7 s, none cut off, well 2 s after',
     specs: ['faults/paused-postgres'],
   },
+  {
+    row: 53,
+    promised: "500 mails and 20 hanging hooks of one organization: another's mail within 5 s, its rebuild within 10 s",
+    specs: ['faults/worker-fairness', 'database/outbox-turns'],
+  },
 ];

@@ -49,8 +49,13 @@ export class TestHook {
     return headers[header] === `sha256=${signature}`;
   }
 
-  async stop(): Promise<void> {
+  /** Ends the calls that it has not answered. */
+  drop(): void {
     this.server.closeAllConnections();
+  }
+
+  async stop(): Promise<void> {
+    this.drop();
     await new Promise((resolve) => this.server.close(resolve));
   }
 }

@@ -3,7 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { loadEnv, Vault } from '@app/config';
 import { Database, type Tables } from '@app/database';
-import { type EmailKind, type EmailPayload, Outbox, type RebuildTarget } from '@app/jobs';
+import { type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
 import { logTo } from '../process/log-to.js';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
@@ -67,9 +67,9 @@ export class Mailroom {
   /** Queues mails to these addresses in one transaction. */
   queue(
     addresses: string[],
-    wish: { kind?: EmailKind; inviteId?: string; payload?: Partial<EmailPayload> } = {},
+    wish: { organizationId?: string; kind?: EmailKind; inviteId?: string; payload?: Partial<EmailPayload> } = {},
   ): Promise<void> {
-    const { kind = 'organization_invite', inviteId, payload = {} } = wish;
+    const { organizationId = this.organizationId, kind = 'organization_invite', inviteId, payload = {} } = wish;
     const { organizationName: name = 'Demo Tutoring', timeZone = 'Australia/Melbourne', proof, key } = payload;
     const { firstName = 'Ada', role = 'student' } = payload;
     const expiresAt = payload.expiresAt ? new Date(payload.expiresAt) : new Date(Date.now() + 14 * 86_400_000);
@@ -77,23 +77,23 @@ export class Mailroom {
       const url = payload.joinUrl ?? `https://app.tutoring.example/join/${randomBytes(32).toString('base64url')}`;
       return { kind, to, firstName, role, link: { url, inviteId, proof, expiresAt }, key };
     });
-    const from = { organizationId: this.organizationId, organization: { name, timeZone } };
-    return this.db.transaction({ organizationId: this.organizationId }, async () => {
+    const from = { organizationId, organization: { name, timeZone } };
+    return this.db.transaction({ organizationId }, async () => {
       await this.outbox.addEmails(from, mails);
     });
   }
 
-  rebuild(target: RebuildTarget = `organization:${this.organizationId}`): Promise<void> {
-    return this.db.transaction({ organizationId: this.organizationId }, () =>
-      this.outbox.addRebuild(this.organizationId, target),
+  rebuild(organizationId = this.organizationId): Promise<void> {
+    return this.db.transaction({ organizationId }, () =>
+      this.outbox.addRebuild(organizationId, `organization:${organizationId}`),
     );
   }
 
-  async setHook(url: string, secret: string): Promise<void> {
+  async setHook(url: string, secret: string, organizationId = this.organizationId): Promise<void> {
     await this.make.query(
       `INSERT INTO rebuild_hooks (target, organization_id, url, secret) VALUES ($1, $2, $3, $4)
        ON CONFLICT (target) DO UPDATE SET url = excluded.url, secret = excluded.secret`,
-      [`organization:${this.organizationId}`, this.organizationId, url, this.vault.seal('hook secrets', secret)],
+      [`organization:${organizationId}`, organizationId, url, this.vault.seal('hook secrets', secret)],
     );
   }
 

@@ -54,11 +54,16 @@ export class OutboxStore {
 
   constructor(private readonly db: Database) {}
 
-  /** Leases the message that has been due the longest, or suppresses it; null if none is due. */
-  async claim(topic: Tables['outbox']['topic'], leaseMs: number): Promise<Claimed | null> {
+  /**
+   * Leases the oldest due message of the owner that has the fewest leased, or suppresses it.
+   *
+   * @param lanes how many messages this worker can take; the last ones are for owners that have none leased
+   * @returns null if there is none to take
+   */
+  async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Row>(
-      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, 1, ${leaseMs} * interval '1 millisecond')`,
+      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond')`,
     );
     if (!row) return null;
     return {

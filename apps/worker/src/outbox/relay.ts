@@ -24,7 +24,7 @@ export type Drained = Partial<Record<FinalStatus | 'lost', number>>;
 /** A lease is renewed this often while it holds: three renewals may fail before it is lost. */
 const RENEWALS_PER_LEASE = 4;
 
-/** How often to look for newly due messages during a drain (ms). */
+/** How often to look for newly due messages during a drain, unless it is woken (ms). */
 const LOOK_AGAIN_MS = 1_000;
 
 /** How often to retry storing an outcome while the database is unavailable, and for how long (ms). */
@@ -35,13 +35,13 @@ const COMMIT_PATIENCE_MS = 5 * 60_000;
 const STOP_GRACE_MS = 6_000;
 
 /**
- * Drains one topic of the outbox in a few equal lanes. Each lane claims a message, attempts and settles it, until
- * nothing is due; a message that stalls only holds up its own lane.
+ * Drains one topic of the outbox: claims one message after the other and attempts several at a time, until nothing is
+ * due. The claim decides whose message is next, and leaves lanes for owners that have nothing under way.
  */
 export class Relay {
   private draining: Promise<Drained> | null = null;
-  private drained: Drained = {};
-  private readonly lanes = new Set<Promise<void>>();
+  /** Aborted when there may be a message that the last claim did not find. */
+  private pause = new AbortController();
   private readonly tries = new Set<AbortController>();
   /** Consecutive attempts that could not reach the server. */
   private unreachable = 0;
@@ -62,7 +62,7 @@ export class Relay {
 
   /** Makes a running drain look for messages at once. */
   wake(): void {
-    if (this.draining) this.openLane();
+    this.pause.abort();
   }
 
   /** Starts no more attempts, gives running ones a moment to finish, and returns the rest to the outbox. */
@@ -76,44 +76,45 @@ export class Relay {
   }
 
   private async run(): Promise<Drained> {
-    const drained = (this.drained = {});
-    const timer = setInterval(() => this.openLane(), LOOK_AGAIN_MS);
-    this.openLane();
-    while (this.lanes.size > 0) await Promise.all(this.lanes);
-    clearInterval(timer);
+    const drained: Drained = {};
+    const running = new Set<Promise<void>>();
+    let claimed = 0;
+    for (;;) {
+      this.pause = new AbortController();
+      const { signal } = this.pause;
+      const message = await this.claim(claimed, this.options.concurrency - running.size);
+      if (message) {
+        claimed++;
+        const attempt = (this.stopped ? this.release(message) : this.attempt(message)).then((status) => {
+          drained[status] = (drained[status] ?? 0) + 1;
+          running.delete(attempt);
+          this.wake();
+        });
+        running.add(attempt);
+      } else if (running.size > 0 || signal.aborted) {
+        await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      } else break;
+    }
     if (Object.keys(drained).length > 0)
       this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');
     return drained;
   }
 
-  private openLane(): void {
+  /** @param claimed how many messages this drain has claimed */
+  private async claim(claimed: number, lanes: number): Promise<Claimed | null> {
     // While the server is down, one attempt per drain is enough to detect that it is back.
-    const most = this.down ? 1 : this.options.concurrency;
-    if (this.stopped || this.lanes.size >= most) return;
-    const lane = this.work().finally(() => this.lanes.delete(lane));
-    this.lanes.add(lane);
-  }
-
-  private get down(): boolean {
-    return this.unreachable >= this.options.concurrency;
-  }
-
-  private async work(): Promise<void> {
+    const down = this.unreachable >= this.options.concurrency;
+    if (this.stopped || lanes === 0 || (down && claimed > 0)) return null;
     try {
-      do {
-        const message = await this.store.claim(this.courier.topic, this.options.leaseMs);
-        if (!message) return;
-        // There may be more messages. Lanes open one after another, so that an idle look is a single query.
-        this.openLane();
-        const status = message.settled ?? (await (this.stopped ? this.release(message) : this.attempt(message)));
-        this.drained[status] = (this.drained[status] ?? 0) + 1;
-      } while (!this.stopped && !this.down);
+      return await this.store.claim(this.courier.topic, lanes, this.options.leaseMs);
     } catch (error) {
       this.log.failure(error, null, 'outbox_not_claimed');
+      return null;
     }
   }
 
   private async attempt(message: Claimed): Promise<FinalStatus | 'lost'> {
+    if (message.settled) return message.settled;
     const controller = new AbortController();
     this.tries.add(controller);
     const deadline = setTimeout(() => controller.abort(), this.options.deadlineMs);

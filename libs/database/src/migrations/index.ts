@@ -23,6 +23,7 @@ import { EndOfSessions1763600000024 } from './1763600000024-end-of-sessions.js';
 import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link-requests.js';
 import { CheaperRequestLog1763600000026 } from './1763600000026-cheaper-request-log.js';
 import { OwnNames1763600000027 } from './1763600000027-own-names.js';
+import { FairClaims1763600000028 } from './1763600000028-fair-claims.js';
 
 /** All migrations, in order. A file that is not listed does not run. A listed file must never be edited. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   PasswordLinkRequests1763600000025,
   CheaperRequestLog1763600000026,
   OwnNames1763600000027,
+  FairClaims1763600000028,
 ];
