@@ -128,8 +128,7 @@ function readParts(body: Body): Promise<void> {
     streamHandler: (_request, parser) => {
       // multer reports these only at the end of the body: stop here.
       for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit', 'error']) parser.once(event, abandon);
-      endFileWithBody(parser);
-      body.pipe(parser);
+      pipeToEnd(body, parser);
     },
   };
   return new Promise((resolve, reject) => {
@@ -141,18 +140,21 @@ function readParts(body: Body): Promise<void> {
 }
 
 /**
- * Ends the file when the body ends, if busboy has not. After a boundary in the middle of a part's headers, busboy never
- * ends the file that follows, but waits for its end: the request would never be answered.
+ * Pipes the body, and ends the file with it if busboy has not. After a boundary in the middle of a part's headers, busboy
+ * never ends the file that follows, but waits for its end: the request would never be answered.
  */
-function endFileWithBody(parser: Writable): void {
+function pipeToEnd(body: Body, parser: Writable): void {
   let file: Readable | undefined;
   parser.on('file', (_name: string, stream: Readable) => (file = stream));
-  const final = parser._final.bind(parser);
-  parser._final = (done) => {
-    final(done);
-    // Does nothing to a file that has ended.
-    file?.push(null);
-  };
+  body.pipe(parser, { end: false });
+  body.once('end', () => {
+    // Called when everything before has been parsed.
+    parser.write('', () => {
+      parser.end();
+      // Does nothing to a file that has ended.
+      file?.push(null);
+    });
+  });
 }
 
 /** Writes the file to disk and hashes it on the way. */
