@@ -11,12 +11,12 @@ describe('a budget of bytes', () => {
     };
     const [old, young, other] = [hold('many', 30), hold('many', 30), hold('few', 40)];
     const more = hold('few', 10);
-    expect([old, young, other, more].map(({ refused }) => refused.aborted)).toEqual([false, true, false, false]);
-    expect(young.refused.reason).toBeInstanceOf(QueueFull);
+    expect([old, young, other, more].map(({ signal }) => signal.aborted)).toEqual([false, true, false, false]);
+    expect(young.signal.reason).toBeInstanceOf(QueueFull);
     expect(budget.bytes).toBe(80);
     // What is in use cannot go: then the newcomer does.
     for (const holding of [old, other, more]) holding.kept = true;
-    expect(hold('new', 30).refused.aborted).toBe(true);
+    expect(hold('new', 30).signal.aborted).toBe(true);
     expect(budget.bytes).toBe(80);
   });
 
@@ -40,7 +40,7 @@ describe('a budget of bytes', () => {
             budget.release(holding);
             released.add(holding);
           }
-          const held = holdings.filter((holding) => !released.has(holding) && !holding.refused.aborted);
+          const held = holdings.filter((holding) => !released.has(holding) && !holding.signal.aborted);
           expect(budget.bytes).toBe(held.reduce((sum, { bytes }) => sum + bytes, 0));
           expect(budget.bytes).toBeLessThanOrEqual(100);
         }

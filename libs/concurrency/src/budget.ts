@@ -1,27 +1,19 @@
 import { QueueFull } from './turns.js';
 
 /** Bytes that the process holds in memory for one client of an owner. */
-export class Holding {
+export class Holding extends AbortController {
   bytes = 0;
   /** Whether it is in use, so that the bytes cannot go. */
   kept = false;
-  private readonly controller = new AbortController();
 
-  constructor(readonly owner: string) {}
-
-  /** Aborted, with {@link QueueFull}, when the bytes must go because their owner holds the most. */
-  get refused(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  refuse(): void {
-    this.controller.abort(new QueueFull());
+  constructor(readonly owner: string) {
+    super();
   }
 }
 
 /**
  * Limits the bytes that wait in memory for clients: bodies that have arrived, and parts of answers that are not taken
- * yet. Beyond the limit, the owner who holds the most loses its newest holding.
+ * yet. Beyond the limit, the newest holding of the owner who has the most is aborted, with {@link QueueFull}.
  */
 export class Budget {
   private used = 0;
@@ -42,16 +34,15 @@ export class Budget {
     return holding;
   }
 
-  /** Adds bytes to a holding, which may refuse this one or another. */
+  /** Adds bytes to a holding, which may abort this one or another. */
   add(holding: Holding, bytes: number): void {
     if (!this.holdings.has(holding)) return;
     holding.bytes += bytes;
     this.used += bytes;
-    while (this.used > this.most) {
+    while (this.used > this.most && this.holdings.has(holding)) {
       const victim = this.newestOfLargestOwner() ?? holding;
       this.release(victim);
-      victim.refuse();
-      if (victim === holding) return;
+      victim.abort(new QueueFull('Too many bytes are waiting'));
     }
   }
 
@@ -62,9 +53,9 @@ export class Budget {
 
   private newestOfLargestOwner(): Holding | undefined {
     const owners = new Map<string, { bytes: number; newest: Holding }>();
-    for (const holding of this.holdings) {
-      if (holding.kept || holding.bytes === 0) continue;
-      owners.set(holding.owner, { bytes: (owners.get(holding.owner)?.bytes ?? 0) + holding.bytes, newest: holding });
+    for (const newest of this.holdings) {
+      if (newest.kept || newest.bytes === 0) continue;
+      owners.set(newest.owner, { bytes: (owners.get(newest.owner)?.bytes ?? 0) + newest.bytes, newest });
     }
     return [...owners.values()].sort((a, b) => b.bytes - a.bytes)[0]?.newest;
   }

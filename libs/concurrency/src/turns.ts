@@ -1,11 +1,7 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
 /** The queue is full, or the wait was too long. */
-export class QueueFull extends Error {
-  constructor() {
-    super('Too many tasks are waiting');
-  }
-}
+export class QueueFull extends Error {}
 
 /** Waiting tasks of all owners. One more refuses the newest of the owner who has the most. */
 const MOST_WAITING = 256;
@@ -18,12 +14,11 @@ const SPARE = 2;
 /** While the event loop is busier than this (0 to 1), each of several owners gets a single turn. */
 const BUSY = 0.7;
 
+/** @param used milliseconds of turns, on the scale of the clock; `queue` has the oldest first */
 interface Owner {
   name: string;
-  /** Milliseconds of turns used, on the scale of {@link Turns.clock}. */
   used: number;
   held: number;
-  /** Oldest first. */
   queue: Turn[];
   seenAt: number;
 }
@@ -32,22 +27,34 @@ interface Owner {
 export class Turn {
   /** What to wait for; null if the turn was granted at once. */
   ready: Promise<void> | null = null;
-  /** Settles {@link ready}. */
-  settle: { grant: () => void; refuse: (reason: QueueFull) => void } | null = null;
   /** When it was granted (ms); null before. */
   grantedAt: number | null = null;
   over = false;
+  private settle: { grant: () => void; refuse: (reason: QueueFull) => void } | undefined;
 
   constructor(
     readonly owner: Owner,
     /** When the wait is too long (ms). */
     readonly until: number,
-    private readonly leave: (turn: Turn) => void,
+    /** Gives the turn back, or leaves the queue, which rejects {@link ready}. Only the first call counts. */
+    readonly end: () => void,
   ) {}
 
-  /** Gives the turn back, or leaves the queue, which rejects {@link ready}. Only the first call counts. */
-  end(): void {
-    this.leave(this);
+  wait(): void {
+    this.ready = new Promise((grant, refuse) => {
+      this.settle = { grant, refuse };
+    });
+    // Whoever entered may not wait for it yet.
+    this.ready.catch(() => undefined);
+  }
+
+  grant(now: number): void {
+    this.grantedAt = now;
+    this.settle?.grant();
+  }
+
+  refuse(): void {
+    this.settle?.refuse(new QueueFull('Too many tasks are waiting'));
   }
 }
 
@@ -100,9 +107,16 @@ export class Turns {
   enter(name: string, wait = this.wait): Turn {
     const now = performance.now();
     const owner = this.present(name, now);
-    const turn = new Turn(owner, now + wait, this.leave);
-    if (owner.queue.length === 0 && this.fits(owner)) this.grant(turn, now);
-    else this.enqueue(turn);
+    const turn: Turn = new Turn(owner, now + wait, () => {
+      this.leave(turn);
+    });
+    if (owner.queue.length === 0 && this.fits(owner)) {
+      this.grant(turn, now);
+    } else {
+      turn.wait();
+      owner.queue.push(turn);
+      if (++this.waits > MOST_WAITING) this.refuseNewestOfLongestQueue();
+    }
     return turn;
   }
 
@@ -119,23 +133,17 @@ export class Turns {
 
   private present(name: string, now: number): Owner {
     let owner = this.owners.get(name);
-    if (!owner) {
-      owner = { name, used: 0, held: 0, queue: [], seenAt: now };
-      this.owners.set(name, owner);
-      this.timer ??= setInterval(this.sweep, SWEEP).unref();
-    }
+    if (!owner) this.owners.set(name, (owner = { name, used: 0, held: 0, queue: [], seenAt: now }));
     if (owner.held === 0 && owner.queue.length === 0) owner.used = Math.max(owner.used, this.clock);
     owner.seenAt = now;
+    this.timer ??= setInterval(this.sweep, SWEEP).unref();
     return owner;
   }
 
-  private fits(owner: Owner): boolean {
-    return this.free > 0 && owner.held < this.share(owner);
-  }
-
-  private share({ name }: Owner): number {
-    if (!this.isShared(name)) return Math.max(1, this.turns - SPARE);
-    return this.busy ? 1 : Math.max(1, Math.floor(this.turns / 2));
+  private fits({ name, held }: Owner): boolean {
+    if (this.free === 0) return false;
+    if (!this.isShared(name)) return held < Math.max(1, this.turns - SPARE);
+    return held < (this.busy ? 1 : Math.max(1, Math.floor(this.turns / 2)));
   }
 
   private grant(turn: Turn, now: number): void {
@@ -143,45 +151,26 @@ export class Turns {
     this.free--;
     owner.held++;
     this.clock = Math.max(this.clock, owner.used);
-    turn.grantedAt = now;
-    turn.settle?.grant();
+    turn.grant(now);
   }
 
-  private enqueue(turn: Turn): void {
-    turn.owner.queue.push(turn);
-    this.waits++;
-    turn.ready = new Promise((grant, refuse) => {
-      turn.settle = { grant, refuse };
-    });
-    // Whoever entered may not wait for it yet.
-    turn.ready.catch(() => undefined);
-    if (this.waits > MOST_WAITING) this.refuse(this.longestQueue().at(-1)!);
-  }
-
-  private longestQueue(): Turn[] {
+  private refuseNewestOfLongestQueue(): void {
     let longest: Turn[] = [];
     for (const { queue } of this.owners.values()) if (queue.length > longest.length) longest = queue;
-    return longest;
-  }
-
-  private refuse(turn: Turn): void {
-    this.withdraw(turn);
-    turn.settle!.refuse(new QueueFull());
+    longest.at(-1)!.end();
   }
 
   private withdraw(turn: Turn): void {
-    const { queue } = turn.owner;
-    const place = queue.indexOf(turn);
-    if (place < 0) return;
-    queue.splice(place, 1);
+    turn.owner.queue.splice(turn.owner.queue.indexOf(turn), 1);
     this.waits--;
   }
 
-  private readonly leave = (turn: Turn): void => {
+  private leave(turn: Turn): void {
     if (turn.over) return;
     turn.over = true;
     if (turn.grantedAt === null) {
-      this.refuse(turn);
+      this.withdraw(turn);
+      turn.refuse();
       return;
     }
     const now = performance.now();
@@ -191,17 +180,17 @@ export class Turns {
     owner.seenAt = now;
     this.free++;
     if (this.waits > 0) this.dispatch(now);
-  };
+  }
 
   /** Grants free turns, each to the waiting owner who has used the least. */
   private dispatch(now: number): void {
-    while (this.free > 0) {
+    for (;;) {
       let next: Owner | undefined;
       for (const owner of this.owners.values()) {
         if (owner.queue.length > 0 && owner.used < (next?.used ?? Infinity) && this.fits(owner)) next = owner;
       }
-      const turn = next?.queue[0];
-      if (!turn) return;
+      if (!next) return;
+      const turn = next.queue[0]!;
       this.withdraw(turn);
       this.grant(turn, now);
     }
@@ -213,12 +202,12 @@ export class Turns {
     const utilization = performance.eventLoopUtilization();
     this.busy = performance.eventLoopUtilization(utilization, this.utilization).utilization > BUSY;
     this.utilization = utilization;
-    for (const owner of this.owners.values()) {
-      for (const turn of owner.queue.filter(({ until }) => until <= now)) this.refuse(turn);
-      if (owner.held === 0 && owner.queue.length === 0 && owner.seenAt + SWEEP <= now) this.owners.delete(owner.name);
+    for (const { name, held, queue, seenAt } of this.owners.values()) {
+      for (const turn of queue.filter(({ until }) => until <= now)) turn.end();
+      if (held === 0 && queue.length === 0 && seenAt + SWEEP <= now) this.owners.delete(name);
     }
     // Shares may have grown.
-    if (this.waits > 0) this.dispatch(now);
+    this.dispatch(now);
     if (this.owners.size > 0) return;
     clearInterval(this.timer);
     this.timer = this.utilization = undefined;

@@ -3,8 +3,8 @@ import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
 import type { DataSource, EntityManager } from 'typeorm';
 import { type BoundStatement, runTogether, sendable, type Statement } from './batch.js';
-import { type Deadline, DeadlineExceeded } from './deadline.js';
-import { type Lease, Leases } from './lease.js';
+import { Deadline, DeadlineExceeded } from './deadline.js';
+import { Lease } from './lease.js';
 import { lockNumber } from './locks.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { SQLSTATE, sqlStateOf } from './sql-state.js';
@@ -65,14 +65,14 @@ export class Database {
   /** By text. */
   private readonly statements = new Map<string, Statement>();
 
-  private readonly leases: Leases;
-
   /** @param patience how long an access may take when nothing else sets its deadline (ms) */
   constructor(
     private readonly dataSource: DataSource,
-    patience = Infinity,
-  ) {
-    this.leases = new Leases(patience);
+    private readonly patience = Infinity,
+  ) {}
+
+  private lease(deadline = Deadline.current ?? new Deadline(this.patience)): Lease {
+    return new Lease(deadline);
   }
 
   /**
@@ -88,7 +88,7 @@ export class Database {
     const proof = tenant.proof?.settled === false ? tenant.proof : null;
     const prepared = statements.map((statement) => this.prepare(statement));
     if (proof) prepared.unshift(this.prepare(proof.statement));
-    const lease = this.leases.open(tenant.deadline);
+    const lease = this.lease(tenant.deadline);
     const timeouts = lease.timeouts();
     const values = tenantSettings(tenant);
     const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
@@ -99,7 +99,7 @@ export class Database {
 
   /** A lookup before the organization is known (SECURITY DEFINER functions of the schema). */
   async lookUp<Row extends QueryResultRow>(statement: Sql, deadline?: Deadline): Promise<Row[]> {
-    const [rows] = await runTogether(this.pool, [this.prepare(statement)], this.leases.open(deadline));
+    const [rows] = await runTogether(this.pool, [this.prepare(statement)], this.lease(deadline));
     return rows as Row[];
   }
 
@@ -111,7 +111,7 @@ export class Database {
    */
   async transaction<T>(tenant: Tenant, work: () => Promise<T>, isolation?: 'REPEATABLE READ'): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
-    const lease = this.leases.open(tenant.deadline);
+    const lease = this.lease(tenant.deadline);
     return lease.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {

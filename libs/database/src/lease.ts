@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
-import { Expiries } from '@app/concurrency';
 import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
-import { Deadline, DeadlineExceeded } from './deadline.js';
+import { type Deadline, DeadlineExceeded } from './deadline.js';
 
 /** Time reserved for the response (ms). */
 const MARGIN = 250;
@@ -11,40 +10,30 @@ const LOCK_SHARE = 0.8;
 /** Not in the driver's types. */
 type Connected = ClientBase & { connection: { stream: { destroy(): void } } };
 
-/** The connections in use, each until its deadline. */
-export class Leases {
-  private readonly inUse = new Expiries<Lease>((lease) => {
-    lease.expire();
-  });
-
-  /** @param patience how long an access may take when neither its caller nor the work around it sets a deadline (ms) */
-  constructor(private readonly patience: number) {}
-
-  /** @throws DeadlineExceeded */
-  open(deadline: Deadline = Deadline.current ?? new Deadline(this.patience)): Lease {
-    if (deadline.left <= 0) throw new DeadlineExceeded();
-    const lease: Lease = new Lease(deadline, () => {
-      this.inUse.delete(lease);
-    });
-    this.inUse.add(lease);
-    return lease;
-  }
-}
-
 /** The right to use a connection until a deadline. The holder calls {@link end} once its work has ended. */
 export class Lease {
   private client: Connected | undefined;
   private isOver = false;
   private giveUp: ((error: Error) => void) | undefined;
 
-  constructor(
-    readonly deadline: Deadline,
-    /** Returns the connection. */
-    readonly end: () => void,
-  ) {}
+  private timer: NodeJS.Timeout;
 
-  get left(): number {
-    return this.deadline.left;
+  /** @throws DeadlineExceeded */
+  constructor(readonly deadline: Deadline) {
+    if (deadline.left <= 0) throw new DeadlineExceeded();
+    this.watch();
+  }
+
+  /** Returns the connection. */
+  readonly end = (): void => {
+    clearTimeout(this.timer);
+  };
+
+  private watch(): void {
+    const { left } = this.deadline;
+    // A timer takes no longer ones.
+    if (left > 0) this.timer = setTimeout(() => this.watch(), Math.min(left, 2 ** 31 - 1)).unref();
+    else this.expire();
   }
 
   /** The timeouts for a statement and its locks, where the deadline is nearer than the connection's settings. */
@@ -68,7 +57,7 @@ export class Lease {
   }
 
   /** Cuts the connection: nothing else ends the wait for a server that hangs. */
-  expire(): void {
+  private expire(): void {
     this.isOver = true;
     this.giveUp?.(new DeadlineExceeded());
     this.client?.connection.stream.destroy();

@@ -50,27 +50,19 @@ export class RequestTurn {
   /**
    * Runs work that waits for the client or for other requests, without the turn.
    *
-   * @param refused ends the wait for the next turn
+   * @param refused ends the wait for the next turn, and the turn
    * @throws QueueFull
    */
   async without<T>(work: () => Promise<T>, refused?: AbortSignal): Promise<T> {
     this.release();
     const result = await work();
     const ready = this.enter();
-    if (ready) await (refused ? unless(refused, ready) : ready);
+    refused?.addEventListener('abort', () => {
+      this.release();
+    });
+    await ready;
     return result;
   }
-}
-
-function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject);
-  });
 }
 
 /**

@@ -27,11 +27,11 @@ export class LargeAnswers {
         const began = performance.now();
         const result = await read(part);
         budget.add(holding, Buffer.byteLength(result.data ?? ''));
-        holding.refused.throwIfAborted();
+        holding.signal.throwIfAborted();
         turn?.end();
         const took = performance.now() - began;
         yield result;
-        holding.refused.throwIfAborted();
+        holding.signal.throwIfAborted();
         if (turns.isShared(organizationId)) await sleep(took, undefined, { ref: false });
       } finally {
         turn?.end();

@@ -102,9 +102,9 @@ export class ValidationGuard implements CanActivate {
     const work = () =>
       read((bytes) => {
         budget.add(holding, bytes);
-      }, holding.refused);
+      }, holding.signal);
     // Usually the whole body has arrived with the headers.
-    const body = await (request.complete ? work() : whileWaiting(request, work, holding.refused));
+    const body = await (request.complete ? work() : whileWaiting(request, work, holding.signal));
     holding.kept = true;
     return body;
   }
