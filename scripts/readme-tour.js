@@ -152,7 +152,7 @@ function essence({ language, example }, text) {
     .replaceAll(/\s+/g, '')
     .replaceAll(/[\w-]*…/g, '…')
     .replaceAll(/\d{4}-\d\d-\d\d(T?\d\d:\d\d[\d:.]*(Z|[+-]\d\d:\d\d)?)?/g, '<time>')
-    .replaceAll(/\b[0-9A-Z]{10}\b/g, '<code>')
+    .replaceAll(/\b[0-9A-Z]{12}\b/g, '<code>')
     .replaceAll(/Readyin[\d.]+s/g, 'Ready');
   return example ? same.replaceAll(/:("(\\.|[^"\\])*"|-?[\d.]+|null|true|false)/g, ':*') : same;
 }

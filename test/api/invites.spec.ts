@@ -9,7 +9,7 @@ import { fixture } from '../support/process/fixture.js';
 const DAY = 86_400_000;
 const PORTAL = 'https://portal.example.org';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-const CODE = /^[2-9A-HJKMNP-Z]{10}$/;
+const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 
 interface Invite {
   id: string;

@@ -4,7 +4,7 @@ import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
 const PORTAL = 'https://portal.example.org';
-const CODE = /^[2-9A-HJKMNP-Z]{10}$/;
+const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 
 const api = await fixture(TestApi.start({ APP_URL: PORTAL }));
 const { make } = api;

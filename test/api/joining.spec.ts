@@ -127,7 +127,7 @@ describe('an invite', () => {
 
   it('for anybody can be accepted repeatedly, and its code in any spelling', async () => {
     const code = await desk.invite(office, { scope: 'organization', role: 'student' });
-    expect(code).toHaveLength(10);
+    expect(code).toHaveLength(12);
     for (const typed of [code, ` ${code.slice(0, 5)}-${code.slice(5)} `, code.toLowerCase()]) {
       await desk.joined(typed, null, newcomer());
     }

@@ -36,6 +36,7 @@ const FORBIDDEN: string[] = [
   'SELECT * FROM credentials',
   'SELECT * FROM passkeys',
   'SELECT * FROM portal_sessions',
+  'SELECT * FROM device_cookies',
   'SELECT * FROM password_links',
   'SELECT * FROM password_link_requests',
   'DELETE FROM password_link_requests',

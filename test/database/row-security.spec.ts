@@ -59,12 +59,14 @@ describe('row security', () => {
     await schema.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
     await schema.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
     await schema.all(
-      `SELECT request_password_link(gen_random_uuid(), 'a@example.org', sha256('a'), '1 hour', '', false)`,
+      `SELECT request_password_link(gen_random_uuid(), 'a@example.org', sha256('a'), '1 hour', '', 'password_reset')`,
     );
     await schema.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
       SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
+    await schema.all('INSERT INTO device_cookies (user_id) SELECT id FROM users LIMIT 1');
     expect(closed).toEqual(
       expect.arrayContaining([
+        'device_cookies',
         'passkeys',
         'password_link_requests',
         'password_links',

@@ -115,8 +115,8 @@ describe('the schema', () => {
       (name) => !tables.some((table) => table.name === name),
     );
     expect(open).toEqual([
-      'credentials', 'passkeys', 'password_link_requests', 'password_links', 'portal_sessions', 'sign_in_attempts',
-      'suppressions', 'worker_heartbeats',
+      'credentials', 'device_cookies', 'passkeys', 'password_link_requests', 'password_links', 'portal_sessions',
+      'sign_in_attempts', 'suppressions', 'worker_heartbeats',
     ]); // prettier-ignore
   });
 

@@ -46,7 +46,7 @@ afterAll(() => portal.stop());
 
 /** The letters and digits of codes. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
-const code = () => Array.from({ length: 10 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+const code = () => Array.from({ length: 12 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 const letters = () => randomBytes(5).toString('hex').toUpperCase();
 const many = (make: () => string) => Array.from({ length: 2_000 }, make);
 

@@ -82,8 +82,8 @@ describe('a login in use', () => {
     expect(page).toContain('make this the new password and remove the passkeys');
     expect((await visitor.post(path, { password: TYPO, replaces: 'yes' })).headers.location).toBe('/join/done');
     expect(await desk.loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
-    expect((await desk.visitor().post('/sign-in', { email, password: TYPO })).headers.location).toBe('/');
     expect(await desk.mail(email)).toMatchObject({ kind: 'password_changed' });
+    expect((await desk.visitor().post('/sign-in', { email, password: TYPO })).headers.location).toBe('/');
   });
 
   it('with only a passkey is told so', async () => {

@@ -122,7 +122,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     );
     expect(audited).toHaveLength(1);
     expect((await desk.visitor().get(`/join/${secret}`)).status).toBe(
-      addressed ? (secret.length === 10 ? 404 : 410) : 200,
+      addressed ? (secret.length === 12 ? 404 : 410) : 200,
     );
   });
 

@@ -104,6 +104,24 @@ describe('every page', () => {
 });
 
 describe('signing in', () => {
+  it('is offered in other ways after too many wrong passwords', async () => {
+    const email = 'typing@example.org';
+    for (let wrong = 0; wrong < 10; wrong++) await portal.post('/sign-in', { email, password: `wrong ${wrong}` });
+    const page = await browser.visit(portal);
+    await page.goto('/sign-in');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill('wrong again');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Sign in another way' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(1);
+    await inEachLook(page, LOOKS, async (look) => {
+      expect([look, await fits(page), await axeFaults(page)]).toEqual([look, true, []]);
+    });
+    await page.getByRole('button', { name: 'Email me a link' }).click();
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+    await page.context().close();
+  });
+
   it.each([true, false])('and out works with JavaScript: %s', async (javaScript) => {
     const page = await browser.visit(portal, { javaScript });
     await page.goto('/account');

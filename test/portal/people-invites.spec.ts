@@ -150,7 +150,7 @@ describe('open invites', () => {
     expect((await pages.owner.get(`${pages.base}/invites`)).text).toContain('Expired');
     const { text } = await pages.owner.post(`${pages.base}/invites/${invite!.id}/resend`);
     expect(text).toContain('share the invite');
-    const [, code] = /value="([0-9A-Z]{10})"/.exec(text)!;
+    const [, code] = /value="([0-9A-Z]{12})"/.exec(text)!;
     expect((await desk.visitor().get(`/join/${code}`)).status).toBe(200);
   });
 

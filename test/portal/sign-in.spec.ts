@@ -16,7 +16,7 @@ describe('signing in with a password', () => {
     const answer = await signIn({ email: ' owner@EXAMPLE.org ', password: PASSWORD });
     expect([answer.status, answer.headers.location]).toEqual([303, '/']);
     const cookie = cookieOf(answer)!;
-    expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/; Path=\/; HttpOnly; SameSite=Lax$/)]);
+    for (const set of answer.headers['set-cookie']!) expect(set).toMatch(/; Path=\/;.* HttpOnly; SameSite=Lax$/);
     expect((await portal.get('/', cookie)).headers.location).toBe(`/o/${owner.organization.slug}`);
     expect((await portal.get(`/o/${owner.organization.slug}`, cookie)).text).toContain(owner.organization.name);
     const out = await portal.post('/sign-out', {}, cookie);
@@ -29,8 +29,11 @@ describe('signing in with a password', () => {
     const secure = await TestPortal.start({ APP_URL: 'https://portal.example.org' }, portal.database);
     try {
       const answer = await secure.post('/sign-in', { email: 'owner@example.org', password: PASSWORD });
-      const [cookie] = answer.headers['set-cookie'] as unknown as string[];
-      expect(cookie).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+      const [device, session] = answer.headers['set-cookie'] as unknown as string[];
+      expect(session).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(device).toMatch(
+        /^__Host-device=[\w-]+; Max-Age=31536000; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+      );
     } finally {
       await secure.stop();
     }
@@ -85,7 +88,7 @@ describe('signing in with a password', () => {
     }
   });
 
-  it('is limited per login and network, but the right password still works', async () => {
+  it('is limited per login and network, and other logins can be signed in to from there', async () => {
     const wrong = { email: 'limited@example.org', password: 'wrong password' };
     for (let attempt = 0; attempt < 10; attempt++) expect((await signIn(wrong)).status).toBe(422);
     const refused = await signIn(wrong);

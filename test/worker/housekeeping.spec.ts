@@ -140,7 +140,7 @@ describe('housekeeping', () => {
     expect(made.map(({ role }) => role).sort()).toEqual(['student', 'tutor']);
     const env = loadEnv(room.settings, {});
     const codes = await new Invites(room.db, env, new Vault(env)).standingCodes({ organizationId: id });
-    expect(codes.student).toMatch(/^[2-9A-Z]{10}$/);
+    expect(codes.student).toMatch(/^[2-9A-Z]{12}$/);
     await workers[0]!.get(HousekeepingService).runOnce();
     expect((await standing()).map((invite) => invite.id).sort()).toEqual(made.map((invite) => invite.id).sort());
   });

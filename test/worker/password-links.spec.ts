@@ -22,13 +22,13 @@ afterAll(async () => {
 });
 
 /** Requests a link as the portal does. */
-async function request(address: string, { life = '1 hour', confirms = false } = {}): Promise<void> {
+async function request(address: string, { life = '1 hour', kind = 'password_reset' } = {}): Promise<void> {
   await portal.query(`SELECT request_password_link(gen_random_uuid(), $1, $2, $3::interval, $4, $5)`, [
     address,
     randomBytes(32),
     life,
     randomBytes(40),
-    confirms,
+    kind,
   ]);
 }
 
@@ -83,10 +83,24 @@ describe('requests for a mailed link', () => {
   it('for confirmation are mailed only to unproven addresses', async () => {
     const open = await room.make.user();
     const proven = await room.make.user({ emailVerifiedAt: new Date() });
-    for (const { email } of [open, proven]) await request(email, { confirms: true });
+    for (const { email } of [open, proven]) await request(email, { kind: 'address_confirmation' });
     await resolve();
     expect(await room.rows()).toMatchObject([{ recipient: open.email, kind: 'address_confirmation' }]);
     expect(await requests()).toEqual([]);
+  });
+
+  it('for a warning of wrong passwords are mailed only where there is a password', async () => {
+    const [warned, other] = [await room.make.user(), await room.make.user()];
+    await room.make.query('INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2)', [warned.id, 'a hash']);
+    for (const { email } of [warned, other, { email: 'unknown@example.org' }]) {
+      await request(email, { kind: 'wrong_passwords' });
+    }
+    await resolve();
+    expect(await room.rows()).toMatchObject([{ recipient: warned.email, kind: 'wrong_passwords' }]);
+    expect([
+      await requests(),
+      await room.make.query('SELECT FROM password_links WHERE user_id = $1', [warned.id]),
+    ]).toEqual([[], []]);
   });
 
   it('are mailed once by several concurrent workers', async () => {

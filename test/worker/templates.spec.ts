@@ -105,6 +105,15 @@ describe('a mail about an API key', () => {
   });
 });
 
+it('a mail about a new browser names it and the time', () => {
+  const bodyOf = (browser: string) =>
+    render('new_browser_sign_in', { ...payload, signIn: { browser, at: '2026-05-01T09:30:00.000Z' } }).text;
+  expect(bodyOf('Firefox on Windows')).toMatch(
+    /Somebody signed in to your account at Brighter Days on Friday 1 May 2026 at 7:30.pm AEST, with Firefox on Windows\./,
+  );
+  expect(bodyOf('Another browser on Linux')).toContain('with another browser on Linux.');
+});
+
 it('every kind has its own subject', () => {
   expect(new Set(EMAIL_KINDS.map((kind) => render(kind, payload).subject)).size).toBe(EMAIL_KINDS.length);
 });

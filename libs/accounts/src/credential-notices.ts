@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { type CredentialEmailKind, sealEmail } from '@app/jobs';
+import { type CredentialEmailKind, sealEmail, type SignInInMail } from '@app/jobs';
 import { ownSender } from './own-sender.js';
 
-/** Notifies people that their account's password or passkeys have changed, with a way back in if it wasn't them. */
+/** Notifies people of changes and uses of their password and passkeys, with a way back in if it wasn't them. */
 @Injectable()
 export class CredentialNotices {
   constructor(
@@ -14,10 +14,10 @@ export class CredentialNotices {
   ) {}
 
   /** SQL that queues the mail within the statement that makes the change, so that both happen or neither does. */
-  mail(kind: CredentialEmailKind, loginId: Sql | string): Sql {
+  mail(kind: CredentialEmailKind, loginId: Sql | string, signIn?: SignInInMail): Sql {
     if (this.env.get('SMTP_URL') === null) return sql`NULL`;
     const link = { url: `${this.env.portalUrl}/forgot-password` };
-    const email = { kind, to: '', firstName: null, role: 'admin', link } as const;
+    const email = { kind, to: '', firstName: null, role: 'admin', link, ...(signIn && { signIn }) } as const;
     const content = sealEmail(this.vault, ownSender(this.env), email);
     return sql`mail_credential_notice(${loginId}, ${kind}, ${uuidv7()}, ${content})`;
   }

@@ -14,7 +14,7 @@ export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
 export { type MembershipOffer, MembershipOffers } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
-export { hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
+export { type Hashing, hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';

@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
-import { sealEmail } from '@app/jobs';
+import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
 import type { Credentials, Shown, UsedPasskey } from './joining/identities.js';
 import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
@@ -53,10 +53,12 @@ export class PasswordLinks {
   async request(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
     const life = kind === 'password_reset' ? ASKED_FOR : CONFIRMATION;
     const { secret, url, expiresAt } = this.make(life);
-    const email = { kind, to: address, firstName: null, role: 'admin', link: { url, expiresAt } } as const;
-    await this.db.lookUp(sql`
-      SELECT request_password_link(${uuidv7()}, ${normalizeEmail(address)}, ${hashOfToken(secret)}, ${`${life} ms`}::interval,
-        ${sealEmail(this.vault, ownSender(this.env), email)}, ${kind === 'address_confirmation'})`);
+    await this.requestMail(kind, address, { url, expiresAt }, life, hashOfToken(secret));
+  }
+
+  /** Requests a warning that somebody is guessing the password of the login with this address, likewise. */
+  async warn(address: string): Promise<void> {
+    await this.requestMail('wrong_passwords', address, { url: `${this.env.portalUrl}/account` }, HOUR, null);
   }
 
   /** Queues the requested mails and deletes the requests, those for unknown addresses too. Only the worker may. */
@@ -112,6 +114,19 @@ export class PasswordLinks {
         ${known ? link.password_hash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
     const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.password_hash)! };
     return row?.id ? { userId: row.id, shown } : null;
+  }
+
+  private async requestMail(
+    kind: 'password_reset' | 'address_confirmation' | 'wrong_passwords',
+    to: string,
+    link: EmailLink,
+    life: number,
+    secretHash: Buffer | null,
+  ): Promise<void> {
+    const content = sealEmail(this.vault, ownSender(this.env), { kind, to, firstName: null, role: 'admin', link });
+    await this.db.lookUp(sql`
+      SELECT request_password_link(${uuidv7()}, ${normalizeEmail(to)}, ${secretHash}, ${`${life} ms`}::interval, ${content},
+        ${kind})`);
   }
 
   private async find(secret: string): Promise<Row | null> {

@@ -10,7 +10,8 @@ export type Purpose =
   | 'hook secrets'
   | 'flash messages'
   | 'join cookies'
-  | 'passkey challenges';
+  | 'passkey challenges'
+  | 'device cookies';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

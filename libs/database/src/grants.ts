@@ -29,6 +29,7 @@ export const TABLE_GRANTS: Record<string, Partial<Record<ProcessRole, string>>> 
   password_link_requests: {},
   passkeys: {},
   sign_in_attempts: {},
+  device_cookies: {},
   members: {
     api: 'SELECT, INSERT, UPDATE',
     portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
@@ -157,6 +158,7 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
 
   // The portal's sessions: each opens only what belongs to the given secret.
   open_portal_session: ['portal'],
+  is_known_browser: ['portal'],
   renew_portal_session: ['portal'],
   portal_session: ['portal'],
   list_portal_sessions: ['portal'],
@@ -179,7 +181,6 @@ export const FUNCTION_GRANTS: Record<string, ProcessRole[]> = {
   passkey_by_credential: ['portal'],
   use_passkey: ['portal'],
   take_attempt: ['portal'],
-  forgive_attempts: ['portal'],
   give_back_attempt: ['portal'],
 
   // For the organization of the transaction.

@@ -114,6 +114,10 @@ export interface Tables {
     passwordHash: string | null;
     sessionsValidFrom: Date;
   };
+  device_cookies: {
+    userId: string;
+    validFrom: Date;
+  };
   expense_claims: {
     id: string;
     organizationId: string;
@@ -336,11 +340,11 @@ export interface Tables {
   password_link_requests: {
     id: string;
     emailNormalized: string;
-    confirms: boolean;
-    secretHash: Buffer;
+    secretHash: Buffer | null;
     content: Buffer;
     requestedAt: Date;
     expiresAt: Date;
+    kind: 'password_reset' | 'address_confirmation' | 'wrong_passwords';
   };
   password_links: {
     secretHash: Buffer;

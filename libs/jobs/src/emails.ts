@@ -17,6 +17,8 @@ export const EMAIL_KINDS = [
   'password_changed',
   'passkey_added',
   'passkey_removed',
+  'new_browser_sign_in',
+  'wrong_passwords',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -28,8 +30,8 @@ export type EmailKind = (typeof EMAIL_KINDS)[number];
 /** The mails about an API key. */
 export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
 
-/** The mails about the credentials of an account. */
-export type CredentialEmailKind = 'password_changed' | 'passkey_added' | 'passkey_removed';
+/** The mails about the credentials of an account and their use. */
+export type CredentialEmailKind = 'password_changed' | 'passkey_added' | 'passkey_removed' | 'new_browser_sign_in';
 
 /** What a mail says about an API key. It contains nothing secret. */
 export interface KeyInMail {
@@ -46,6 +48,14 @@ export interface KeyInMail {
   successor?: string;
   /** ISO 8601; set for a key that is about to expire. */
   lastUsedAt?: string | null;
+}
+
+/** What a mail says about a sign-in. The network is not in it: the account's page shows it to the person alone. */
+export interface SignInInMail {
+  /** `Firefox on Windows` */
+  browser: string;
+  /** ISO 8601. */
+  at: string;
 }
 
 /** The input of a template. No mail says more about a person than the caller supplied. */
@@ -67,6 +77,8 @@ export interface EmailPayload {
   timeZone: string;
   /** Set in mails about an API key. */
   key?: KeyInMail;
+  /** Set in a mail about a new browser. */
+  signIn?: SignInInMail;
 }
 
 /** Where a mail leads. */
@@ -81,7 +93,7 @@ export interface EmailLink {
 }
 
 /** A mail to one person. */
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key'> {
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -97,7 +109,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key } = email;
+  const { firstName, role, link, key, signIn } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -107,6 +119,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     proof: link?.proof ?? null,
     expiresAt: link?.expiresAt?.toISOString() ?? null,
     ...(key && { key }),
+    ...(signIn && { signIn }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }

@@ -10,6 +10,7 @@ export {
   type KeyInMail,
   openEmail,
   sealEmail,
+  type SignInInMail,
 } from './emails.js';
 export {
   OUTBOX_STATUSES,

@@ -194,6 +194,11 @@ export const PROMISES: Promised[] = [
     specs: ['faults/paused-postgres'],
   },
   {
+    row: 52,
+    promised: 'guessing from 100 networks at an owner and all codes: the owner signs in in every way, right codes work',
+    specs: ['faults/lockout', 'portal/lockout', 'portal/password-attempts', 'portal/known-browsers'],
+  },
+  {
     row: 53,
     promised: "500 mails and 20 hanging hooks of one organization: another's mail within 5 s, its rebuild within 10 s",
     specs: ['faults/worker-fairness', 'database/outbox-turns'],

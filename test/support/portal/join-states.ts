@@ -43,7 +43,7 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
   const invited = await link({ scope: 'classroom', classroom_id: classroom.id });
   return {
     'code box': { path: '/join', heading: 'Enter your code' },
-    'wrong code': { path: '/join/2345678923', heading: 'Enter your code' },
+    'wrong code': { path: '/join/234567892345', heading: 'Enter your code' },
     'new person': { path: await link({ ...STUDENT, email: newAddress() }), heading: 'Join Demo Tutoring' },
     'new person by a code': { path: invited, heading: 'Join Demo Tutoring' },
     parent: { path: await link({ scope: 'parent', student_id: child.id }), heading: 'Join Demo Tutoring' },

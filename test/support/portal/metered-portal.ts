@@ -30,7 +30,7 @@ const FORM_TEXTS: Kind[] = [
   { name: 'dashes of a code', unit: '-', start: 'A' },
 ];
 
-const COOKIES = ['session', 'flash', 'passkey', 'join', 'unknown'];
+const COOKIES = ['session', 'flash', 'passkey', 'join', 'device', 'unknown'];
 const HEADERS = [
   'Origin',
   'Sec-Fetch-Site',

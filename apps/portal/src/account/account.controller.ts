@@ -1,5 +1,5 @@
-import { Controller, Get, Param, Post, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { ForSignedIn, Session } from '../web/access.decorators.js';
 import { browserOf } from '../web/browser-name.js';
@@ -49,8 +49,12 @@ export class AccountController {
 
   @Post('sessions/end-others')
   @ForSignedIn()
-  async endOthers(@Req() request: Request): Promise<SeeOther> {
-    const ended = await this.sessions.endOthers(request);
+  async endOthers(
+    @Session() session: SignedIn,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SeeOther> {
+    const ended = await this.sessions.endOthers(request, response, session);
     const text =
       ended === 0
         ? 'No other browser was signed in.'

@@ -30,7 +30,7 @@ export class JoinController {
     const code = form.text('code');
     const entered = readEntered(code);
     if (!entered) {
-      const problem = 'This is not a valid code. A code has 10 letters and digits, and never contains 0, O, 1, I or L.';
+      const problem = 'This is not a valid code. A code has 12 letters and digits, and never contains 0, O, 1, I or L.';
       return page('join/code', { code: code.slice(0, 1_000), problem }, 422);
     }
     const { secret, proof } = entered;

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { WebModule } from '../web/web.module.js';
-import { Guesses } from './guesses.js';
 import { JoinController } from './join.controller.js';
 import { JoinCookie } from './join-cookie.js';
 import { JoinService } from './join.service.js';
@@ -10,6 +9,6 @@ import { JoinService } from './join.service.js';
 @Module({
   imports: [AccountsModule, PasskeysModule, WebModule],
   controllers: [JoinController],
-  providers: [Guesses, JoinCookie, JoinService],
+  providers: [JoinCookie, JoinService],
 })
 export class JoinModule {}

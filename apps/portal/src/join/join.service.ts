@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import {
+  type Hashing,
+  Identities,
   type InvitePage,
   isCode,
   isEmail,
@@ -9,6 +11,7 @@ import {
   type Joiner,
   Joining,
   type JoinProblem,
+  type NotJoined,
   OpenedInvites,
   refusedPassword,
 } from '@app/accounts';
@@ -22,19 +25,18 @@ import type { Form } from '../web/form.js';
 import { problemsOfNames } from '../web/names.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { PasswordAttempts } from '../web/password-attempts.js';
 import { PasswordWork } from '../web/password-work.js';
 import { wasShownToAnother } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
-import { Guesses } from './guesses.js';
 import { type InviteForm, invitePage, isInUse, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
 
-/** Enough for a school's network with many new students on one morning, but not for creating accounts in bulk. */
-const FROM_NETWORK: AttemptLimit = { purpose: 'join from', most: 200, minutes: 60 };
-/** Passwords can be guessed here as well as at sign-in, so both are counted together. */
-const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'sign-in at and from', most: 10, minutes: 15 };
-const AT_LOGIN: AttemptLimit = { purpose: 'sign-in at', most: 100, minutes: 60 };
+/** Enough for a large school's network on one morning, but not for creating accounts in bulk. */
+const JOINED_FROM_NETWORK: AttemptLimit = { purpose: 'joined from', most: 1_000, minutes: 60 };
+/** Beyond it, wrong codes are refused, and right ones still work. A class in one room makes typing errors. */
+const WRONG_CODES: AttemptLimit = { purpose: 'wrong code from', most: 20, minutes: 10 };
 
 /** Problems that the form shows at one of its fields. */
 const AT_FIELDS: Partial<Record<JoinProblem, Partial<InviteForm['errors']>>> = {
@@ -50,8 +52,9 @@ export class JoinService {
   constructor(
     private readonly opened: OpenedInvites,
     private readonly joining: Joining,
-    private readonly guesses: Guesses,
+    private readonly identities: Identities,
     private readonly limits: AttemptLimits,
+    private readonly attempts: PasswordAttempts,
     private readonly sessions: Sessions,
     private readonly cookie: JoinCookie,
     private readonly outbox: Outbox,
@@ -155,22 +158,25 @@ export class JoinService {
     if (!entered) return { secret: text, invite: null, proof: null };
     const { secret } = entered;
     const proof = this.cookie.proofOf(request, secret);
-    const invite = await this.guesses.limit(secret, networkOf(request.ip), async () => {
-      const found = await this.opened.look(secret, proof);
-      // Reveal nothing about an expired code: a guess must not learn that it was one.
-      return found && isCode(secret) && found.state !== 'valid' ? null : found;
-    });
+    const found = await this.opened.look(secret, proof);
+    if (!isCode(secret)) return { secret, invite: found, proof };
+    // Reveal nothing about an expired code: a guess must not learn that it was one.
+    const invite = found?.state === 'valid' ? found : null;
+    if (!invite) await this.limits.take(WRONG_CODES, networkOf(request.ip));
     return { secret, invite, proof };
   }
 
   private async join(secret: string, proof: string | null, joiner: Joiner, invite: InvitePage, request: Request) {
     const network = networkOf(request.ip);
-    await this.limits.take(FROM_NETWORK, network);
-    if (!('password' in joiner)) return this.joining.accept(secret, proof, joiner, request.id);
-    const address = normalizeEmail(invite.email ?? joiner.email ?? '');
-    await this.limits.take(AT_LOGIN_FROM_NETWORK, `${address} ${network}`);
-    await this.limits.take(AT_LOGIN, address);
-    return this.joining.accept(secret, proof, joiner, request.id, (work) => this.work.run(network, work));
+    const hashing: Hashing = (work) => this.work.run(network, work);
+    const accept = () => this.joining.accept(secret, proof, joiner, request.id, hashing);
+    const address = 'password' in joiner ? normalizeEmail(invite.email ?? joiner.email ?? '') : null;
+    // The password of a login can be guessed here as well as at sign-in, so both are counted together.
+    const guessable = address !== null && (await this.identities.find(address)) !== null;
+    const work = guessable
+      ? () => this.attempts.check(request, { address, next: `/join/${secret}` }, accept, showsNoPassword)
+      : accept;
+    return this.limits.attempt([[JOINED_FROM_NETWORK, network]], work, ({ status }) => status === 'joined');
   }
 
   /** Signs the person in, always with a new secret. */
@@ -224,6 +230,11 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
   }
   if (refused) errors.password = refused;
   return errors;
+}
+
+/** Whether the address has a login that the password does not open. */
+function showsNoPassword(outcome: Joined | NotJoined): boolean {
+  return outcome.status === 'refused' && ['sign_in', 'other_credential'].includes(outcome.problem);
 }
 
 /** The page that says why an invite cannot be used, and what to do instead. */

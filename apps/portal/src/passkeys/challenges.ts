@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Vault } from '@app/config';
-import { AttemptLimits } from '../web/attempt-limits.js';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { Cookies } from '../web/cookies.js';
 import { PageError } from '../web/page-error.js';
 
@@ -18,6 +18,8 @@ interface Note {
 }
 
 const LIFE = 5 * 60_000;
+
+const USED: AttemptLimit = { purpose: 'passkey challenge', most: 1, minutes: 10 };
 
 /**
  * Challenges that an authenticator signs. The browser keeps them in an encrypted cookie. Each works once, because its
@@ -36,14 +38,17 @@ export class Challenges {
     this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', text).toString('base64url'));
   }
 
-  /** Takes this browser's challenge for the purpose. @throws PageError if it has none or has used it */
-  async take(request: Request, response: Response, purpose: Purpose): Promise<Note> {
+  /** Takes this browser's challenge for the purpose. @throws PageError if it has none */
+  take(request: Request, response: Response, purpose: Purpose): Note {
     const note = this.read(request);
     this.cookies.clear(response, 'passkey');
     if (note?.purpose !== purpose || note.until < Date.now()) throw PageError.badForm();
-    const used = { purpose: 'passkey challenge', most: 1, minutes: 10 };
-    if ((await this.limits.count(used, note.challenge)) > 0) throw PageError.badForm();
     return note;
+  }
+
+  /** Uses up a challenge that an authenticator has signed. @throws PageError if it was used before */
+  async use({ challenge }: Note): Promise<void> {
+    if ((await this.limits.count(USED, challenge)) > 0) throw PageError.badForm();
   }
 
   private read(request: Request): (Note & { until: number }) | null {

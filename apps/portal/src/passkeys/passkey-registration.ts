@@ -52,17 +52,19 @@ export class PasskeyRegistration {
   /** @throws PageError unless this answers the challenge that this browser was given for the purpose */
   async verify(sent: unknown, purpose: RegistrationPurpose, request: Request, response: Response): Promise<NewPasskey> {
     const answer = credentialOf(sent) as RegistrationResponseJSON;
-    const { challenge, loginId } = await this.challenges.take(request, response, purpose);
+    const note = this.challenges.take(request, response, purpose);
     const { origin, hostname } = siteOf(this.env, request);
     const { registrationInfo } = await verified(() =>
       verifyRegistrationResponse({
         response: answer,
-        expectedChallenge: challenge,
+        expectedChallenge: note.challenge,
         expectedOrigin: origin,
         expectedRPID: hostname,
       }),
     );
+    const { loginId } = note;
     if (!registrationInfo || loginId === undefined) throw PageError.badForm();
+    await this.challenges.use(note);
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
     return {
       loginId,

@@ -8,8 +8,6 @@ import type { Request, Response } from 'express';
 import type { UsedPasskey } from '@app/accounts';
 import { Env } from '@app/config';
 import { isBlank } from '@app/database';
-import { networkOf } from '@app/serving';
-import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { Flashes } from '../web/flash.js';
 import type { Form } from '../web/form.js';
 import { nextPath } from '../web/next-path.js';
@@ -22,7 +20,6 @@ import { Challenges } from './challenges.js';
 import { PasskeyRegistration } from './passkey-registration.js';
 import { type ListedPasskey, PasskeyStore } from './passkeys.store.js';
 
-const FROM_NETWORK: AttemptLimit = { purpose: 'passkey sign-in from', most: 120, minutes: 15 };
 const LONGEST_NAME = 100;
 
 /** The page that the script opens next. */
@@ -39,7 +36,6 @@ export class PasskeysService {
     private readonly registration: PasskeyRegistration,
     private readonly challenges: Challenges,
     private readonly sessions: Sessions,
-    private readonly limits: AttemptLimits,
     private readonly flashes: Flashes,
   ) {}
 
@@ -101,13 +97,13 @@ export class PasskeysService {
   }
 
   /**
-   * The passkey that the browser has just used, with the challenge of {@link signInOptions}.
+   * The passkey that the browser has just used, with the challenge of {@link signInOptions}. Not limited: nobody guesses
+   * signatures, and a failed attempt leaves nothing behind.
    *
    * @throws PageError for an unknown passkey
    */
   async use(sent: unknown, request: Request, response: Response): Promise<UsedPasskey> {
-    await this.limits.take(FROM_NETWORK, networkOf(request.ip));
-    const { challenge } = await this.challenges.take(request, response, 'sign-in');
+    const note = this.challenges.take(request, response, 'sign-in');
     const credential = credentialOf(sent) as AuthenticationResponseJSON;
     const passkey = await this.store.find(credential.id);
     if (!passkey) throw PageError.badForm();
@@ -115,13 +111,15 @@ export class PasskeysService {
     const { verified: right, authenticationInfo } = await verified(() =>
       verifyAuthenticationResponse({
         response: credential,
-        expectedChallenge: challenge,
+        expectedChallenge: note.challenge,
         expectedOrigin: origin,
         expectedRPID: hostname,
         credential: passkey.credential,
       }),
     );
-    if (!right || !(await this.store.use(passkey.id, authenticationInfo.newCounter))) throw PageError.badForm();
+    if (!right) throw PageError.badForm();
+    await this.challenges.use(note);
+    if (!(await this.store.use(passkey.id, authenticationInfo.newCounter))) throw PageError.badForm();
     return { userId: passkey.userId, passkeyId: passkey.id, credentialId: Buffer.from(credential.id, 'base64url') };
   }
 }

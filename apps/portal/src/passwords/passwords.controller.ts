@@ -25,8 +25,8 @@ export class PasswordsController {
 
   @Get('password/:secret')
   @Public()
-  show(@Param('secret') secret: string, @Req() request: Request): Promise<Page> {
-    return this.passwords.show(secret, request);
+  show(@Param('secret') secret: string): Promise<Page> {
+    return this.passwords.show(secret);
   }
 
   @Post('password/:secret')

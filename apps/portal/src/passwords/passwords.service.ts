@@ -17,18 +17,24 @@ import { networkOf } from '@app/serving';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import type { Form } from '../web/form.js';
+import { KnownBrowsers } from '../web/known-browsers.js';
 import { nextPath } from '../web/next-path.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
-const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 20, minutes: 60 };
-/** More mails would be a nuisance to the recipient. */
-const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 60 };
+const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 200, minutes: 60 };
+/**
+ * More mails would be a nuisance to the recipient. Strangers can use this up, but then the last mail has a link that is
+ * valid for another half an hour.
+ */
+const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 30 };
+/** Of a browser that has signed in to the login before: nobody else can use it up. */
+const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most: 3, minutes: 60 };
 const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
-const OPENED_FROM_NETWORK: AttemptLimit = { purpose: 'password link opened from', most: 60, minutes: 15 };
-const CHANGES: AttemptLimit = { purpose: 'password change of', most: 10, minutes: 15 };
+/** Of somebody who is signed in. */
+const WRONG_PASSWORDS: AttemptLimit = { purpose: 'current password of', most: 10, minutes: 15 };
 
 @Injectable()
 export class PasswordsService {
@@ -37,6 +43,7 @@ export class PasswordsService {
     private readonly identities: Identities,
     private readonly sessions: Sessions,
     private readonly limits: AttemptLimits,
+    private readonly browsers: KnownBrowsers,
     private readonly work: PasswordWork,
     private readonly outbox: Outbox,
     private readonly db: Database,
@@ -52,8 +59,12 @@ export class PasswordsService {
   async mailLink(form: Form, request: Request): Promise<Page> {
     const email = form.text('email');
     if (!isEmail(email)) return this.forgotten(email.slice(0, 254), 'Enter your email address.');
-    await this.limits.take(LINKS_FROM_NETWORK, networkOf(request.ip));
-    const wait = await this.limits.count(LINKS_TO_ADDRESS, normalizeEmail(email));
+    const address = normalizeEmail(email);
+    const browser = await this.browsers.find(request, address);
+    if (!browser) await this.limits.take(LINKS_FROM_NETWORK, networkOf(request.ip));
+    const wait = await (browser
+      ? this.limits.count(LINKS_IN_KNOWN_BROWSER, browser)
+      : this.limits.count(LINKS_TO_ADDRESS, address));
     if (wait === 0 && this.outbox.sendsMail) await this.links.request('password_reset', email);
     return page('passwords/mailed', { email, sendsMail: this.outbox.sendsMail });
   }
@@ -68,14 +79,13 @@ export class PasswordsService {
     return seeOther(nextPath(form.text('next')), { kind: 'notice', text });
   }
 
-  async show(secret: string, request: Request): Promise<Page> {
-    await this.limits.take(OPENED_FROM_NETWORK, networkOf(request.ip));
+  /** Not limited: nobody guesses 256 bits. */
+  async show(secret: string): Promise<Page> {
     const link = await this.links.look(secret);
     return link ? page('passwords/set', { secret, ...link, problems: {} }) : page('passwords/gone', {}, 404);
   }
 
   async set(secret: string, form: Form, request: Request, response: Response): Promise<Page | SeeOther> {
-    await this.limits.take(OPENED_FROM_NETWORK, networkOf(request.ip));
     const link = await this.links.look(secret);
     if (!link) return page('passwords/gone', {}, 404);
     const refused = (problems: object) => page('passwords/set', { secret, ...link, problems }, 422);
@@ -99,13 +109,17 @@ export class PasswordsService {
 
   /** Ends every session; this browser gets a new one. */
   async change(form: Form, session: SignedIn, request: Request, response: Response): Promise<Page | SeeOther> {
-    await this.limits.take(CHANGES, session.userId);
     const [current, password] = [form.exact('current_password'), form.exact('password')];
     const login = await this.identities.find(normalizeEmail(session.email));
     const stored = login?.passwordHash ?? null;
+    const compare = () => isPassword(current.slice(0, 1_000), stored);
     const right =
       stored === null ||
-      (await this.work.run(networkOf(request.ip), () => isPassword(current.slice(0, 1_000), stored)));
+      (await this.limits.attempt(
+        [[WRONG_PASSWORDS, session.userId]],
+        () => this.work.run(networkOf(request.ip), compare),
+        (known) => !known,
+      ));
     const problems = {
       ...(!right && { current: 'The current password is wrong.' }),
       ...(refusedPassword(password) !== null && { password: refusedPassword(password) }),
@@ -119,7 +133,6 @@ export class PasswordsService {
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END
       FROM (SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id) d`);
     if (!row?.id) throw PageError.notFound();
-    await this.limits.forgive(CHANGES, session.userId);
     await this.sessions.open(request, response, row.id, { passwordHash });
     return seeOther('/account', {
       kind: 'success',

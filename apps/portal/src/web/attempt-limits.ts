@@ -5,13 +5,16 @@ import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import { PageError } from './page-error.js';
 
-/** How many attempts are allowed. */
+/** How many attempts are allowed. No limit is shared by all people or all networks: a stranger could use it up. */
 export interface AttemptLimit {
-  /** The action that is counted: `sign-in from`, `join code from`. */
+  /** The action that is counted: `password from`, `wrong code from`. */
   purpose: string;
   most: number;
   minutes: number;
 }
+
+/** A limit, and the subject that attempts are counted for: a network, an address or a browser. */
+export type Counted = [limit: AttemptLimit, whose: string];
 
 /** Sliding windows in PostgreSQL, which all processes share and which survive restarts. Subjects are hashed. */
 @Injectable()
@@ -24,34 +27,58 @@ export class AttemptLimits {
   /**
    * Counts an attempt.
    *
-   * @param whose the subject that it is counted for: a network or an address
    * @throws PageError 429 after too many attempts
    */
-  async take(limit: AttemptLimit, whose: string): Promise<void> {
-    const wait = await this.count(limit, whose);
+  async take(...counted: Counted): Promise<void> {
+    const wait = await this.count(...counted);
     if (wait > 0) throw PageError.tooMany(wait);
   }
 
   /** The same, but returns the seconds to wait; 0 if the attempt is allowed. */
-  async count(limit: AttemptLimit, whose: string): Promise<number> {
-    const span = `${limit.minutes} minutes`;
+  async count(...counted: Counted): Promise<number> {
+    const [{ minutes, most }] = counted;
+    const span = `${minutes} minutes`;
     const [row] = await this.db.lookUp<{ wait: number }>(
-      sql`SELECT take_attempt(${this.subject(limit, whose)}, ${span}::interval, ${limit.most}) AS wait`,
+      sql`SELECT take_attempt(${this.subject(counted)}, ${span}::interval, ${most}) AS wait`,
     );
     return row!.wait;
   }
 
-  /** Forgets the attempts of somebody who succeeded. */
-  async forgive(limit: AttemptLimit, whose: string): Promise<void> {
-    await this.db.lookUp(sql`SELECT forgive_attempts(${this.subject(limit, whose)})`);
+  /**
+   * Counts work by its result. The attempt is counted before and taken back after, so that many at once do not exceed
+   * the limits.
+   *
+   * @param counts whether an attempt with this result counts. One that throws does not.
+   * @param refusal what to throw after too many attempts
+   */
+  async attempt<T>(
+    limits: Counted[],
+    work: () => Promise<T>,
+    counts: (result: T) => boolean,
+    refusal: (wait: number) => Error = (wait) => PageError.tooMany(wait),
+  ): Promise<T> {
+    const taken: Counted[] = [];
+    let keep = false;
+    try {
+      for (const counted of limits) {
+        const wait = await this.count(...counted);
+        if (wait > 0) throw refusal(wait);
+        taken.push(counted);
+      }
+      const result = await work();
+      keep = counts(result);
+      return result;
+    } finally {
+      if (!keep) await Promise.all(taken.map((counted) => this.giveBack(counted)));
+    }
   }
 
-  /** Takes back a single attempt. Earlier ones stay, unlike with {@link forgive}. */
-  async giveBack(limit: AttemptLimit, whose: string): Promise<void> {
-    await this.db.lookUp(sql`SELECT give_back_attempt(${this.subject(limit, whose)})`);
+  /** Takes back a single attempt. Earlier ones stay: one right answer must not allow more guesses at others. */
+  private async giveBack(counted: Counted): Promise<void> {
+    await this.db.lookUp(sql`SELECT give_back_attempt(${this.subject(counted)})`);
   }
 
-  private subject({ purpose }: AttemptLimit, whose: string): Buffer {
+  private subject([{ purpose }, whose]: Counted): Buffer {
     return createHmac('sha256', this.vault.derive('attempt limits')).update(`${purpose} ${whose}`).digest();
   }
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 
 /** The cookies of the portal. Only the server can read them, and other sites cannot use them. */
-export type CookieName = 'session' | 'flash' | 'passkey' | 'join';
+export type CookieName = 'session' | 'flash' | 'passkey' | 'join' | 'device';
 
 /** Sets cookies. Over https, their names begin with `__Host-`, so that no subdomain can set one. */
 @Injectable()
@@ -21,9 +21,12 @@ export class Cookies {
     return found?.trim().slice(wanted.length) ?? null;
   }
 
-  /** @param value letters, digits, `-` and `_` */
-  set(response: Response, name: CookieName, value: string): void {
-    response.cookie(this.nameOf(name), value, this.options);
+  /**
+   * @param value letters, digits, `-` and `_`
+   * @param maxAge ms; without it, the browser forgets the cookie when it is closed
+   */
+  set(response: Response, name: CookieName, value: string, maxAge?: number): void {
+    response.cookie(this.nameOf(name), value, { ...this.options, ...(maxAge && { maxAge }) });
   }
 
   clear(response: Response, name: CookieName): void {

@@ -44,9 +44,10 @@ export class ErrorFilter implements ExceptionFilter {
       await beforeRefusal();
     }
     if (error.status >= 500 && error !== BUSY) this.log.failure(thrown, request.id, String(error.status));
-    const { status, title, message, headers } = error;
-    const data = { status, title, message, requestId: status >= 500 && error !== BUSY ? request.id : null };
-    new Html(status, this.templates.render('web/error', data, request), headers).sendTo(response);
+    const { status, title, message, headers, template } = error;
+    const requestId = status >= 500 && error !== BUSY ? request.id : null;
+    const data = { ...error.data, status, title, message, requestId };
+    new Html(status, this.templates.render(template, data, request), headers).sendTo(response);
   }
 }
 

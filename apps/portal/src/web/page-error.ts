@@ -7,6 +7,9 @@ export class PageError extends Error {
     readonly title: string,
     message: string,
     readonly headers: Record<string, string> = {},
+    readonly template = 'web/error',
+    /** For the template. */
+    readonly data: object = {},
   ) {
     super(message);
   }
@@ -45,6 +48,18 @@ export class PageError extends Error {
     return new PageError(429, 'Too many attempts', `Please wait ${waitOf(seconds)}, then try again.`, {
       'Retry-After': String(seconds),
     });
+  }
+
+  /**
+   * After too many wrong passwords: the password is not even compared, but a passkey or a mailed link works.
+   *
+   * @param data `next`: the page to open after a sign-in
+   */
+  static otherWays(seconds: number, data: { email: string; next: string; sendsMail: boolean }): PageError {
+    const ways = data.sendsMail ? 'with a passkey or a link that we email you' : 'with a passkey';
+    const message = `Too many wrong passwords were entered from here. You can still sign in ${ways}, or try the password again in ${waitOf(seconds)}.`;
+    const headers = { 'Retry-After': String(seconds) };
+    return new PageError(429, 'Sign in another way', message, headers, 'web/other-ways', data);
   }
 
   /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */

@@ -3,10 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOfToken, type Shown } from '@app/accounts';
-import { Database } from '@app/database';
-import { networkOf } from '@app/serving';
+import { CredentialNotices, hashOfToken, type Shown } from '@app/accounts';
+import { Database, normalizeEmail } from '@app/database';
+import { browserOf } from './browser-name.js';
 import { Cookies } from './cookies.js';
+import { KnownBrowsers } from './known-browsers.js';
+import { networkOf } from '@app/serving';
 import { SignInNeeded } from './page-error.js';
 
 /** An organization of the person who is signed in, with their role. */
@@ -70,6 +72,8 @@ export class Sessions {
   constructor(
     private readonly db: Database,
     private readonly cookies: Cookies,
+    private readonly browsers: KnownBrowsers,
+    private readonly notices: CredentialNotices,
   ) {}
 
   /** The person whose session the request has; null without a valid session. */
@@ -83,7 +87,8 @@ export class Sessions {
   }
 
   /**
-   * Signs a person in, always with a new secret, so that a planted one is worthless. The previous session ends.
+   * Signs a person in, always with a new secret, so that a planted one is worthless. The previous session ends. The
+   * browser is known to the login from then on; if it was not, although another one was, the person is mailed.
    *
    * @throws SignInNeeded when the credential that the person used is no longer valid
    */
@@ -92,10 +97,16 @@ export class Sessions {
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
     const [password, passkey] = 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
-    const [row] = await this.db.lookUp<{ opened: boolean }>(sql`
-      SELECT open_portal_session(${uuidv7()}, ${hashOfToken(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey})
-        AS opened`);
-    if (!row!.opened) throw new SignInNeeded(null);
+    const notice = this.notices.mail('new_browser_sign_in', userId, {
+      browser: browserOf(agent),
+      at: new Date().toISOString(),
+    });
+    const [row] = await this.db.lookUp<{ address: string; issued_at: Date }>(sql`
+      SELECT s.address, s.issued_at, CASE WHEN s.new_browser THEN ${notice} END
+      FROM open_portal_session(${uuidv7()}, ${hashOfToken(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey},
+        ${this.browsers.issuedAt(request, userId)}) s`);
+    if (!row) throw new SignInNeeded(null);
+    this.browsers.remember(request, response, userId, row.address, row.issued_at);
     this.cookies.set(response, 'session', secret.toString('base64url'));
   }
 
@@ -138,11 +149,12 @@ export class Sessions {
     return row!.ended;
   }
 
-  /** Ends all other sessions of this person. @returns how many */
-  async endOthers(request: Request): Promise<number> {
-    const [row] = await this.db.lookUp<{ ended: number }>(
-      sql`SELECT end_other_portal_sessions(${this.secretOf(request)}) AS ended`,
+  /** Ends all other sessions of this person, and only this browser stays known to the login. @returns how many */
+  async endOthers(request: Request, response: Response, { userId, email }: SignedIn): Promise<number> {
+    const [row] = await this.db.lookUp<{ ended: number; issued_at: Date }>(
+      sql`SELECT * FROM end_other_portal_sessions(${this.secretOf(request)})`,
     );
+    this.browsers.remember(request, response, userId, normalizeEmail(email), row!.issued_at);
     return row!.ended;
   }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { AccountsModule } from '@app/accounts';
 import { Shutdown } from '@app/serving';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
@@ -7,9 +8,11 @@ import { Cookies } from './cookies.js';
 import { ErrorFilter } from './error.filter.js';
 import { Fairness } from './fairness.js';
 import { Flashes } from './flash.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { Navigation } from './navigation.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
+import { PasswordAttempts } from './password-attempts.js';
 import { PasswordWork } from './password-work.js';
 import { RouteTable } from './route-table.js';
 import { SessionGuard } from './session.guard.js';
@@ -21,15 +24,17 @@ import { Templates } from './templates.js';
  * sites): session and access, the handler, and its page or error as HTML.
  */
 @Module({
-  imports: [DiscoveryModule],
+  imports: [AccountsModule, DiscoveryModule],
   providers: [
     Assets,
     AttemptLimits,
     Cookies,
     Fairness,
     Flashes,
+    KnownBrowsers,
     Navigation,
     Pages,
+    PasswordAttempts,
     PasswordWork,
     RouteTable,
     Sessions,
@@ -39,6 +44,18 @@ import { Templates } from './templates.js';
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [Assets, AttemptLimits, Cookies, Flashes, Navigation, PasswordWork, RouteTable, Sessions, Shutdown],
+  exports: [
+    Assets,
+    AttemptLimits,
+    Cookies,
+    Flashes,
+    KnownBrowsers,
+    Navigation,
+    PasswordAttempts,
+    PasswordWork,
+    RouteTable,
+    Sessions,
+    Shutdown,
+  ],
 })
 export class WebModule {}

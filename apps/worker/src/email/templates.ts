@@ -21,8 +21,17 @@ const IF_NOT_YOU = {
     'If this was you, you don’t need to do anything. If not, set a new password, which signs out everyone who is signed in to the account. Then remove any passkeys under Your account that are not yours.',
 };
 
-/** `organization` and `role` are plain text; the frame escapes them. */
-const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, role: string) => Words> = {
+/** A sign-in, as mails describe it: the browser's name, and the time in words. */
+interface SignInWords {
+  browser: string;
+  at: string;
+}
+
+/** The parameters are plain text; the frame escapes them. */
+const WORDS: Record<
+  Exclude<EmailKind, KeyEmailKind>,
+  (organization: string, role: string, signIn: SignInWords | null) => Words
+> = {
   organization_invite: (organization, role) => ({
     subject: `Join ${organization}`,
     reason: `${organization} invites you to join as ${role}.`,
@@ -103,6 +112,18 @@ const WORDS: Record<Exclude<EmailKind, KeyEmailKind>, (organization: string, rol
     subject: `A passkey was removed from your account at ${organization}`,
     reason: `A passkey was just removed from your account at ${organization}. It can no longer be used to sign in.`,
     ...IF_NOT_YOU,
+  }),
+  new_browser_sign_in: (organization, _role, signIn) => ({
+    subject: `New sign-in to your account at ${organization}`,
+    reason: `Somebody signed in to your account at ${organization}${signIn ? ` on ${signIn.at}, with ${signIn.browser}` : ''}. This browser had not been used for your account before.`,
+    ...IF_NOT_YOU,
+  }),
+  wrong_passwords: (organization) => ({
+    subject: `Many wrong passwords for your account at ${organization}`,
+    reason: `More than 20 wrong passwords were entered for your account at ${organization} within an hour, in browsers that had not been used for it before.`,
+    action: 'Open your account',
+    otherwise:
+      'If this was you, choose “Forgot your password?” on the sign-in page. If not, there is nothing you need to do as long as your password is long and you use it nowhere else. Browsers that you have signed in with before still work. A passkey, which you can add under Your account, cannot be guessed. We send this email once a day at most.',
   }),
   approval_declined: (organization) => ({
     subject: `Your request to teach at ${organization}`,
@@ -187,8 +208,11 @@ export function render(kind: EmailKind, payload: EmailPayload): Rendered {
   };
 }
 
-function wordsOf(kind: EmailKind, { role, key, timeZone }: EmailPayload, organizationName: string): Words {
-  if (!isAboutKey(kind)) return WORDS[kind](organizationName, ROLES[role]);
+function wordsOf(kind: EmailKind, { role, key, signIn, timeZone }: EmailPayload, organizationName: string): Words {
+  if (!isAboutKey(kind)) {
+    const signedIn = signIn && { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) };
+    return WORDS[kind](organizationName, ROLES[role], signedIn ?? null);
+  }
   if (!key) throw new Error(`A mail "${kind}" without a key`);
   return KEY_WORDS[kind](organizationName, keyInWords(key, timeZone));
 }
@@ -212,6 +236,11 @@ function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
     successor,
     lastUsed: lastUsedAt ? inWords(new Date(lastUsedAt), timeZone) : null,
   };
+}
+
+/** Browsers have names, except those whose name is unknown. */
+function midSentence(browser: string): string {
+  return browser.replace(/^Another/, 'another');
 }
 
 /** The link with the proof, which only this mail contains. */

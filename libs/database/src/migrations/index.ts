@@ -24,6 +24,7 @@ import { PasswordLinkRequests1763600000025 } from './1763600000025-password-link
 import { CheaperRequestLog1763600000026 } from './1763600000026-cheaper-request-log.js';
 import { OwnNames1763600000027 } from './1763600000027-own-names.js';
 import { FairClaims1763600000028 } from './1763600000028-fair-claims.js';
+import { DeviceCookies1763600000029 } from './1763600000029-device-cookies.js';
 
 /** All migrations, in order. A file that is not listed does not run. A listed file must never be edited. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   CheaperRequestLog1763600000026,
   OwnNames1763600000027,
   FairClaims1763600000028,
+  DeviceCookies1763600000029,
 ];

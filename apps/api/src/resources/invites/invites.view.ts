@@ -38,9 +38,9 @@ export const inviteShape: Shape = {
 export const joinLinkShape: Shape = {
   name: 'OrgJoinLink',
   schema: objectOf({
-    student_code: orNull(textLike('K7PQ2MWX4R')),
-    student_url: orNull(textLike(`${LINK}K7PQ2MWX4R`)),
-    tutor_code: orNull(textLike('D9HTC3VB6N')),
-    tutor_url: orNull(textLike(`${LINK}D9HTC3VB6N`)),
+    student_code: orNull(textLike('K7PQ2MWX4RHD')),
+    student_url: orNull(textLike(`${LINK}K7PQ2MWX4RHD`)),
+    tutor_code: orNull(textLike('D9HTC3VB6NQ8')),
+    tutor_url: orNull(textLike(`${LINK}D9HTC3VB6NQ8`)),
   }),
 };
