@@ -66,6 +66,7 @@ describe('imports', () => {
       config: [],
       jobs: ['config', 'database'],
       logging: ['config'],
+      routing: [],
       database: ['concurrency', 'config'],
       accounts: ['config', 'database', 'jobs'],
       publishing: ['config', 'database', 'jobs'],

@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { Env } from '@app/config';
 import { Log } from '@app/logging';
-import { accessLog, answerClientErrors, headersSetBy, httpFaultOf, inTurn, ServingAdapter } from '@app/serving';
+import { accessLog, answerClientErrors, httpFaultOf, inTurn, ServingAdapter } from '@app/serving';
 import { Assets } from './web/assets.js';
 import { refuseCrossSite } from './web/cross-site.js';
 import { deadlineOf, Fairness } from './web/fairness.js';
@@ -10,7 +10,7 @@ import { readForms } from './web/form-bodies.js';
 import { PageError } from './web/page-error.js';
 import { Html } from './web/pages.js';
 import { RouteTable } from './web/route-table.js';
-import { pageHeaders, securityHeaders } from './web/security-headers.js';
+import { pageHeaders, securityHeaders, usualHeaders } from './web/security-headers.js';
 import { Templates } from './web/templates.js';
 
 /** Pages set their own status. Nest would answer every POST with 201. */
@@ -54,9 +54,8 @@ export function configurePortal(app: NestExpressApplication): void {
   app.use(fairness.know);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
-  const usualHeaders = headersSetBy(securityHeaders as never, pageHeaders);
   answerClientErrors(app.getHttpServer(), log, (fault) => {
     const { headers, ...rest } = templates.raw(PageError.fromHttp(fault));
-    return { ...rest, headers: { ...usualHeaders, ...headers } };
+    return { ...rest, headers: { ...usualHeaders(), ...headers } };
   });
 }

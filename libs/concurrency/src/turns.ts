@@ -30,7 +30,9 @@ export class Turn {
   /** When it was granted (ms); null before. */
   grantedAt: number | null = null;
   over = false;
-  private settle: { grant: () => void; refuse: (reason: QueueFull) => void } | undefined;
+  /** Settle {@link ready}. */
+  grant = (): void => undefined;
+  refuse = (_reason: QueueFull): void => undefined;
 
   constructor(
     readonly owner: Owner,
@@ -41,20 +43,9 @@ export class Turn {
   ) {}
 
   wait(): void {
-    this.ready = new Promise((grant, refuse) => {
-      this.settle = { grant, refuse };
-    });
+    this.ready = new Promise((grant, refuse) => Object.assign(this, { grant, refuse }));
     // Whoever entered may not wait for it yet.
     this.ready.catch(() => undefined);
-  }
-
-  grant(now: number): void {
-    this.grantedAt = now;
-    this.settle?.grant();
-  }
-
-  refuse(): void {
-    this.settle?.refuse(new QueueFull('Too many tasks are waiting'));
   }
 }
 
@@ -151,7 +142,8 @@ export class Turns {
     this.free--;
     owner.held++;
     this.clock = Math.max(this.clock, owner.used);
-    turn.grant(now);
+    turn.grantedAt = now;
+    turn.grant();
   }
 
   private refuseNewestOfLongestQueue(): void {
@@ -170,7 +162,7 @@ export class Turns {
     turn.over = true;
     if (turn.grantedAt === null) {
       this.withdraw(turn);
-      turn.refuse();
+      turn.refuse(new QueueFull('Too many tasks are waiting'));
       return;
     }
     const now = performance.now();

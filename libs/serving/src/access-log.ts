@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { AccessLine, Log } from '@app/logging';
 import { onceClosed } from './once-closed.js';
-import { requestId } from './request-id.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -20,6 +20,8 @@ export interface Outcome {
 
 /** Probes and scrapes arrive every few seconds and are of no interest. */
 const QUIET = new Set(['/health/live', '/health/ready', '/metrics']);
+
+const USABLE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds * 1e5) / 100;
 
@@ -55,4 +57,12 @@ export function accessLog(
       log.access({ request_id: id, key_id, organization_id, method, route, status, ms: milliseconds(outcome) });
     });
   };
+}
+
+/** Sets the response's request id: the client's own if usable, else a new one. */
+function requestId(request: IncomingMessage, response: ServerResponse): string {
+  const given = request.headers['x-request-id'];
+  const id = typeof given === 'string' && USABLE_ID.test(given) ? given : randomUUID();
+  response.setHeader('X-Request-Id', id);
+  return id;
 }

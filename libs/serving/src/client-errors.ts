@@ -2,8 +2,16 @@ import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import type { Log } from '@app/logging';
-import type { HttpFault, RawResponse } from './http-fault.js';
+import type { HttpFault } from './malformed.js';
 import { owedOn } from './once-closed.js';
+
+/** A complete response to input that is not a request. */
+export interface RawResponse {
+  status: number;
+  /** With the Content-Type of the body. */
+  headers: Record<string, string>;
+  body: string;
+}
 
 /** The fault of input that Node's parser rejects. https://nodejs.org/api/http.html#event-clienterror */
 function explain(code: string | undefined): HttpFault {
@@ -20,7 +28,7 @@ const LINGER = 1_000;
 /** Gives the responses of Node itself the body, request id and log line that all others have. */
 export function answerClientErrors(server: Server, log: Log, render: (fault: HttpFault) => RawResponse): void {
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
-    const hasBegun = [...owedOn(socket)].some(({ headersSent }) => headersSent);
+    const hasBegun = owedOn(socket).some(({ headersSent }) => headersSent);
     // After a response has begun, clients would read another one as part of it.
     if (code === 'ECONNRESET' || !socket.writable || hasBegun) {
       socket.destroy();

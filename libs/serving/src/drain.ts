@@ -44,7 +44,7 @@ export class Drain {
     const quietSince = new WeakMap<Socket, { bytesRead: number; at: number }>();
     const isQuiet = (socket: Socket, now: number): boolean => {
       const before = quietSince.get(socket);
-      if (owedOn(socket).size === 0 && before?.bytesRead === socket.bytesRead) return now - before.at > QUIET;
+      if (owedOn(socket).length === 0 && before?.bytesRead === socket.bytesRead) return now - before.at > QUIET;
       quietSince.set(socket, { bytesRead: socket.bytesRead, at: now });
       return false;
     };

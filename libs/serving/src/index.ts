@@ -1,14 +1,11 @@
 export { accessLog, isQuiet, milliseconds, type Outcome } from './access-log.js';
-export { answerClientErrors } from './client-errors.js';
+export { answerClientErrors, type RawResponse } from './client-errors.js';
 export { clientAddress, networkOf } from './client-address.js';
-export type { HttpFault, RawResponse } from './http-fault.js';
-export { httpFaultOf } from './malformed.js';
+export { type HttpFault, httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';
-export { pathOf } from './path-of.js';
 export { Polled } from './polled.js';
 export { beforeRefusal, isRefusal } from './refusals.js';
 export { inTurn, RequestTurn } from './request-turn.js';
-export { type DeclaredRoute, declaredRoutes, RouteMatcher } from './routes.js';
-export { headersSetBy, SERVER_LIMITS, ServingAdapter } from './server.js';
+export { ServingAdapter } from './server.js';
 export { Shutdown } from './shutdown.js';
 export { statusOf } from './thrown-status.js';

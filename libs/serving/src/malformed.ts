@@ -1,5 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { HttpFault } from './http-fault.js';
+
+/** A violation of HTTP itself. Each app has its own words for it. */
+export interface HttpFault {
+  status: number;
+  message: string;
+}
 
 /**
  * Admits requests that Node or Express would answer by themselves, with an empty body or an HTML page and without a log

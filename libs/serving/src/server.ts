@@ -1,6 +1,6 @@
 import { createServer, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type Response } from 'express';
 import { Drain } from './drain.js';
 import { admitMalformed } from './malformed.js';
 
@@ -55,14 +55,4 @@ function createExpress(settings: Record<string, unknown>): Express {
     return this;
   };
   return server;
-}
-
-/** The headers that a middleware sets on every response. */
-export function headersSetBy(
-  ...middleware: ((request: Request, response: Response, next: NextFunction) => void)[]
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const answer = { setHeader: (name: string, value: string) => (headers[name] = value), removeHeader: () => undefined };
-  for (const one of middleware) one({} as never, answer as never, () => undefined);
-  return headers;
 }

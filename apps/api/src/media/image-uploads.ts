@@ -7,7 +7,7 @@ import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError } from '../http/errors/api-error.js';
 import { whileWaiting } from '../http/request/fairness.js';
-import { contentHashOf } from '../http/request/attempt.js';
+import { contentHashOf } from '../http/validation/content-hash.js';
 import { FORMATS } from './images/formats.js';
 import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
 import { type Received, receiveFile } from './multipart.js';

@@ -4,7 +4,8 @@ import type { NextFunction, Request, Response } from 'express';
 import { Turns } from '@app/concurrency';
 import { Deadline } from '@app/database';
 import { Env } from '@app/config';
-import { clientAddress, networkOf, pathOf, RequestTurn } from '@app/serving';
+import { pathOf } from '@app/routing';
+import { clientAddress, networkOf, RequestTurn } from '@app/serving';
 
 /** Load balancers ask these. They answer from memory. */
 const PROBES = new Set(['/health/live', '/health/ready']);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { type DeclaredRoute, declaredRoutes, RouteMatcher } from '@app/serving';
+import { type DeclaredRoute, declaredRoutes, RouteMatcher } from '@app/routing';
 import { type Access, accessOf, type NavigationEntry, navigationOf } from './access.decorators.js';
 
 /** A route, who may open it, and its entry in the navigation. */

@@ -32,3 +32,12 @@ export function pageHeaders(_request: Request, response: Response, next: NextFun
   response.setHeader('X-Robots-Tag', 'noindex, nofollow');
   next();
 }
+
+/** The same headers, for a response that does not go through Express. */
+export function usualHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const answer = { setHeader: (name: string, value: string) => (headers[name] = value), removeHeader: () => undefined };
+  securityHeaders({} as never, answer as never, () => undefined);
+  pageHeaders({} as never, answer as never, () => undefined);
+  return headers;
+}

@@ -51,7 +51,7 @@ export class Authentication {
         const key = this.accept(request, ApiKeys.found(rows));
         if (key.organizationId !== known.organizationId) throw unknownKey();
         proof.settled = true;
-        if (isSame(key, known)) return;
+        if (identityOf(key) === identityOf(known)) return;
         Object.assign(caller, toCaller(key, request), { proof });
         throw new CallerChanged();
       },
@@ -104,15 +104,9 @@ function refusal(code: 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key'
   return new ApiError(code, message, {}, { 'WWW-Authenticate': 'Token' });
 }
 
-function isSame(a: KeyLookup, b: KeyLookup): boolean {
-  return (
-    a.platformBlog === b.platformBlog &&
-    a.scopes.join() === b.scopes.join() &&
-    a.organization.name === b.organization.name &&
-    a.organization.slug === b.organization.slug &&
-    a.organization.timeZone === b.organization.timeZone &&
-    a.organization.currency === b.organization.currency
-  );
+/** Everything about a key that its reads depend on. */
+function identityOf({ scopes, platformBlog, organization }: KeyLookup): string {
+  return [platformBlog, ...scopes, ...Object.values(organization)].join('\n');
 }
 
 function toCaller(key: KeyLookup, { route, path, deadline }: Request): Caller {

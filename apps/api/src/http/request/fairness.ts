@@ -3,7 +3,8 @@ import type { Request } from 'express';
 import { Budget, Turns } from '@app/concurrency';
 import { Env } from '@app/config';
 import type { Deadline } from '@app/database';
-import { clientAddress, networkOf, pathOf, RequestTurn } from '@app/serving';
+import { pathOf } from '@app/routing';
+import { clientAddress, networkOf, RequestTurn } from '@app/serving';
 import { KnownKeys } from './known-keys.js';
 
 declare module 'express-serve-static-core' {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { type DeclaredRoute, declaredRoutes, RouteMatcher } from '@app/serving';
+import { type DeclaredRoute, declaredRoutes, RouteMatcher } from '@app/routing';
 import { type Access, accessOf } from '../auth/access.decorators.js';
 
 /** A route, and who may use it. */

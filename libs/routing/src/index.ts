@@ -1,0 +1,1 @@
+export { type DeclaredRoute, declaredRoutes, pathOf, RouteMatcher } from './routes.js';
