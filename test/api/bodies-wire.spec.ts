@@ -44,25 +44,7 @@ async function effectsOf(work: () => Promise<unknown>): Promise<number> {
 describe('Expect: 100-continue', () => {
   const expectation: [string, string] = ['Expect', '100-continue'];
 
-  it.each([
-    ['an unknown key', [['Content-Length', '24']], 'garbage', 401],
-    ['a key without the scope', [['Content-Length', '24']], 'read', 403],
-    ['a body that is too long', [['Content-Length', '1048577']], 'good', 413],
-    ['an unsupported type', [['Content-Type', 'text/plain'], ['Content-Length', '24']], 'good', 415],
-    ['a content encoding', [['Content-Encoding', 'gzip'], ['Content-Length', '24']], 'good', 415],
-  ] as [string, [string, string][], string, number][])('refuses %s without asking for the body', async (_what, headers, who, status) => {
-    const as = { garbage: 'garbage', read: readOnly, good: key }[who];
-    const typed = headers.filter(([name]) => name !== 'Content-Type');
-    const type = headers.find(([name]) => name === 'Content-Type')?.[1] ?? 'application/json';
-    const head = bytesOf('/v1/invites', {
-      method: 'POST',
-      headers: [['Authorization', `Token token=${as}`], ['Content-Type', type], expectation, ...typed],
-    });
-    const answer = await exchange(port(), head);
-    expect([answer.status, answer.interim, answer.headers.connection]).toEqual([status, [], 'close']);
-  }); // prettier-ignore
-
-  it('asks for the body of a good request once, and answers it', async () => {
+  it('asks for the body once, and answers the request', async () => {
     const socket = connect(port(), '127.0.0.1');
     const said = reading(socket);
     socket.write(bytes([expectation, ['Content-Length', String(GOOD.length)]]));
@@ -73,10 +55,12 @@ describe('Expect: 100-continue', () => {
     expect(said.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
   });
 
-  it('closes a kept-alive connection after a refusal and does not parse what follows as a request', async () => {
+  it('does not parse the body of a refused request as a request', async () => {
     const smuggled = bytes([['Content-Length', String(GOOD.length)]], GOOD);
-    const head = bytes([expectation, ['Content-Length', String(smuggled.length)]], '', readOnly);
-    const answer = await exchange(port(), head.replace('Connection: close\r\n', '') + smuggled);
+    const answer = await exchange(
+      port(),
+      bytes([expectation, ['Content-Length', String(smuggled.length)]], smuggled, readOnly),
+    );
     expect([answer.status, answer.answers]).toEqual([403, 1]);
   });
 

@@ -44,8 +44,8 @@ describe('/health/ready', () => {
   });
 
   it('is degraded while Redis is configured but unreachable', async () => {
-    const other = await TestApi.start({ REDIS_URL: 'redis://127.0.0.1:1' }, api.database);
     await beat('alive', 0);
+    const other = await TestApi.start({ REDIS_URL: 'redis://127.0.0.1:1' }, api.database);
     const answer = await other.get('/health/ready');
     expect([answer.status, answer.body]).toEqual([
       200,

@@ -222,6 +222,7 @@ describe('after all these requests', () => {
   const contentOf = async (name: string): Promise<unknown> => {
     const type = await inside.type(name);
     if (type === 'hash') return inside.hgetall(name);
+    if (type === 'list') return inside.lrange(name, 0, -1);
     if (type === 'zset') return inside.zrange(name, 0, -1, 'WITHSCORES');
     if (type === 'string') return inside.get(name);
     throw new Error(`contentOf cannot read ${name}, a ${type}`);
@@ -229,7 +230,7 @@ describe('after all these requests', () => {
 
   it('Redis contains no personal data and no key', async () => {
     const names = await inside.keys('*');
-    expect(names.length).toBeGreaterThan(2);
+    expect(names.length).toBeGreaterThan(1);
     const dump = JSON.stringify(await Promise.all(names.map(async (name) => [name, await contentOf(name)])));
     expect(dump).not.toMatch(CANARY);
     expect(dump).not.toMatch(RAW_KEY);

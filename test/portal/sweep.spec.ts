@@ -191,7 +191,7 @@ describe('every route', () => {
         expect(headers['retry-after']).toBe('10');
       }
       expect((await cut.get('/health/live')).status).toBe(200);
-      expect((await cut.get('/health/ready')).status).toBe(503);
+      await vi.waitFor(async () => expect((await cut.get('/health/ready')).status).toBe(503));
     } finally {
       await cut.stop();
       await proxy.close();

@@ -16,7 +16,7 @@ export class FairClaims1763600000028 implements MigrationInterface {
       CREATE INDEX outbox_turns ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed');
       CREATE INDEX outbox_leased ON outbox (topic, owner) WHERE leased_until IS NOT NULL;
 
-      DROP FUNCTION claim_outbox;
+      DROP FUNCTION IF EXISTS claim_outbox;
       -- Leases a due message for a while: the oldest of the owner that has the fewest leased. It is due again when the
       -- lease is over; a worker that dies loses it to the next one. A mail to a suppressed address, or whose link opens
       -- nothing any more, is suppressed instead, and returned as such.

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Authentication } from '../auth/authentication.js';
 import { ApiError } from '../errors/api-error.js';
+import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
 import { RouteTable } from './route-table.js';
 
@@ -15,6 +16,7 @@ export class UnknownRoutes {
     private readonly routes: RouteTable,
     private readonly authentication: Authentication,
     private readonly limit: RateLimitGuard,
+    private readonly failures: AuthFailureLimit,
   ) {}
 
   /**
@@ -29,8 +31,9 @@ export class UnknownRoutes {
         request.caller = await this.authentication.identify(request);
         await this.limit.count(request.caller.keyId, response);
       } catch (error) {
-        // An invalid key is ignored; a key over its limit still gets its 429.
         if (error instanceof ApiError && response.hasHeader('X-RateLimit-Limit')) return error;
+        // An invalid key is ignored, but counts.
+        if (error instanceof ApiError && error.status === 401) await this.failures.count(request).catch(() => undefined);
       }
     }
     if (!readable) return ApiError.notFound();
