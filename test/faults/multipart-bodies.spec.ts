@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => uploading.stop());
 
 describe(`${BODIES} mutated multipart bodies`, () => {
-  // The maximum that an organization may have waiting.
   const agent = new Agent({ keepAlive: true, maxSockets: 6 });
   afterAll(() => agent.destroy());
 

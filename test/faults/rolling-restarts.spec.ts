@@ -1,7 +1,6 @@
 import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { TestNginx } from '../support/http/nginx.js';
-import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { SteadyTraffic } from '../support/http/steady-traffic.js';
@@ -74,15 +73,14 @@ it('rolling restarts fail no request', async () => {
   const rate = answered / ((performance.now() - began) / 1_000);
   const failed = exits.filter((exit) => exit !== 0).length;
   reached(33, `${failures.length} of ${answered} requests failed in ${exits.length} restarts at ${rate.toFixed(0)} requests/s; ${failed} exits other than 0, the slowest after ${slowest.toFixed(1)} s`); // prettier-ignore
-  expect([failures, complaints]).toEqual([[], []]);
+  expect([[...new Set(failures)], complaints]).toEqual([[], []]);
   expect(exits).toEqual(Array(RESTARTS).fill(0));
   expect(slowest).toBeLessThanOrEqual(MOST_SECONDS);
   expect(rate).toBeGreaterThan(PER_SECOND / 2);
 });
 
 it('catches a process that closes its port at once', async () => {
-  const code = 'module.Shutdown.prototype.beforeApplicationShutdown = () => Promise.resolve();';
-  const { failures } = await restart(4, plantedBug('../../../libs/serving/src/shutdown.js', code));
+  const { failures } = await restart(4, { SHUTDOWN_DELAY_SECONDS: '0' });
   console.log(`row 33, planted bug: ${failures.length} requests failed in 4 restarts, ${new Set(failures).size} ways`);
   expect(failures.length).toBeGreaterThan(0);
 });

@@ -5,7 +5,6 @@ import { TestApi } from '../support/http/api.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { DatabaseProxy, type Fate } from '../support/database/database-proxy.js';
 import { type Lane, load, type Outcome, requestOf } from '../support/http/load.js';
-import { plantedBug } from '../support/faults/planted-bug.js';
 import { reached } from '../support/faults/promise.js';
 import { createWorld, type World } from '../support/data/world.js';
 
@@ -121,13 +120,8 @@ it.each<Fate>(['drop', 'reset', 'stall'])('failed connections (%s) are replaced,
   expect(target.ended).toBeNull();
 });
 
-it('catches a process without database deadlines', async () => {
-  await start(
-    plantedBug(
-      '../../../libs/concurrency/src/expiries.js',
-      `module.Expiries.prototype.expireOverdue = () => undefined;`,
-    ),
-  );
+it('catches a process that waits for the database for ever', async () => {
+  await start({ REQUEST_DEADLINE_SECONDS: '600' });
   proxy.fate = 'stall';
   const [outcome] = (await load(target.port, { requests, ...once })) as [Outcome];
   reached(32, `planted, no deadline: ${outcome.statuses}, ${late(outcome)} late`);

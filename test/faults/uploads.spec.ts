@@ -31,16 +31,17 @@ beforeAll(async () => {
 
 afterAll(() => uploading.stop());
 
-let waits = 0;
+let refused = 0;
 
-/** Retries after `Retry-After` while the organization has too many images waiting. */
+/** Retries after `Retry-After` while too many images wait for their turn. */
 async function sendPatiently(file: Buffer): Promise<UploadAnswer> {
   for (let tries = 1; ; tries++) {
     const answer = await uploading.uploads.send(file);
     if (answer.status !== 503 || tries === 60) return answer;
-    expect(answer.headers.get('retry-after')).toBe('5');
-    waits++;
-    await sleep(5_000);
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    refused++;
+    await sleep(seconds * 1_000);
   }
 }
 
@@ -127,8 +128,7 @@ it(`${FILES} files, 20 at once: each gets the right answer, in less than 250 MB 
   await Promise.all(Array.from({ length: 20 }, work));
   const more = uploading.peak() - resting;
   console.log(counts);
-  reached(35, `${FILES} files: ${wrong.length} wrong answers, +${more.toFixed(0)} MB; ${waits} 503s for a place`, seed);
-  expect(waits).toBeGreaterThan(0);
+  reached(35, `${FILES} files: ${wrong.length} wrong answers, +${more.toFixed(0)} MB; ${refused} times 503`, seed);
   expect(wrong).toEqual([]);
   expect(more).toBeLessThan(250);
   expect(uploading.api.ended).toBeNull();

@@ -12,3 +12,11 @@ export function plantedBug(module: string, code: string): Record<string, string>
   const text = `import '${REFLECT}'; const module = await import('${url}'); ${code}`;
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(text)}` };
 }
+
+/** Makes everybody the same owner of turns: first come, first served. */
+export const oneOwner = (): Record<string, string> =>
+  plantedBug(
+    '../../../libs/concurrency/src/turns.js',
+    `const { enter } = module.Turns.prototype;
+     module.Turns.prototype.enter = function (_, ...rest) { return enter.call(this, 'everybody', ...rest); };`,
+  );

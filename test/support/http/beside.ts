@@ -1,92 +1,132 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { type Lane, load, loadFromElsewhere, Outcome } from './load.js';
+import { load, loadFromElsewhere, Outcome, type Traffic } from './load.js';
 
-const BARE_SERVER = fileURLToPath(new URL('bare-server.js', import.meta.url));
+/** What an ordinary client may lose to an attack: its p99 (ms) becomes at most twice as long, or this. */
+const MOST_SLOWDOWN = 2;
+const UNNOTICED_MS = 30;
 
-/** An ordinary client's results, alone and alongside other traffic. */
-export interface Comparison {
-  alone: Outcome;
-  beside: Outcome;
-  others: Outcome[];
-  /** The results of a slow client that sends one of the other traffic's requests per second. */
-  probes: Outcome;
-  /** The p99 alongside other traffic, divided by the p99 alone. */
-  slowdown: number;
-  /** The same, with the other traffic sent to a server that only returns 429: the cost of its clients alone. */
-  control: number;
+/** An attack, and everybody who must not suffer from it. */
+export interface Scene {
+  /** The ordinary client, at a fixed rate. */
+  usual: Traffic;
+  /** Requests of others, at a fixed rate, that must all succeed. */
+  checks?: Traffic[];
+  attack: Traffic[];
+  /** Statuses that the attackers may get besides 429 and 503. 0: cut off, or given up. */
+  statuses?: number[];
+}
+
+/** How long each part of a round takes (s). */
+export interface Timing {
+  quiet: number;
+  attacked: number;
+  rounds: number;
 }
 
 /**
- * Measures an ordinary client alone and alongside other traffic, in turns, so that other load on the machine affects
- * both alike. The client has its own process: in a shared one, it would also measure the generation of that traffic.
+ * Measures an ordinary client alone and beside an attack, in turns, so that other load on the machine affects both alike.
+ * The client has its own process: in a shared one, it would also measure the generation of the attack.
  */
-export async function compare(
-  port: number,
-  usual: Lane,
-  others: Lane[],
-  seconds: number,
-  turns = 4,
-): Promise<Comparison> {
-  const bare = fork(BARE_SERVER, { execArgv: [] });
-  try {
-    return await alternate(port, await portOf(bare), usual, others, seconds, turns);
-  } finally {
-    bare.kill('SIGKILL');
-  }
-}
-
-async function portOf(server: ChildProcess): Promise<number> {
-  const [port] = (await once(server, 'message')) as [number];
-  return port;
-}
-
-async function alternate(
-  port: number,
-  barePort: number,
-  usual: Lane,
-  others: Lane[],
-  seconds: number,
-  turns: number,
-): Promise<Comparison> {
-  const part = seconds / turns;
-  const parts: { alone: Outcome; beside: Outcome; control: Outcome; probes: Outcome; others: Outcome[] }[] = [];
-  for (let turn = 0; turn < turns; turn++) {
-    const [alone] = (await load(port, { ...usual, seconds: part })) as [Outcome];
-    const lanes = others.map((lane) => ({ ...lane, seconds: part }));
-    const [[control]] = (await Promise.all([
-      load(port, { ...usual, seconds: part }),
-      loadFromElsewhere(barePort, ...lanes),
-    ])) as [[Outcome], Outcome[]];
-    const probe = { requests: others.flatMap(({ requests }) => requests), connections: 1, rate: 1, seconds: part };
-    const [[beside, probes], rest] = await Promise.all([
-      load(port, { ...usual, seconds: part }, probe) as Promise<[Outcome, Outcome]>,
-      loadFromElsewhere(port, ...lanes),
+export async function beside(port: number, scene: Scene, { quiet, attacked, rounds }: Timing): Promise<Beside> {
+  const { usual, checks = [], attack } = scene;
+  const alone: Outcome[] = [];
+  const others: Outcome[][] = [];
+  const attackers: Outcome[][] = [];
+  for (let round = 0; round < rounds; round++) {
+    alone.push(...(await load(port, { ...usual, seconds: quiet })));
+    const [watched, attacking] = await Promise.all([
+      load(port, ...[usual, ...checks].map((lane) => ({ ...lane, seconds: attacked }))),
+      loadFromElsewhere(port, ...attack.map((lane) => ({ ...lane, abandons: true, seconds: attacked }))),
     ]);
-    parts.push({ alone, beside, control, probes, others: rest });
+    others.push(watched);
+    attackers.push(attacking);
   }
-  const sum = (of: (part: (typeof parts)[number]) => Outcome) =>
-    new Outcome(
-      parts.flatMap((each) => of(each).replies),
-      seconds,
-    );
-  const [alone, beside, probes] = [sum((each) => each.alone), sum((each) => each.beside), sum((each) => each.probes)];
-  const slowdownOf = (outcome: Outcome) => outcome.percentile(0.99) / alone.percentile(0.99);
-  return {
-    alone,
-    beside,
-    probes,
-    others: others.map((_, index) => sum((each) => each.others[index]!)),
-    slowdown: slowdownOf(beside),
-    control: slowdownOf(sum((each) => each.control)),
-  };
+  const [usually, ...checked] = joined(others);
+  return new Beside(scene, Outcome.joined(alone), usually!, checked, joined(attackers));
 }
 
-/** `p99 2.1 -> 3.0 ms (x1.43; x1.10 beside the clients alone), 1200 requests, 2 errors (503: 2)` */
-export function tell({ alone, beside, slowdown, control }: Comparison): string {
-  const [before, after] = [alone.percentile(0.99), beside.percentile(0.99)];
-  const errors = beside.without(200);
-  const which = errors.count === 0 ? '' : ` (${errors.statuses})`;
-  return `p99 ${before.toFixed(1)} -> ${after.toFixed(1)} ms (x${slowdown.toFixed(2)}; x${control.toFixed(2)} beside the clients alone), ${beside.count} requests, ${errors.count} errors${which}`; // prettier-ignore
+/** Joins the rounds of each lane. */
+function joined(rounds: Outcome[][]): Outcome[] {
+  return rounds[0]!.map((_, lane) => Outcome.joined(rounds.map((outcomes) => outcomes[lane]!)));
 }
+
+/** What an attack did to others. */
+export class Beside {
+  /** The head of a table of {@link row}s. */
+  static readonly head =
+    '| attack | p50, p99 alone (ms) | beside it | refused | attackers served/s | |\n|---|---|---|---|---|---|';
+
+  constructor(
+    private readonly scene: Scene,
+    readonly alone: Outcome,
+    readonly usual: Outcome,
+    readonly checks: Outcome[],
+    readonly attack: Outcome[],
+  ) {}
+
+  /** The ordinary client's p99 (ms), alone and beside the attack. */
+  get p99(): [alone: number, beside: number] {
+    return [this.alone.percentile(0.99), this.usual.with(200).percentile(0.99)];
+  }
+
+  get isSlower(): boolean {
+    const [alone, beside] = this.p99;
+    return beside > Math.max(MOST_SLOWDOWN * alone, UNNOTICED_MS);
+  }
+
+  /** Requests of the ordinary client that got no 200, or no connection. */
+  get refused(): number {
+    return this.usual.without(200).count + this.usual.unsent;
+  }
+
+  /** What others suffer that was promised not to happen. */
+  get breaches(): string[] {
+    const checked = Outcome.joined(this.checks);
+    const attackers = Outcome.joined(this.attack);
+    const wrong = attackers.without(200, 201, 429, 503, ...(this.scene.statuses ?? []));
+    return [
+      this.alone.without(200).count > 0 && `alone: ${this.alone.statuses}`,
+      this.refused > 0 && `${this.refused} refused (${this.usual.statuses})`,
+      this.isSlower && `p99 ${this.p99.map((ms) => ms.toFixed(1)).join(' -> ')} ms`,
+      checked.without(200, 201).count + checked.unsent > 0 && `checks: ${checked.statuses}, ${checked.unsent} unsent`,
+      attackers.untold > 0 && `${attackers.untold} refusals without Retry-After`,
+      wrong.count > 0 && `attackers: ${wrong.statuses}`,
+    ].filter((breach) => breach !== false);
+  }
+
+  /** Several attacks as one. */
+  static joined(all: Beside[]): Beside {
+    const { scene } = all[0]!;
+    const [alone, usual] = [all.map((one) => one.alone), all.map((one) => one.usual)].map((each) =>
+      Outcome.joined(each),
+    );
+    return new Beside(
+      scene,
+      alone!,
+      usual!,
+      joined(all.map((one) => one.checks)),
+      joined(all.map((one) => one.attack)),
+    );
+  }
+
+  row(name: string): string {
+    const breaches = this.breaches.join('; ');
+    return `| ${[name, timesOf(this.alone), timesOf(this.usual.with(200)), this.refused, this.served, breaches].join(' | ')} |`;
+  }
+
+  /** `p50, p99 2.0, 4.1 -> 3.1, 5.0 ms, 0 of 320 refused; checks 200: 64, 201: 32; attackers 512/s served (200: 8192)` */
+  toString(): string {
+    const checks = this.checks.length > 0 ? `; checks ${Outcome.joined(this.checks).statuses}` : '';
+    return (
+      `p50, p99 ${timesOf(this.alone)} -> ${timesOf(this.usual.with(200))} ms, ${this.refused} of ` +
+      `${this.usual.count + this.usual.unsent} refused${checks}; attackers ${this.served}/s served (${Outcome.joined(this.attack).statuses})`
+    );
+  }
+
+  /** The attackers' successful requests per second. */
+  private get served(): string {
+    const attackers = Outcome.joined(this.attack);
+    return (attackers.with(200, 201).count / (attackers.seconds / this.attack.length)).toFixed(0);
+  }
+}
+
+const timesOf = (outcome: Outcome) => [0.5, 0.99].map((share) => outcome.percentile(share).toFixed(1)).join(', ');

@@ -4,7 +4,8 @@
  *
  * A lane has `requests` (bytes, in rotation), `connections`, `seconds`, and optionally a `rate` per second. With a rate it
  * is an open loop: requests are sent when due if a connection is idle. Without one it is a closed loop: each connection
- * sends the next request after an answer, within the lane's `bytesPerSecond`.
+ * sends the next request after an answer, within the lane's `bytesPerSecond`. In a lane that `walks`, each connection
+ * follows the cursors of its own list, again and again; its requests ask for `cursor=start`.
  */
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -14,12 +15,16 @@ const TICK = 5;
 const LEAD = 1_000;
 /** Longer than any response may take (ms). */
 const PATIENCE = 15_000;
+/** Where the next cursor is: at the end of a page. */
+const TAIL = 400;
 
 const { port, lanes } = await json(process.stdin);
 const results = await Promise.all(lanes.map(run));
 process.stdout.write(JSON.stringify(results), () => process.exit(0));
 
-function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = false, bytesPerSecond = Infinity }) {
+function run(lane) {
+  const { requests, connections, seconds, rate = 0, delay = 0, abandons = false, walks = false } = lane;
+  const { bytesPerSecond = Infinity } = lane;
   const began = performance.now() + LEAD + delay * 1000;
   const end = began + seconds * 1000;
   const total = Math.floor(seconds * rate);
@@ -41,8 +46,10 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
     };
 
     /** One connection, reopened when it closes. */
-    const client = () => {
+    const client = (_, index) => {
       let socket = null;
+      let cursor = 'start';
+      let tail = '';
       let at = 0;
       let pending = false;
       let head = '';
@@ -60,6 +67,8 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
         ]);
         pending = false;
         open--;
+        if (walks && status === 200) cursor = /"next_cursor":"([^"]+)"/.exec(tail)?.[1] ?? 'start';
+        tail = '';
         head = '';
         left = -1;
         status = 0;
@@ -75,6 +84,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
       };
       const read = (chunk) => {
         if (!pending) return;
+        if (walks) tail = (tail + chunk.subarray(-TAIL).toString('latin1')).slice(-TAIL);
         if (left < 0) {
           head += chunk.toString('latin1');
           const split = head.indexOf('\r\n\r\n');
@@ -115,7 +125,9 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
         at = performance.now();
         pending = true;
         open++;
-        const bytes = requests[next++ % requests.length];
+        const bytes = walks
+          ? requests[index % requests.length].replace('cursor=start', `cursor=${cursor}`)
+          : requests[next++ % requests.length];
         if (!socket || socket.destroyed || !socket.writable) begin();
         const asked = socket;
         asked.setTimeout(PATIENCE);
@@ -126,7 +138,7 @@ function run({ requests, connections, seconds, rate = 0, delay = 0, abandons = f
       return send;
     };
 
-    for (let count = 0; count < connections; count++) idle.push(client());
+    idle.push(...Array.from({ length: connections }, client));
     const timer = setInterval(() => {
       const now = performance.now();
       if (now < began) return;

@@ -22,7 +22,12 @@ export interface Lane {
   abandons?: boolean;
   /** Limits a lane without a rate. Starts no request beyond it. */
   bytesPerSecond?: number;
+  /** Each connection follows the cursors of a list; its requests ask for `cursor=start`. */
+  walks?: boolean;
 }
+
+/** A lane whose duration somebody else decides. */
+export type Traffic = Omit<Lane, 'seconds'>;
 
 export interface Reply {
   /** When the request was sent (ms since 1970). */
@@ -41,6 +46,15 @@ export class Outcome {
     /** Requests that were due while every connection waited for a response. */
     readonly unsent = 0,
   ) {}
+
+  static joined(outcomes: Outcome[]): Outcome {
+    const sum = (of: (one: Outcome) => number) => outcomes.reduce((total, one) => total + of(one), 0);
+    return new Outcome(
+      outcomes.flatMap(({ replies }) => replies),
+      sum(({ seconds }) => seconds),
+      sum(({ unsent }) => unsent),
+    );
+  }
 
   with(...statuses: number[]): Outcome {
     return new Outcome(
@@ -83,10 +97,11 @@ export class Outcome {
   }
 }
 
-/** The bytes of a request on a keep-alive connection. */
-export function requestOf(path: string, key: string, { headers = [], ...request }: RawRequest = {}): string {
+/** The bytes of a request on a keep-alive connection, without an Authorization header if the key is null. */
+export function requestOf(path: string, key: string | null, { headers = [], ...request }: RawRequest = {}): string {
   const body = request.body === undefined ? [] : ([['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(request.body))]] as [string, string][]); // prettier-ignore
-  const all: [string, string][] = [['Authorization', `Token token=${key}`], ...body, ...headers];
+  const authorization: [string, string][] = key === null ? [] : [['Authorization', `Token token=${key}`]];
+  const all = [...authorization, ...body, ...headers];
   return bytesOf(path, { ...request, headers: all }).replace('Connection: close\r\n', '');
 }
 
