@@ -170,6 +170,14 @@ describe('one place for each thing', () => {
     expect(files(/\{ error: \{|\{ detail:/)).toEqual(['apps/api/src/http/errors/error-formats.ts']);
   });
 
+  it('the API names the class of a query or body once to the validation guard and once to TypeScript, alike', () => {
+    const api = product.filter(({ path }) => /^apps\/api\/src\//.test(path));
+    expect(files(/@(Body|Query)\(/, api)).toEqual([]);
+    const declared = api.flatMap(({ text }) => [...text.matchAll(/@Valid(?:Body|Query)\(([A-Z]\w+)\) \w+: (\w+)/g)]);
+    expect(declared.length).toBeGreaterThan(10);
+    expect(declared.filter(([, named, type]) => named !== type).map(([text]) => text)).toEqual([]);
+  });
+
   it('only one function numbers advisory locks', () => {
     expect(files(/hashtext/i).filter((path) => path !== 'libs/database/src/locks.ts')).toEqual([]);
   });

@@ -1,9 +1,8 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { type Scope, SCOPES } from '@app/accounts';
 import { schemaOf } from '../../apps/api/src/http/validation/body-schema.js';
-import { declaredType } from '../../apps/api/src/http/validation/declared.js';
+import { bodyClassOf } from '../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../support/http/api.js';
 import { newAddress } from '../support/data/provisioning.js';
 import { keyedRoutes, nameOf, type Route, type Schema } from '../support/http/routes.js';
@@ -20,7 +19,7 @@ const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[], 
 /** Every write with a JSON body, with its schema. */
 const writes = (): { route: Route; schema: Schema }[] =>
   keyedRoutes(api).flatMap((route) => {
-    const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
+    const shape = bodyClassOf(route.handler);
     return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 

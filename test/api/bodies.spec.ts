@@ -2,9 +2,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { SCOPES, type Scope } from '@app/accounts';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { schemaOf } from '../../apps/api/src/http/validation/body-schema.js';
-import { bodyKindOf, declaredType } from '../../apps/api/src/http/validation/declared.js';
+import { bodyClassOf, bodyKindOf } from '../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from '../support/http/answer-check.js';
 import { TestApi } from '../support/http/api.js';
 import { Factories } from '../support/data/factories.js';
@@ -82,7 +81,7 @@ const coded = (status: number, code: string) => (answer: RawAnswer) =>
   answer.status === status && answer.body.includes(`"code":"${code}"`);
 
 const latin1 = (bytes: Buffer) => bytes.toString('latin1');
-const takesBody = ({ controller, handler }: Route) => declaredType(controller, handler.name, RouteParamtypes.BODY);
+const takesBody = ({ handler }: Route) => bodyClassOf(handler);
 
 describe('every write refuses a body', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,6 +10,7 @@ import { Documented } from '../../../apps/api/src/http/openapi/operation.decorat
 import { OneOf, Text, Texts } from '../../../apps/api/src/http/validation/fields.js';
 import { JsonText } from '../../../apps/api/src/http/views/json-text.js';
 import { Audit } from '../../../apps/api/src/http/writes/audit.js';
+import { ValidBody } from '../../../apps/api/src/http/validation/declared.js';
 import { Idempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import { Patch, Post } from '../../../apps/api/src/http/writes/write-methods.js';
 
@@ -47,7 +48,7 @@ export class Probe {
   @RequireScopes('write')
   @Idempotent()
   @documented('create')
-  create(@CurrentCaller() caller: Caller, @Body() wish: Wish) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(Wish) wish: Wish) {
     return this.leave(caller, wish);
   }
 
@@ -56,7 +57,7 @@ export class Probe {
   @Idempotent()
   @HttpCode(200)
   @documented('again')
-  async again(@CurrentCaller() caller: Caller, @Param('probe_id') at: string, @Body() wish: Wish) {
+  async again(@CurrentCaller() caller: Caller, @Param('probe_id') at: string, @ValidBody(Wish) wish: Wish) {
     const { id } = await this.leave(caller, wish);
     return new JsonText(`{ "id":"${id}",  "at":${JSON.stringify(at)} }`);
   }
@@ -66,7 +67,7 @@ export class Probe {
   @Idempotent()
   @HttpCode(204)
   @documented('empty')
-  async empty(@CurrentCaller() caller: Caller, @Body() wish: Wish) {
+  async empty(@CurrentCaller() caller: Caller, @ValidBody(Wish) wish: Wish) {
     await this.leave(caller, wish);
   }
 
@@ -74,7 +75,7 @@ export class Probe {
   @Patch('')
   @RequireScopes('write')
   @documented('update')
-  update(@CurrentCaller() caller: Caller, @Body() wish: Wish) {
+  update(@CurrentCaller() caller: Caller, @ValidBody(Wish) wish: Wish) {
     return this.leave(caller, wish);
   }
 

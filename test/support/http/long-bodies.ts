@@ -1,6 +1,5 @@
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
-import { bodyKindOf, declaredType } from '../../../apps/api/src/http/validation/declared.js';
+import { bodyClassOf, bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import { BODIES } from './bodies.js';
 import { JSON_TEXTS, manyOf, textOf } from './long-texts.js';
 import { bytesOf } from './raw-http.js';
@@ -37,7 +36,7 @@ export interface Place {
 
 /** Every object and field of the route's body, including nested ones. */
 export function placesOf(route: Route): Place[] {
-  const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY);
+  const shape = bodyClassOf(route.handler);
   const schema = shape ? (schemaOf(shape) as BodySchema) : { type: 'object' };
   return [...placesWithin({ name: 'body', schema, around: (json) => json })];
 }
@@ -146,7 +145,7 @@ function legal(route: Route, school: School): Long[] {
     const number = ++made;
     return JSON.stringify(value).replaceAll('@canary', () => `${number}-${++made}@canary`).replace('"slug":"canary"', `"slug":"canary-${number}"`);
   }; // prettier-ignore
-  const shape = declaredType(route.controller, route.handler.name, RouteParamtypes.BODY)!;
+  const shape = bodyClassOf(route.handler)!;
   return Object.entries((schemaOf(shape) as BodySchema).properties!).flatMap(([name, { maxLength, maxItems }]): Long[] => {
     if (maxItems !== undefined) {
       const [item] = (body[name] ?? ['a']) as unknown[];

@@ -1,22 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { ApiProperty, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { SCOPES } from '@app/accounts';
 import { platformBlogOf } from '../auth/access.decorators.js';
 import { templateOf } from '../request-log/route-template.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
 import { documentedSchema } from '../validation/body-schema.js';
-import { bodyKindOf, declaredType } from '../validation/declared.js';
+import { bodyClassOf, bodyKindOf, queryClassOf } from '../validation/declared.js';
 import type { Schema } from '../views/schemas.js';
-import { queryFields } from '../validation/fields.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
 import { isIdempotent } from '../writes/idempotency-key.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
-import { type Parameter, parametersOf, shareParameters } from './parameters.js';
+import { parametersOf, shareParameters } from './parameters.js';
 import { type Answer, type Operation, operationOf } from './operation.decorator.js';
 
 /** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
@@ -52,7 +50,6 @@ type Operations = Record<string, Record<string, Record<string, unknown>>>;
  * @param tags in the order in which the reference shows them
  */
 export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
-  for (const { target, name, documented } of queryFields) ApiProperty(documented)(target, name);
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Tutoring API')
@@ -92,7 +89,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     operation['x-required-scopes'] = scopes;
     if (byBody) operation['x-scopes-by-body'] = true;
     operation.tags = [path.split('/')[2]];
-    operation.parameters = parametersOf(operation.parameters as Parameter[], {
+    operation.parameters = parametersOf(path, queryClassOf(route.handler), {
       idempotent: isIdempotent(route.handler),
       read: documented.versioned === true && route.method === 'GET',
       changed: documented.versioned === true && changes(route),
@@ -136,13 +133,13 @@ function exampleOfAnswer({ schema, meta }: Answer, schemas: Record<string, Schem
   return meta ? { ...(example as object), meta: { ...(example as { meta: object }).meta, ...meta } } : example;
 }
 
-function requestBodyOf({ controller, handler }: Route, { example }: Operation, schemas: Record<string, Schema>) {
+function requestBodyOf({ handler }: Route, { example }: Operation, schemas: Record<string, Schema>) {
   if (bodyKindOf(handler) === 'upload') {
     const file = { type: 'string', contentMediaType: 'application/octet-stream' };
     const schema = { type: 'object', properties: { file }, required: ['file'] };
     return { required: true, content: { 'multipart/form-data': { schema } } };
   }
-  const shape = declaredType(controller, handler.name, RouteParamtypes.BODY);
+  const shape = bodyClassOf(handler);
   if (!shape) return null;
   const schema = documentedSchema(shape, schemas);
   return { required: !mayBeEmpty(shape), content: { 'application/json': { schema, ...(example && { example }) } } };

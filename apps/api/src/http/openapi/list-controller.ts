@@ -1,9 +1,10 @@
-import { Controller, Get, Query, type Type } from '@nestjs/common';
+import { Controller, Get, type Type } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import type { List } from '../lists/list.js';
 import { ListQuery } from '../lists/list-query.dto.js';
 import { Lists } from '../lists/lists.js';
+import { ValidQuery } from '../validation/declared.js';
 import { PathId } from '../validation/path-id.js';
 import { Documented, pageOf } from './operation.decorator.js';
 
@@ -19,14 +20,11 @@ export function listController(list: List): Type {
     @Get()
     @RequireScopes('read')
     @Documented({ id, summary, description, list, answer: pageOf(list) })
-    list(@CurrentCaller() caller: Caller, @Query() query: ListQuery, ...ids: string[]) {
+    list(@CurrentCaller() caller: Caller, @ValidQuery(queryClass) query: ListQuery, ...ids: string[]) {
       return this.lists.page(caller, list, query, Object.fromEntries(parameters.map((name, at) => [name, ids[at]!])));
     }
   }
 
-  // The metadata that TypeScript would emit if the query class and the path parameters were written out.
-  const types = [Object, queryClass, ...parameters.map(() => String)];
-  Reflect.defineMetadata('design:paramtypes', types, ListController.prototype, 'list');
   for (const [at, name] of parameters.entries()) PathId(name)(ListController.prototype, 'list', at + 2);
   return ListController;
 }

@@ -1,12 +1,16 @@
+import type { Type } from '@nestjs/common';
+import { queryFieldsOf } from '../validation/fields.js';
 import type { Schema } from '../views/schemas.js';
 
 /** A parameter of an operation. */
 export interface Parameter {
   name: string;
   in: string;
+  required: boolean;
   schema: Schema;
-  examples?: unknown;
 }
+
+const ID: Schema = { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] };
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -32,28 +36,27 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 };
 
-/** An operation's own parameters and the request headers of its kind. */
+/**
+ * The parameters of an operation's path and query, and the request headers of its kind. Ids in paths are plain strings:
+ * an id that is not a UUID matches no record (404, not 422). Examples belong to the schema, because each example of a
+ * parameter itself would need a name.
+ *
+ * @param path with ids as `{name}`
+ */
 export function parametersOf(
-  own: Parameter[],
+  path: string,
+  query: Type<object> | undefined,
   { idempotent, read, changed }: { idempotent: boolean; read: boolean; changed: boolean },
 ): Parameter[] {
   return [
-    ...own.map(describeParameter),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: ID })),
+    ...(query ? queryFieldsOf(query) : []).map(({ name, description, schema }) => {
+      return { name: String(name), in: 'query', required: false, description, schema };
+    }),
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
     ...(read ? [IF_NONE_MATCH] : []),
     ...(changed ? [IF_MATCH] : []),
   ];
-}
-
-/**
- * Ids in paths are plain strings: an id that is not a UUID matches no record (404, not 422). Examples belong to the
- * schema, because each example of a parameter itself would need a name.
- */
-function describeParameter({ examples, ...parameter }: Parameter): Parameter {
-  if (parameter.in === 'path') {
-    return { ...parameter, schema: { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] } };
-  }
-  return examples ? { ...parameter, schema: { ...parameter.schema, examples } } : parameter;
 }
 
 /** The part of an OpenAPI operation that this file needs. */

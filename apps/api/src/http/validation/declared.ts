@@ -1,6 +1,4 @@
-import { SetMetadata, type Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { type RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { Body, Query, SetMetadata, type Type } from '@nestjs/common';
 import { JSON_LIMIT } from './json-body.js';
 
 const BODY = 'body';
@@ -18,11 +16,26 @@ export function bodyKindOf(handler: object): BodyKind {
   return (Reflect.getMetadata(BODY, handler) as BodyKind | undefined) ?? { json: JSON_LIMIT };
 }
 
-/** The class of a handler's argument of this kind, from the metadata of Nest's parameter decorators. */
-export function declaredType(controller: Type, name: string, kind: RouteParamtypes): Type<object> | undefined {
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number }>;
-  const found = Object.entries(args).find(([key]) => key.startsWith(`${kind}:`));
-  if (!found) return undefined;
-  const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) as Type<object>[];
-  return types[found[1].index];
+const QUERY_CLASS = 'query class';
+const BODY_CLASS = 'body class';
+
+/** The request's query. The validation guard checks it, and makes it an instance of this class. */
+export const ValidQuery = (type: Type<object>) => validated(QUERY_CLASS, type, Query());
+
+/** The request's JSON body. The validation guard checks it, and makes it an instance of this class. */
+export const ValidBody = (type: Type<object>) => validated(BODY_CLASS, type, Body());
+
+function validated(key: string, type: Type<object>, inject: ParameterDecorator): ParameterDecorator {
+  return (controller, name, index) => {
+    inject(controller, name, index);
+    Reflect.defineMetadata(key, type, (controller as Record<string | symbol, object>)[name!]!);
+  };
+}
+
+export function queryClassOf(handler: object): Type<object> | undefined {
+  return Reflect.getMetadata(QUERY_CLASS, handler) as Type<object> | undefined;
+}
+
+export function bodyClassOf(handler: object): Type<object> | undefined {
+  return Reflect.getMetadata(BODY_CLASS, handler) as Type<object> | undefined;
 }

@@ -1,8 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
-import { orNull } from '../views/schemas.js';
+import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
@@ -35,8 +34,15 @@ interface Parameter {
   default?: unknown;
 }
 
-/** What the OpenAPI document says about the parameters of query strings; it is applied to their classes when needed. */
-export const queryFields: { target: object; name: string | symbol; documented: ApiPropertyOptions }[] = [];
+/** What the OpenAPI document says about the parameters of query strings, by the prototype of their class. */
+const queryFields: { target: object; name: string | symbol; description: string; schema: Schema }[] = [];
+
+/** The parameters of a query class, inherited ones first. */
+export function queryFieldsOf({ prototype }: Type<object>) {
+  return queryFields.filter(
+    ({ target }) => target === prototype || Object.prototype.isPrototypeOf.call(target, prototype),
+  );
+}
 
 /** An optional parameter of the query string. */
 export function queryField({ parse, schema }: Kind, { description, default: fallback }: Parameter): PropertyDecorator {
@@ -45,11 +51,7 @@ export function queryField({ parse, schema }: Kind, { description, default: fall
     IsOptional(),
     // The property's own type is for the handler. The schema describes what goes over the wire.
     (target: object, name: string | symbol) => {
-      queryFields.push({
-        target,
-        name,
-        documented: { required: false, description, ...schema, ...defaulting(fallback) },
-      });
+      queryFields.push({ target, name, description, schema: { ...schema, ...defaulting(fallback) } });
     },
   );
 }

@@ -1,5 +1,4 @@
-import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
 import { onceClosed } from '@app/serving';
@@ -7,7 +6,7 @@ import { accessOf } from '../auth/access.decorators.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { isWrite } from '../request/attempt.js';
 import { Fairness, whileWaiting } from '../request/fairness.js';
-import { bodyKindOf, declaredType } from './declared.js';
+import { bodyClassOf, bodyKindOf, queryClassOf } from './declared.js';
 import { contentHashOf } from './content-hash.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
@@ -18,20 +17,13 @@ class Nothing {}
 
 const NONE = new Faults();
 
-interface Shapes {
-  query: Type<object>;
-  body: Type<object> | null;
-}
-
 /**
  * Validates the request after 401, 429 and 403 have been decided; the body isn't read earlier. A guard rather than
- * pipes: a pipe sees one argument, and the first to fail would report only its own faults. The handler's `@Query()` and
- * `@Body()` classes are the declaration; the handler receives instances of them.
+ * pipes: a pipe sees one argument, and the first to fail would report only its own faults. The handler's `@ValidQuery` and
+ * `@ValidBody` are the declaration.
  */
 @Injectable()
 export class ValidationGuard implements CanActivate {
-  private readonly shapes = new WeakMap<object, Shapes>();
-
   constructor(
     private readonly env: Env,
     private readonly fairness: Fairness,
@@ -43,11 +35,10 @@ export class ValidationGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const shapes = this.shapesOf(context.getClass(), handler);
-    const query = readObject(shapes.query, request.query, this.env);
+    const query = readObject(queryClassOf(handler) ?? Nothing, request.query, this.env);
     const faults = new Faults();
     faults.add(query.faults, 'query');
-    if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler, shapes.body), 'body');
+    if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler), 'body');
     if (faults.count > 0) throw faults.toError();
     // Express's own property is a getter that would parse the text again.
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
@@ -59,12 +50,8 @@ export class ValidationGuard implements CanActivate {
    *
    * @throws ApiError 403 when the content requires access that the key lacks
    */
-  private async readBody(
-    request: Request,
-    response: Response,
-    handler: object,
-    shape: Type<object> | null,
-  ): Promise<Fault | Faults> {
+  private async readBody(request: Request, response: Response, handler: object): Promise<Fault | Faults> {
+    const shape = bodyClassOf(handler);
     const kind = bodyKindOf(handler);
     if (kind === 'upload') {
       requirePlatformBlog(handler, request.caller, { query: request.query, body: undefined });
@@ -108,17 +95,5 @@ export class ValidationGuard implements CanActivate {
     const body = await (request.complete ? work() : whileWaiting(request, work, holding.signal));
     holding.kept = true;
     return body;
-  }
-
-  private shapesOf(controller: Type, handler: object & { name?: string }): Shapes {
-    let shapes = this.shapes.get(handler);
-    if (!shapes) {
-      shapes = {
-        query: declaredType(controller, handler.name!, RouteParamtypes.QUERY) ?? Nothing,
-        body: declaredType(controller, handler.name!, RouteParamtypes.BODY) ?? null,
-      };
-      this.shapes.set(handler, shapes);
-    }
-    return shapes;
   }
 }

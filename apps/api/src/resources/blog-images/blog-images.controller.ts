@@ -1,8 +1,8 @@
-import { Controller, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
-import { Upload } from '../../http/validation/declared.js';
+import { Upload, ValidQuery } from '../../http/validation/declared.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
 import { PlaceImage } from './blog-images.dto.js';
@@ -31,7 +31,7 @@ export class BlogImagesController {
       'metadata such as the location. Use the `url` as `featured_image` or inside the content.',
     answer: one(blogImageShape),
   })
-  create(@Req() { image }: Request, @Query() _place: PlaceImage) {
+  create(@Req() { image }: Request, @ValidQuery(PlaceImage) _place: PlaceImage) {
     return this.images.create(image!);
   }
 }

@@ -1,8 +1,8 @@
-import { Body, Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller, Get, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequirePlatformBlog, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
-import { JsonUpTo } from '../../http/validation/declared.js';
+import { JsonUpTo, ValidBody } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { type Expected, IfMatch } from '../../http/writes/etag.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -46,7 +46,7 @@ export class BlogPostsController {
     example: { title: 'Five habits before exam week', slug: 'five-habits-before-exam-week', tags: ['exams'] },
     versioned: true,
   })
-  create(@CurrentCaller() caller: Caller, @Body() body: CreatePost) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreatePost) body: CreatePost) {
     return this.blog.create(caller, body);
   }
 
@@ -68,7 +68,7 @@ export class BlogPostsController {
     @CurrentCaller() caller: Caller,
     @PathId('post_id') id: string,
     @IfMatch() expected: Expected,
-    @Body() body: UpdatePost,
+    @ValidBody(UpdatePost) body: UpdatePost,
   ) {
     return this.blog.update(caller, id, expected, body);
   }

@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode } from '@nestjs/common';
+import { Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
@@ -29,7 +30,11 @@ export class ClassroomsController {
     answer: one(classroomMemberView),
     example: EXAMPLE,
   })
-  addTutor(@CurrentCaller() caller: Caller, @PathId('classroom_id') id: string, @Body() body: AddClassroomMember) {
+  addTutor(
+    @CurrentCaller() caller: Caller,
+    @PathId('classroom_id') id: string,
+    @ValidBody(AddClassroomMember) body: AddClassroomMember,
+  ) {
     return this.classrooms.addMember(caller, id, body.user_id, 'teacher');
   }
 
@@ -46,7 +51,11 @@ export class ClassroomsController {
     answer: one(classroomMemberView),
     example: EXAMPLE,
   })
-  addStudent(@CurrentCaller() caller: Caller, @PathId('classroom_id') id: string, @Body() body: AddClassroomMember) {
+  addStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('classroom_id') id: string,
+    @ValidBody(AddClassroomMember) body: AddClassroomMember,
+  ) {
     return this.classrooms.addMember(caller, id, body.user_id, 'student');
   }
 }

@@ -1,7 +1,8 @@
-import { Body, Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller, Get, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
@@ -41,7 +42,11 @@ export class GroupsController {
     answer: one(groupMemberView),
     example: EXAMPLE,
   })
-  addStudent(@CurrentCaller() caller: Caller, @PathId('group_id') id: string, @Body() body: AddGroupMember) {
+  addStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('group_id') id: string,
+    @ValidBody(AddGroupMember) body: AddGroupMember,
+  ) {
     return this.groups.addMember(caller, id, body.user_id, 'student');
   }
 
@@ -59,7 +64,11 @@ export class GroupsController {
     answer: one(groupMemberView),
     example: EXAMPLE,
   })
-  addTutor(@CurrentCaller() caller: Caller, @PathId('group_id') id: string, @Body() body: AddGroupMember) {
+  addTutor(
+    @CurrentCaller() caller: Caller,
+    @PathId('group_id') id: string,
+    @ValidBody(AddGroupMember) body: AddGroupMember,
+  ) {
     return this.groups.addMember(caller, id, body.user_id, 'tutor');
   }
 }

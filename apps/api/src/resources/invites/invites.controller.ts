@@ -1,4 +1,4 @@
-import { Body, Controller, Get } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
@@ -6,6 +6,7 @@ import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
 import { CreateInvite } from './invites.dto.js';
 import { InvitesService } from './invites.service.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { inviteShape, joinLinkShape } from './invites.view.js';
 
 @Controller('v1')
@@ -28,7 +29,7 @@ export class InvitesController {
     answer: one(inviteShape),
     example: { scope: 'organization', role: 'tutor', email: 'mia@example.org' },
   })
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateInvite) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateInvite) body: CreateInvite) {
     return this.invites.create(caller, body);
   }
 

@@ -1,7 +1,8 @@
-import { Body, Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller, Get, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -53,7 +54,7 @@ export class ParentsController {
     answer: one(parentView),
     example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
   })
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateParent) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateParent) body: CreateParent) {
     return this.parents.create(caller, body);
   }
 
@@ -70,7 +71,11 @@ export class ParentsController {
     answer: one(parentStudentLinkView),
     example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
   })
-  linkStudent(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string, @Body() body: LinkStudent) {
+  linkStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('parent_id') id: string,
+    @ValidBody(LinkStudent) body: LinkStudent,
+  ) {
     return this.parents.linkStudent(caller, id, body.student_id);
   }
 

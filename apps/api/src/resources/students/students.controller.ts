@@ -1,7 +1,8 @@
-import { Body, Controller, HttpCode } from '@nestjs/common';
+import { Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { PathId } from '../../http/validation/path-id.js';
 import { accountInviteSentShape } from '../../people/account-invite.js';
 import { Idempotent } from '../../http/writes/idempotency-key.js';
@@ -26,7 +27,7 @@ export class StudentsController {
     answer: one(studentView),
     example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
   })
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateStudent) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateStudent) body: CreateStudent) {
     return this.students.create(caller, body);
   }
 
@@ -43,7 +44,11 @@ export class StudentsController {
     answer: one(studentView),
     example: { phone: '+61 400 000 000' },
   })
-  update(@CurrentCaller() caller: Caller, @PathId('student_id') id: string, @Body() body: UpdateStudent) {
+  update(
+    @CurrentCaller() caller: Caller,
+    @PathId('student_id') id: string,
+    @ValidBody(UpdateStudent) body: UpdateStudent,
+  ) {
     return this.students.update(caller, id, body);
   }
 

@@ -1,4 +1,4 @@
-import { Body, Controller } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
@@ -6,6 +6,7 @@ import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
 import { CreateTutor } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { tutorView } from './tutors.view.js';
 
 @Controller('v1/tutors')
@@ -24,7 +25,7 @@ export class TutorsController {
     answer: one(tutorView),
     example: { first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
   })
-  create(@CurrentCaller() caller: Caller, @Body() body: CreateTutor) {
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateTutor) body: CreateTutor) {
     return this.tutors.create(caller, body);
   }
 }

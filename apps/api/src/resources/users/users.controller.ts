@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode } from '@nestjs/common';
+import { Controller, HttpCode } from '@nestjs/common';
 import { CurrentCaller, RequireAnyScope } from '../../http/auth/access.decorators.js';
 import type { Caller } from '../../http/auth/caller.js';
 import { Documented, one } from '../../http/openapi/operation.decorator.js';
@@ -6,6 +6,7 @@ import { Idempotent } from '../../http/writes/idempotency-key.js';
 import { Post } from '../../http/writes/write-methods.js';
 import { BulkInvite } from './users.dto.js';
 import { UsersService, scopesOfRows } from './users.service.js';
+import { ValidBody } from '../../http/validation/declared.js';
 import { bulkInviteShape } from './users.view.js';
 
 @Controller('v1/users/bulk-invite')
@@ -42,7 +43,7 @@ export class UsersController {
       ],
     },
   })
-  invite(@CurrentCaller() caller: Caller, @Body() body: BulkInvite) {
+  invite(@CurrentCaller() caller: Caller, @ValidBody(BulkInvite) body: BulkInvite) {
     return this.people.invite(caller, body);
   }
 }
