@@ -1,0 +1,141 @@
+import { ownerOnly, secure } from './rules.js';
+
+/** The scalar subquery is evaluated once for each statement; a bare call would be evaluated for each row. */
+const SEEN = '(SELECT current_organization_id()) = ANY (seen_by)';
+
+/** Organizations, logins and API keys, and what is kept of requests. */
+export const account = /* sql */ `
+  CREATE TABLE organizations (
+    id uuid PRIMARY KEY,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    slug text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' AND char_length(slug) <= 100),
+    time_zone text NOT NULL DEFAULT 'Australia/Melbourne',
+    currency text NOT NULL DEFAULT 'AUD' CHECK (currency ~ '^[A-Z]{3}$'),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    updated_at timestamptz(3) NOT NULL DEFAULT now()
+  );
+  ${secure('organizations', 'id = current_organization_id()')}
+
+  -- One login across the platform. email_normalized is compared with "=": lower() is not leakproof and would lose its
+  -- index under row-level security. seen_by: the organizations in which the person has accepted. Only the owner may read
+  -- it, because it tells who else knows them.
+  CREATE TABLE users (
+    id uuid PRIMARY KEY,
+    email text NOT NULL CHECK (char_length(email) <= 254),
+    email_normalized text NOT NULL UNIQUE CHECK (char_length(email_normalized) <= 254),
+    placeholder_email boolean NOT NULL DEFAULT false,
+    first_name text NOT NULL CHECK (char_length(first_name) BETWEEN 1 AND 200),
+    last_name text NOT NULL CHECK (char_length(last_name) BETWEEN 1 AND 200),
+    phone text CHECK (char_length(phone) <= 50),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    updated_at timestamptz(3) NOT NULL DEFAULT now(),
+    email_verified_at timestamptz(3),
+    seen_by uuid[] NOT NULL DEFAULT '{}'
+  );
+  ${ownerOnly('users')}
+  CREATE POLICY tenant ON users FOR SELECT USING (${SEEN});
+  CREATE POLICY tenant_adds ON users FOR INSERT WITH CHECK (current_organization_id() IS NOT NULL);
+  CREATE POLICY tenant_changes ON users FOR UPDATE USING (${SEEN} AND NOT tied_elsewhere(id));
+  CREATE TRIGGER guard_address BEFORE UPDATE ON users FOR EACH ROW
+    WHEN (OLD.email_normalized IS DISTINCT FROM NEW.email_normalized) EXECUTE FUNCTION guard_address();
+  CREATE TRIGGER forget_address AFTER UPDATE ON users FOR EACH ROW
+    WHEN (OLD.email_normalized IS DISTINCT FROM NEW.email_normalized) EXECUTE FUNCTION forget_address();
+  -- A login that only a passkey opens has no credentials, whose trigger would do.
+  CREATE TRIGGER end_sessions AFTER UPDATE ON users FOR EACH ROW
+    WHEN (OLD.email_normalized IS DISTINCT FROM NEW.email_normalized) EXECUTE FUNCTION end_sessions();
+  CREATE TRIGGER await_consent AFTER UPDATE ON users FOR EACH ROW
+    WHEN (OLD.email_verified_at IS NULL AND NEW.email_verified_at IS NOT NULL) EXECUTE FUNCTION await_consent();
+
+  -- form_token: of the form that asked for the key; sent twice, it makes one. replaced_at: when its expiry was brought
+  -- forward for the key that takes over. expiry_warned_days: of the warnings before it expires, the last one mailed.
+  CREATE TABLE api_keys (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+    key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32),
+    first_four text NOT NULL CHECK (first_four ~ '^[0-9a-f]{4}$'),
+    last_four text NOT NULL CHECK (last_four ~ '^[0-9a-f]{4}$'),
+    scopes text[] NOT NULL DEFAULT '{read}',
+    platform_blog boolean NOT NULL DEFAULT false,
+    created_by uuid REFERENCES users,
+    expires_at timestamptz(3),
+    revoked_at timestamptz(3),
+    last_used_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    form_token uuid,
+    replaced_by uuid,
+    replaced_at timestamptz(3),
+    expiry_warned_days integer CHECK (expiry_warned_days IN (3, 14)),
+    UNIQUE (organization_id, id),
+    UNIQUE (organization_id, form_token),
+    FOREIGN KEY (organization_id, replaced_by) REFERENCES api_keys (organization_id, id),
+    CHECK (scopes <@ ARRAY['read', 'write', 'payments:write', 'tutors:write', 'payroll:write', 'coursework:write',
+      'sessions:write', 'accounts:write', 'students:write', 'blog:write'] AND cardinality(scopes) > 0),
+    CHECK ((replaced_by IS NULL) = (replaced_at IS NULL))
+  );
+  CREATE INDEX api_keys_organization ON api_keys (organization_id, created_at);
+  CREATE INDEX api_keys_expiry ON api_keys (expires_at) WHERE revoked_at IS NULL;
+  CREATE TRIGGER keep_api_key BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION keep_api_key();
+  ${secure('api_keys')}
+
+  -- A new key on its way to the page that shows it once, sealed with the session of the browser that asked for it.
+  -- UNLOGGED: it reaches no write-ahead log, so no replica and no backup of the files.
+  CREATE UNLOGGED TABLE api_key_handovers (
+    api_key_id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    expires_at timestamptz(3) NOT NULL DEFAULT now() + interval '5 minutes',
+    FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys (organization_id, id) ON DELETE CASCADE
+  );
+  ${secure('api_key_handovers')}
+
+  -- The answer to the first request with a key, in the transaction of its effect. answer is null only inside that
+  -- transaction.
+  CREATE TABLE idempotency_keys (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    operation text NOT NULL,
+    key text NOT NULL CHECK (char_length(key) BETWEEN 1 AND 255),
+    request_hash bytea NOT NULL CHECK (octet_length(request_hash) = 32),
+    status integer,
+    answer bytea,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    expires_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (organization_id, operation, key)
+  );
+  CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+  ${secure('idempotency_keys')}
+
+  -- One row for each write, refused ones too. Never changed, never deleted. user_id: the person behind a change that no
+  -- API key made.
+  CREATE TABLE audit_log (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    api_key_id uuid REFERENCES api_keys,
+    operation text NOT NULL,
+    request_id text NOT NULL,
+    status integer NOT NULL,
+    result text NOT NULL,
+    details jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    user_id uuid REFERENCES users
+  );
+  CREATE INDEX audit_log_organization ON audit_log (organization_id, created_at, id);
+  ${secure('audit_log')}
+
+  -- Requests of the last days, written in batches (log_requests) and trimmed (trim_request_log). One index serves the
+  -- list, all its filters and the trimming: a second one would double what a row costs. Without foreign keys for the same
+  -- reason: log_requests takes the organization from the key. The lengths bound a row to 600 bytes, index included.
+  CREATE TABLE request_log (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    api_key_id uuid NOT NULL,
+    method text NOT NULL CHECK (octet_length(method) <= 16),
+    route text CHECK (octet_length(route) <= 128),
+    status integer NOT NULL,
+    duration_ms double precision NOT NULL,
+    request_id text NOT NULL CHECK (octet_length(request_id) <= 128),
+    created_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (organization_id, created_at, id) INCLUDE (api_key_id, route, method, status)
+  );
+  ${secure('request_log')}
+`;

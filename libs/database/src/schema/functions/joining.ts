@@ -1,0 +1,106 @@
+import { AS_OWNER } from '../rules.js';
+
+/** Joining organizations: invites, consent and approval. Each function does one thing and enforces its own rule. */
+export const joining = /* sql */ `
+  -- A person accepts the organization of this transaction, as member or as parent. A login with an unverified address
+  -- cannot, once another organization is tied to it. trusted: by the operator's word, or where no mail can be sent.
+  CREATE FUNCTION accept_ties(login uuid, as_parent boolean, trusted boolean) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    IF NOT trusted AND tied_elsewhere(login)
+      AND NOT EXISTS (SELECT FROM users WHERE id = login AND email_verified_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM members WHERE organization_id = here AND user_id = login AND status = 'accepted'
+        UNION ALL SELECT FROM parents WHERE organization_id = here AND user_id = login AND status = 'accepted') THEN
+      RETURN false;
+    END IF;
+    IF as_parent THEN
+      UPDATE parents SET status = 'accepted' WHERE organization_id = here AND user_id = login AND status <> 'accepted';
+    ELSE
+      UPDATE members SET status = 'accepted', archived_at = NULL
+      WHERE organization_id = here AND user_id = login AND status <> 'accepted' AND approval_requested_at IS NULL;
+    END IF;
+    RETURN true;
+  END $$;
+
+  -- The opposite of accept_ties: the person does not want to belong to the organization of this transaction.
+  CREATE FUNCTION decline_ties(login uuid, as_parent boolean) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    IF as_parent THEN
+      UPDATE parents SET status = 'archived' WHERE organization_id = here AND user_id = login AND status = 'pending';
+    ELSE
+      UPDATE members SET status = 'archived', archived_at = now()
+        WHERE organization_id = here AND user_id = login AND status = 'pending' AND approval_requested_at IS NULL;
+    END IF;
+    RETURN FOUND;
+  END $$;
+
+  -- The offers that wait for the answer of this session's person; none if the address is unverified.
+  CREATE FUNCTION membership_offers(secret bytea) RETURNS TABLE (organization_id uuid, organization text, role text,
+    as_parent boolean)
+    LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT o.id, o.name, t.role, t.as_parent
+    FROM portal_session(secret) s,
+      LATERAL (SELECT m.organization_id, m.role, false AS as_parent FROM members m
+          WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NULL
+        UNION ALL SELECT p.organization_id, 'parent', true FROM parents p
+          WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.enrolled_at IS NOT NULL) t
+      JOIN organizations o ON o.id = t.organization_id
+    WHERE s.verified ORDER BY o.name, o.id, t.as_parent LIMIT 100
+  $$;
+
+  -- The organization approves a tutor who joined by a reusable code.
+  -- The lock: somebody who proves the address at the same time comes before or after, never in between.
+  CREATE FUNCTION approve_member(login uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    UPDATE members SET status = 'accepted', approval_requested_at = NULL WHERE organization_id = current_organization_id()
+      AND user_id = login AND status = 'pending' AND approval_requested_at IS NOT NULL;
+    RETURN FOUND;
+  END $$;
+
+  -- Somebody who proves the address of a login that nobody has used has not accepted anything with it: links that
+  -- organizations have made wait for the person. Owners are made by the operator.
+  CREATE FUNCTION await_consent() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    -- The operator's word changes nothing else.
+    IF is_used(NEW.id) OR pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER') THEN
+      RETURN NULL;
+    END IF;
+    UPDATE members SET status = CASE status WHEN 'accepted' THEN 'pending' ELSE status END, accepted_at = NULL,
+      supplied_first_name = NEW.first_name, supplied_last_name = NEW.last_name, supplied_email = NEW.email,
+      supplied_phone = NEW.phone
+    WHERE user_id = NEW.id AND accepted_at IS NOT NULL AND role <> 'owner'
+      AND organization_id IS DISTINCT FROM current_organization_id();
+    UPDATE parents SET status = CASE status WHEN 'accepted' THEN 'pending' ELSE status END, accepted_at = NULL,
+      supplied_first_name = NEW.first_name, supplied_last_name = NEW.last_name, supplied_email = NEW.email,
+      supplied_phone = NEW.phone
+    WHERE user_id = NEW.id AND accepted_at IS NOT NULL
+      AND organization_id IS DISTINCT FROM current_organization_id();
+    RETURN NULL;
+  END $$;
+
+  -- The organization of an invite, for whoever knows its secret. closed: it opens nothing any more. A closed code gets the
+  -- answer of an unknown one, without another look-up.
+  CREATE FUNCTION invite_by_hash(hash bytea) RETURNS TABLE (id uuid, organization_id uuid, closed boolean)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT i.id, i.organization_id,
+      i.revoked_at IS NOT NULL OR i.accepted_at IS NOT NULL OR coalesce(i.expires_at <= now(), false)
+    FROM invites i WHERE i.secret_hash = hash
+  $$;
+
+  -- Those of these invites that open nothing any more.
+  CREATE FUNCTION closed_invites(ids uuid[]) RETURNS SETOF uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT wanted FROM unnest(ids) AS wanted WHERE NOT EXISTS (SELECT FROM invites i WHERE i.id = wanted
+      AND i.revoked_at IS NULL AND i.accepted_at IS NULL AND (i.expires_at > now() OR i.standing))
+  $$;
+
+  -- Organizations that lack one of the two standing join codes.
+  CREATE FUNCTION organizations_without_codes(most integer) RETURNS SETOF uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT o.id FROM organizations o WHERE (SELECT count(*) FROM invites i
+      WHERE i.organization_id = o.id AND i.standing AND i.revoked_at IS NULL) < 2 LIMIT least(most, 1000)
+  $$;
+`;

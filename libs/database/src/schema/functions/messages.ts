@@ -1,0 +1,66 @@
+import { ACTIVE_PARTICIPANTS, CONVERSATION_COLUMNS, listed } from '../copies.js';
+import { AS_OWNER } from '../rules.js';
+
+/** Who sees conversations, and what an organization's list shows of them. */
+export const messages = /* sql */ `
+  -- The same for conversations as group_of_others for groups.
+  CREATE FUNCTION conversation_of_others(id uuid) RETURNS boolean LANGUAGE plpgsql STABLE ${AS_OWNER} AS $$
+  BEGIN
+    RETURN current_organization_id() IS NULL OR coalesce((
+      SELECT bool_and(v.organization_id <> current_organization_id())
+      FROM organization_conversations v WHERE v.conversation_id = $1), false);
+  END $$;
+
+  -- Writes the copies of conversations. Callers hold the locks on the people concerned. The conversations are locked
+  -- because two people may join and leave one at the same time, or a message arrive. OFFSET 0 keeps the planner from
+  -- joining the members of an organization first: thousands, for each conversation.
+  CREATE FUNCTION show_conversations(ids uuid[]) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM 1 FROM conversations WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
+    WITH seen AS MATERIALIZED (SELECT DISTINCT m.organization_id, c.id
+        FROM (SELECT id FROM conversations WHERE id = ANY (ids) OFFSET 0) c,
+          LATERAL (SELECT user_id FROM conversation_participants
+            WHERE conversation_id = c.id AND left_at IS NULL OFFSET 0) p,
+          LATERAL (SELECT organization_id FROM members WHERE user_id = p.user_id AND status = 'accepted' OFFSET 0) m),
+      hidden AS (DELETE FROM organization_conversations o WHERE conversation_id = ANY (ids)
+        AND NOT EXISTS (SELECT FROM seen s WHERE s.organization_id = o.organization_id AND s.id = o.conversation_id))
+    INSERT INTO organization_conversations AS o
+      (organization_id, conversation_id, ${listed(CONVERSATION_COLUMNS)}, participants)
+    SELECT s.organization_id, c.id, ${listed(CONVERSATION_COLUMNS, 'c')},
+      ${ACTIVE_PARTICIPANTS}
+    FROM seen s JOIN conversations c ON c.id = s.id
+    ON CONFLICT (organization_id, conversation_id) DO UPDATE SET participants = excluded.participants
+      WHERE o.participants::text <> excluded.participants::text;
+  END $$;
+
+  -- Called for every change of participants: their copy is written anew.
+  CREATE FUNCTION show_conversations_of_participants() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM lock_people(ARRAY(SELECT DISTINCT user_id FROM changed));
+    PERFORM show_conversations(ARRAY(SELECT DISTINCT conversation_id FROM changed));
+    RETURN NULL;
+  END $$;
+
+  -- Keeps conversations.last_message_at: only messages that everyone may read count.
+  CREATE FUNCTION follow_messages() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE ids uuid[] := ARRAY(SELECT DISTINCT conversation_id FROM changed);
+  BEGIN
+    PERFORM 1 FROM conversations WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE conversations c SET last_message_at = n.newest FROM (
+      SELECT t.id, (SELECT m.created_at FROM messages m WHERE m.conversation_id = t.id
+        AND m.visibility = 'everyone' ORDER BY m.created_at DESC LIMIT 1) AS newest FROM unnest(ids) AS t (id)) n
+    WHERE c.id = n.id AND c.last_message_at IS DISTINCT FROM n.newest;
+    RETURN NULL;
+  END $$;
+
+  -- Keeps the copies when a conversation changes.
+  CREATE FUNCTION copy_conversation() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE organization_conversations o SET
+      ${CONVERSATION_COLUMNS.map((column) => `${column} = a.${column}`).join(', ')}
+    FROM after a WHERE o.conversation_id = a.id
+      AND (${listed(CONVERSATION_COLUMNS, 'o')})
+        IS DISTINCT FROM (${listed(CONVERSATION_COLUMNS, 'a')});
+    RETURN NULL;
+  END $$;
+`;

@@ -1,0 +1,227 @@
+import { acceptedBy } from '../copies.js';
+import { AS_OWNER } from '../rules.js';
+
+/** Whether a trigger runs for a statement of a process, not for the owner's functions or a superuser. */
+const BY_PROCESS = `row_security_active(TG_RELID)
+      AND current_user <> (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID)`;
+
+/**
+ * Members, parents and their logins. An address identifies a login, and an organization sees the login only after its
+ * person has accepted. An organization may change a login, or link one to itself as accepted, only while no other
+ * organization is linked to it. The database enforces these rules, so that no writer can forget them.
+ */
+export const people = /* sql */ `
+  -- The ids of logins by address: provisioning has to know that an address is taken, and nothing else about the person.
+  CREATE FUNCTION logins_by_email(addresses text[]) RETURNS TABLE (email text, id uuid)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT u.email_normalized, u.id FROM users u WHERE u.email_normalized = ANY (addresses)
+  $$;
+
+  -- The organization of a person with a single accepted membership; null for all others.
+  CREATE FUNCTION only_organization_of(person uuid) RETURNS uuid LANGUAGE sql STABLE AS $$
+    SELECT (array_agg(organization_id))[1] FROM members WHERE user_id = person AND status = 'accepted'
+    HAVING count(*) = 1
+  $$;
+
+  -- Any tie counts, pending and archived ones too: what an organization was told of a login must stay true.
+  CREATE FUNCTION tied_elsewhere(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM members WHERE user_id = login AND organization_id IS DISTINCT FROM current_organization_id())
+      OR EXISTS (SELECT FROM parents WHERE user_id = login AND organization_id IS DISTINCT FROM current_organization_id())
+  $$;
+
+  -- Those of these people whom other organizations have a tie to. They are locked first: of two organizations that change
+  -- the same login, the later sees what the earlier did.
+  CREATE FUNCTION hold_ties_elsewhere(people uuid[]) RETURNS SETOF uuid LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM lock_people(people);
+    RETURN QUERY SELECT person FROM unnest(people) AS person WHERE tied_elsewhere(person);
+  END $$;
+
+  -- A changed address is unverified. A process may only change the address of a login that no other organization knows.
+  CREATE FUNCTION guard_address() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    NEW.email_verified_at := NULL;
+    IF ${BY_PROCESS}
+      AND EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[OLD.id])) THEN
+      RAISE insufficient_privilege USING MESSAGE = 'this login is tied to another organization too';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+  -- Another address is another person: credentials and open invites end with the former one.
+  CREATE FUNCTION forget_address() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE credentials SET password_hash = NULL, sessions_valid_from = now() WHERE user_id = NEW.id;
+    UPDATE invites SET revoked_at = now() WHERE user_id = NEW.id AND accepted_at IS NULL AND revoked_at IS NULL;
+    DELETE FROM passkeys p WHERE p.user_id = NEW.id;
+    RETURN NULL;
+  END $$;
+
+  CREATE FUNCTION keep_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF NEW.status = 'accepted' THEN
+      NEW.accepted_at := coalesce(NEW.accepted_at, now());
+    ELSIF NEW.status = 'pending' THEN
+      NEW.accepted_at := NULL;
+    END IF;
+    RETURN NEW;
+  END $$;
+
+  -- A process may link somebody as accepted whom no other organization knows, or who has accepted here already. All others
+  -- have to consent (accept_ties).
+  CREATE FUNCTION guard_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE people uuid[];
+  BEGIN
+    IF NOT (${BY_PROCESS}) THEN
+      RETURN NULL;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+      people := ARRAY(SELECT user_id FROM after WHERE accepted_at IS NOT NULL);
+    ELSE
+      people := ARRAY(SELECT a.user_id FROM after a WHERE a.accepted_at IS NOT NULL AND NOT EXISTS (SELECT FROM before b
+        WHERE b.organization_id = a.organization_id AND b.user_id = a.user_id AND b.accepted_at IS NOT NULL));
+    END IF;
+    IF cardinality(people) > 0 AND EXISTS (SELECT FROM hold_ties_elsewhere(people) AS person WHERE NOT EXISTS (
+      SELECT FROM members WHERE organization_id = current_organization_id() AND user_id = person AND accepted_at < now()
+      UNION ALL
+      SELECT FROM parents WHERE organization_id = current_organization_id() AND user_id = person AND accepted_at < now()
+    )) THEN
+      RAISE insufficient_privilege USING MESSAGE = 'only this person can accept';
+    END IF;
+    RETURN NULL;
+  END $$;
+
+  -- Keeps users.seen_by. The logins are locked first: of two organizations that change the same login, the later sees what
+  -- the earlier did.
+  CREATE FUNCTION show_logins() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE people uuid[];
+  BEGIN
+    IF TG_OP = 'INSERT' THEN
+      people := ARRAY(SELECT user_id FROM after WHERE accepted_at IS NOT NULL);
+    ELSIF TG_OP = 'DELETE' THEN
+      people := ARRAY(SELECT user_id FROM before WHERE accepted_at IS NOT NULL);
+    ELSIF TG_OP = 'UPDATE' THEN
+      -- Those that show their login on one side only.
+      people := ARRAY(SELECT user_id FROM (
+        SELECT organization_id, user_id FROM before WHERE accepted_at IS NOT NULL
+        UNION ALL SELECT organization_id, user_id FROM after WHERE accepted_at IS NOT NULL) both_sides
+        GROUP BY organization_id, user_id HAVING count(*) = 1);
+    ELSE
+      people := ARRAY(SELECT id FROM users WHERE seen_by <> '{}');
+    END IF;
+    IF cardinality(people) = 0 THEN
+      RETURN NULL;
+    END IF;
+    PERFORM lock_people(people);
+    UPDATE users u SET seen_by = a.organizations
+    FROM (SELECT p.id, ${acceptedBy('p.id')} AS organizations
+      FROM unnest(people) AS p (id)) a
+    WHERE u.id = a.id AND u.seen_by <> a.organizations;
+    RETURN NULL;
+  END $$;
+
+  -- A change of membership changes what is seen of a person's conversations and of groups that nobody owns.
+  CREATE FUNCTION follow_membership() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE people uuid[]; ids uuid[];
+  BEGIN
+    IF TG_OP = 'INSERT' THEN
+      people := ARRAY(SELECT DISTINCT user_id FROM after WHERE status = 'accepted');
+    ELSIF TG_OP = 'DELETE' THEN
+      people := ARRAY(SELECT DISTINCT user_id FROM before WHERE status = 'accepted');
+    ELSE
+      -- Those that are accepted on one side only.
+      people := ARRAY(SELECT user_id FROM (
+        SELECT organization_id, user_id FROM before WHERE status = 'accepted'
+        UNION ALL SELECT organization_id, user_id FROM after WHERE status = 'accepted') both_sides
+        GROUP BY organization_id, user_id HAVING count(*) = 1);
+    END IF;
+    IF cardinality(people) = 0 THEN
+      RETURN NULL;
+    END IF;
+    PERFORM lock_people(people);
+    ids := ARRAY(SELECT DISTINCT conversation_id FROM conversation_participants WHERE user_id = ANY (people));
+    IF cardinality(ids) > 0 THEN
+      PERFORM show_conversations(ids);
+    END IF;
+    UPDATE student_groups SET organization_id = only_organization_of(tutor_id)
+    WHERE owner_organization_id IS NULL AND tutor_id = ANY (people)
+      AND organization_id IS DISTINCT FROM only_organization_of(tutor_id);
+    RETURN NULL;
+  END $$;
+
+  -- Parents are enrolled from the first link to a child of the organization until the last one goes.
+  CREATE FUNCTION derive_enrolment() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM 1 FROM parents WHERE (organization_id, user_id) IN (SELECT organization_id, parent_id FROM changed)
+      ORDER BY organization_id, user_id FOR NO KEY UPDATE;
+    UPDATE parents p SET enrolled_at = CASE WHEN l.first IS NOT NULL THEN least(p.enrolled_at, l.first) END FROM (
+      SELECT organization_id, parent_id, min(s.linked_at) AS first
+      FROM (SELECT DISTINCT organization_id, parent_id FROM changed) c
+      LEFT JOIN parent_students s USING (organization_id, parent_id) GROUP BY 1, 2) l
+    WHERE p.organization_id = l.organization_id AND p.user_id = l.parent_id AND (p.enrolled_at IS NULL
+      OR l.first IS NULL OR l.first < p.enrolled_at);
+    RETURN NULL;
+  END $$;
+
+  -- Keeps the copy in members.
+  CREATE FUNCTION keep_profile_published() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' THEN
+      UPDATE members SET profile_published = false
+      WHERE organization_id = OLD.organization_id AND user_id = OLD.user_id;
+    ELSE
+      UPDATE members SET profile_published = NEW.is_published
+      WHERE organization_id = NEW.organization_id AND user_id = NEW.user_id;
+    END IF;
+    RETURN NULL;
+  END $$;
+
+  -- The trigger's argument is the SQL expression of a row's list.
+  CREATE FUNCTION count_in_lists() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    changed text := CASE TG_OP
+      WHEN 'INSERT' THEN 'SELECT *, 1 AS n FROM after'
+      WHEN 'DELETE' THEN 'SELECT *, -1 AS n FROM before'
+      WHEN 'UPDATE' THEN 'SELECT *, 1 AS n FROM after UNION ALL SELECT *, -1 FROM before' END;
+    change record;
+  BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+      DELETE FROM list_counts WHERE starts_with(list, TG_TABLE_NAME || ':');
+      RETURN NULL;
+    END IF;
+    FOR change IN EXECUTE format(
+      'SELECT organization_id, %L || %s AS list, sum(n) AS n FROM (%s) r GROUP BY 1, 2 HAVING sum(n) <> 0',
+      TG_TABLE_NAME || ':', TG_ARGV[0], changed)
+    LOOP
+      CONTINUE WHEN change.list IS NULL;
+      UPDATE list_counts SET delta = delta + change.n
+      WHERE organization_id = change.organization_id AND list = change.list AND slot = (
+        SELECT slot FROM list_counts WHERE organization_id = change.organization_id AND list = change.list
+        LIMIT 1 FOR UPDATE SKIP LOCKED);
+      IF NOT FOUND THEN
+        INSERT INTO list_counts (organization_id, list, delta)
+        VALUES (change.organization_id, change.list, change.n);
+      END IF;
+    END LOOP;
+    RETURN NULL;
+  END $$;
+
+  -- Changes the names of whoever has this session, with an audit row in each organization that shows them: those that the
+  -- person has accepted. The others go on showing what they supplied. False when the session is over.
+  CREATE FUNCTION change_name(secret bytea, first text, last text, request text) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE login uuid := (SELECT s.user_id FROM portal_session(secret) s);
+  BEGIN
+    UPDATE users u SET first_name = first, last_name = last
+      WHERE u.id = login AND (u.first_name, u.last_name) IS DISTINCT FROM (first, last);
+    IF FOUND THEN
+      INSERT INTO audit_log (id, organization_id, user_id, operation, request_id, status, result, details)
+        SELECT gen_random_uuid(), t.organization_id, login, 'change_name', request, 200, 'done',
+          json_build_object('user_id', login)
+        FROM (SELECT m.organization_id FROM members m WHERE m.user_id = login AND m.status = 'accepted'
+          UNION SELECT p.organization_id FROM parents p WHERE p.user_id = login AND p.status = 'accepted') t;
+    END IF;
+    RETURN login IS NOT NULL;
+  END $$;
+
+`;

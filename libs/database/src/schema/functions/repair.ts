@@ -1,0 +1,88 @@
+import {
+  acceptedBy,
+  ACTIVE_PARTICIPANTS,
+  CONVERSATION_COLUMNS,
+  listed,
+  MORE_RESULT_COLUMNS,
+  RESULT_COLUMNS,
+} from '../copies.js';
+import { AS_OWNER, COUNTED } from '../rules.js';
+
+/** The correct values of the counters. */
+const ACTUAL_COUNTS = Object.entries(COUNTED)
+  .map(
+    ([table, list]) => `SELECT organization_id, '${table}:' || ${list} AS list, count(*) AS n
+      FROM ${table} WHERE ${list} IS NOT NULL GROUP BY 1, 2`,
+  )
+  .join('\n      UNION ALL ');
+
+const RESULT_COPY = [...RESULT_COLUMNS, ...MORE_RESULT_COLUMNS];
+
+/** For the operator: finding and repairing counters and copies. */
+export const repair = /* sql */ `
+  -- Counters that are wrong. One statement, so one snapshot.
+  CREATE FUNCTION wrong_list_counts(most integer)
+    RETURNS TABLE (organization_id uuid, list text, counter bigint, actual bigint)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT organization_id, list, coalesce(c.n, 0), coalesce(a.n, 0)
+    FROM (SELECT organization_id, list, sum(delta) AS n FROM list_counts GROUP BY 1, 2) c
+    FULL JOIN (${ACTUAL_COUNTS}) a USING (organization_id, list)
+    WHERE coalesce(c.n, 0) <> coalesce(a.n, 0) ORDER BY 1, 2 LIMIT most
+  $$;
+
+  -- Counts an organization again. The lock waits for transactions that have counted already, and blocks others until this
+  -- one ends.
+  CREATE FUNCTION recount_lists(organization uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    LOCK TABLE list_counts IN SHARE ROW EXCLUSIVE MODE;
+    DELETE FROM list_counts WHERE organization_id = organization;
+    INSERT INTO list_counts (organization_id, list, delta)
+    SELECT organization_id, list, n FROM (${ACTUAL_COUNTS}) a WHERE organization_id = organization;
+  END $$;
+
+  -- Copies that are wrong. One statement, so one snapshot.
+  CREATE FUNCTION wrong_copies(most integer) RETURNS TABLE (copy text, id uuid) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT * FROM (
+      SELECT 'users.seen_by', u.id FROM users u WHERE u.seen_by <> ${acceptedBy('u.id')}
+      UNION
+      SELECT 'organization_results', coalesce(o.result_id, r.id) FROM organization_results o FULL JOIN (
+        SELECT s.organization_id, r.* FROM results r JOIN session_students s ON s.student_id = r.student_id
+          JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
+        WHERE m.accepted_at IS NOT NULL) r ON r.organization_id = o.organization_id AND r.id = o.result_id
+      WHERE o.result_id IS NULL OR (${listed(RESULT_COPY, 'o')})
+        IS DISTINCT FROM (${listed(RESULT_COPY, 'r')})
+      UNION
+      SELECT 'organization_conversations', coalesce(o.conversation_id, c.id)
+      FROM organization_conversations o FULL JOIN (
+        SELECT s.organization_id, c.*, ${ACTIVE_PARTICIPANTS} AS participants
+        FROM (SELECT DISTINCT m.organization_id, p.conversation_id FROM conversation_participants p
+          JOIN members m ON m.user_id = p.user_id WHERE p.left_at IS NULL AND m.status = 'accepted') s
+        JOIN conversations c ON c.id = s.conversation_id) c
+        ON c.organization_id = o.organization_id AND c.id = o.conversation_id
+      WHERE o.conversation_id IS NULL
+        OR (${listed(CONVERSATION_COLUMNS, 'o')}, o.participants::text)
+        IS DISTINCT FROM (${listed(CONVERSATION_COLUMNS, 'c')}, c.participants::text)
+    ) wrong ORDER BY 1, 2 LIMIT most
+  $$;
+
+  -- Writes the wrong copies again. Returns their number.
+  CREATE FUNCTION correct_copies() RETURNS bigint LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE logins uuid[]; of_results uuid[]; threads uuid[];
+  BEGIN
+    SELECT coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'users.seen_by'), '{}'),
+      coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'organization_results'), '{}'),
+      coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'organization_conversations'), '{}')
+    INTO logins, of_results, threads FROM wrong_copies(NULL) w;
+    -- The correct values are read below, while the locks are held.
+    PERFORM lock_people(logins || ARRAY(SELECT student_id FROM results WHERE id = ANY (of_results)
+      UNION SELECT user_id FROM conversation_participants WHERE conversation_id = ANY (threads)));
+    UPDATE users u SET seen_by = ${acceptedBy('u.id')} WHERE u.id = ANY (logins);
+    DELETE FROM organization_results WHERE result_id = ANY (of_results);
+    INSERT INTO organization_results (organization_id, result_id, ${listed(RESULT_COLUMNS)})
+    SELECT s.organization_id, r.id, ${listed(RESULT_COLUMNS, 'r')}
+    FROM results r JOIN session_students s ON s.student_id = r.student_id WHERE r.id = ANY (of_results);
+    DELETE FROM organization_conversations WHERE conversation_id = ANY (threads);
+    PERFORM show_conversations(threads);
+    RETURN cardinality(logins) + cardinality(of_results) + cardinality(threads);
+  END $$;
+`;

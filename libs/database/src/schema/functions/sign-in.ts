@@ -1,0 +1,233 @@
+import { AS_OWNER } from '../rules.js';
+
+/** Sessions end after this time without use, and in any case after `LIFETIME`. */
+const IDLE = `interval '3 days'`;
+const LIFETIME = `interval '30 days'`;
+
+/** Whether the session `s` is not over. */
+export const ALIVE = `s.last_seen_at > now() - ${IDLE} AND s.created_at > now() - ${LIFETIME}
+      AND s.created_at >= coalesce(
+        (SELECT c.sessions_valid_from FROM credentials c WHERE c.user_id = s.user_id), s.created_at)`;
+
+/**
+ * Logins and the portal's sessions. No process has rights on their tables: each function gives access only to what
+ * belongs to its caller's secret.
+ */
+export const signIn = /* sql */ `
+  -- Finds a login by address or id. hold: neither changes until the transaction ends.
+  CREATE FUNCTION identity_of(address text, login uuid, hold boolean) RETURNS TABLE (id uuid, email text,
+    email_normalized text, first_name text, last_name text, verified boolean, password_hash text, elsewhere boolean,
+    used boolean)
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF hold THEN
+      PERFORM FROM users u WHERE u.email_normalized = address OR u.id = login ORDER BY u.id FOR NO KEY UPDATE;
+    END IF;
+    RETURN QUERY SELECT u.id, u.email, u.email_normalized, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
+      c.password_hash, tied_elsewhere(u.id), is_used(u.id)
+    FROM users u LEFT JOIN credentials c ON c.user_id = u.id
+    WHERE NOT u.placeholder_email AND (u.email_normalized = address OR u.id = login);
+  END $$;
+
+  -- Whether a password or a passkey opens this login.
+  CREATE FUNCTION is_used(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM credentials WHERE user_id = login AND password_hash IS NOT NULL)
+      OR EXISTS (SELECT FROM passkeys WHERE user_id = login)
+  $$;
+
+  CREATE FUNCTION has_passkeys(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM passkeys p WHERE p.user_id = login)
+  $$;
+
+  -- For a login that nobody has verified or used yet, and that no other organization knows.
+  CREATE FUNCTION set_first_password(login uuid, hash text) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    INSERT INTO credentials AS c (user_id, password_hash)
+    SELECT u.id, hash FROM users u
+    WHERE u.id = login AND u.email_verified_at IS NULL AND NOT tied_elsewhere(u.id) AND NOT is_used(u.id)
+    ON CONFLICT (user_id) DO UPDATE SET password_hash = hash, sessions_valid_from = now() WHERE c.password_hash IS NULL;
+    RETURN FOUND;
+  END $$;
+
+  -- The address is proven. Whoever proves it without knowing the password takes the login over: sessions and passkeys end,
+  -- and what somebody unknown accepted before waits for the person in every organization but this one.
+  CREATE FUNCTION take_login(login uuid, address text, hash text, same_person boolean) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE users SET email_verified_at = coalesce(email_verified_at, now()) WHERE id = login AND email_normalized = address;
+    IF NOT FOUND OR same_person THEN
+      RETURN FOUND;
+    END IF;
+    INSERT INTO credentials (user_id, password_hash) VALUES (login, hash)
+      ON CONFLICT (user_id) DO UPDATE SET password_hash = hash, sessions_valid_from = now();
+    UPDATE members t SET status = CASE t.status WHEN 'accepted' THEN 'pending' ELSE t.status END, accepted_at = NULL,
+      supplied_first_name = u.first_name, supplied_last_name = u.last_name, supplied_email = u.email,
+      supplied_phone = u.phone, approval_requested_at = NULL
+    FROM users u WHERE u.id = login AND t.user_id = u.id AND t.accepted_at IS NOT NULL
+      AND t.organization_id IS DISTINCT FROM current_organization_id();
+    UPDATE parents t SET status = CASE t.status WHEN 'accepted' THEN 'pending' ELSE t.status END, accepted_at = NULL,
+      supplied_first_name = u.first_name, supplied_last_name = u.last_name, supplied_email = u.email,
+      supplied_phone = u.phone
+    FROM users u WHERE u.id = login AND t.user_id = u.id AND t.accepted_at IS NOT NULL
+      AND t.organization_id IS DISTINCT FROM current_organization_id();
+    -- Nobody knows whose request to teach it was, so nobody may grant it.
+    UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+    WHERE user_id = login AND approval_requested_at IS NOT NULL
+      AND organization_id IS DISTINCT FROM current_organization_id();
+    DELETE FROM passkeys p WHERE p.user_id = login;
+    RETURN true;
+  END $$;
+
+  -- A change of credentials locks the login first, as opening a session does.
+  CREATE FUNCTION hold_login() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM lock_people(ARRAY[NEW.user_id]);
+    RETURN NEW;
+  END $$;
+
+  -- Sessions and device cookies end when the credentials of a login change, whoever changes them and at whatever moment.
+  CREATE FUNCTION end_sessions() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE login uuid := CASE TG_TABLE_NAME
+      WHEN 'users' THEN (to_jsonb(NEW) ->> 'id')::uuid ELSE (to_jsonb(NEW) ->> 'user_id')::uuid END;
+  BEGIN
+    DELETE FROM portal_sessions WHERE user_id = login;
+    DELETE FROM device_cookies WHERE user_id = login;
+    RETURN NULL;
+  END $$;
+
+  CREATE FUNCTION is_known_browser(login uuid, issued timestamptz) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM device_cookies d WHERE d.user_id = login AND d.valid_from <= issued
+      AND issued > now() - interval '1 year')
+  $$;
+
+  -- No row if the password or passkey that was shown does not open the login any more. A browser is new if it has no valid
+  -- device cookie although somebody has signed in to the login before.
+  CREATE FUNCTION open_portal_session(session uuid, secret bytea, login uuid, agent text, from_network text,
+    password text, passkey bytea, device_cookie timestamptz) RETURNS TABLE (address text, issued_at timestamptz,
+    new_browser boolean)
+    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
+    SELECT session, secret, login, left(agent, 300), left(from_network, 50)
+    WHERE EXISTS (SELECT FROM credentials c WHERE c.user_id = login AND c.password_hash = password)
+      OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = login AND p.credential_id = passkey);
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    new_browser := NOT is_known_browser(login, device_cookie);
+    INSERT INTO device_cookies (user_id) VALUES (login) ON CONFLICT DO NOTHING;
+    RETURN QUERY SELECT u.email_normalized, now()::timestamptz(3), new_browser AND NOT FOUND
+      FROM users u WHERE u.id = login;
+  END $$;
+
+  -- Gives a session another secret. False if it is over.
+  CREATE FUNCTION renew_portal_session(secret bytea, fresh bytea) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE portal_sessions SET secret_hash = fresh WHERE secret_hash = secret;
+    RETURN FOUND;
+  END $$;
+
+  -- Who is signed in, and where they belong; no row if the session is over. last_seen_at is kept to the minute.
+  CREATE FUNCTION portal_session(secret bytea) RETURNS TABLE (id uuid, user_id uuid, email text, first_name text,
+    last_name text, verified boolean, memberships json)
+    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE portal_sessions s SET last_seen_at = now()
+      WHERE s.secret_hash = secret AND s.last_seen_at < now() - interval '1 minute'
+      AND ${ALIVE};
+    RETURN QUERY SELECT s.id, u.id, u.email, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
+      coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
+          'timeZone', o.time_zone, 'role', m.role) ORDER BY o.name, o.id)
+        FROM (SELECT organization_id, role FROM members WHERE members.user_id = u.id AND status = 'accepted'
+          UNION ALL SELECT organization_id, 'parent' FROM parents p WHERE p.user_id = u.id AND p.status = 'accepted'
+            AND NOT EXISTS (SELECT FROM members t WHERE t.organization_id = p.organization_id AND t.user_id = u.id
+              AND t.status = 'accepted')) m
+        JOIN organizations o ON o.id = m.organization_id), '[]')
+    FROM portal_sessions s JOIN users u ON u.id = s.user_id WHERE s.secret_hash = secret
+      AND ${ALIVE};
+  END $$;
+
+  -- All sessions of this session's person.
+  CREATE FUNCTION list_portal_sessions(secret bytea) RETURNS TABLE (id uuid, created_at timestamptz,
+    last_seen_at timestamptz, user_agent text, network text, current boolean)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT s.id, s.created_at, s.last_seen_at, s.user_agent, s.network, s.secret_hash = secret
+    FROM portal_sessions s JOIN portal_sessions mine ON mine.user_id = s.user_id AND mine.secret_hash = secret
+    WHERE ${ALIVE}
+    ORDER BY s.secret_hash = secret DESC, s.last_seen_at DESC LIMIT 100
+  $$;
+
+  -- Ends one session of this session's person; without an id, this one.
+  CREATE FUNCTION end_portal_session(secret bytea, wanted uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    DELETE FROM portal_sessions s USING portal_sessions mine
+      WHERE mine.secret_hash = secret AND s.user_id = mine.user_id AND s.id = coalesce(wanted, mine.id);
+    RETURN FOUND;
+  END $$;
+
+  -- Voids the device cookies of the others, too. This browser gets one with the returned time.
+  CREATE FUNCTION end_other_portal_sessions(secret bytea) RETURNS TABLE (ended integer, issued_at timestamptz)
+    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  BEGIN
+    DELETE FROM portal_sessions s USING portal_sessions mine
+      WHERE mine.secret_hash = secret AND s.user_id = mine.user_id AND s.id <> mine.id;
+    GET DIAGNOSTICS ended = ROW_COUNT;
+    issued_at := now()::timestamptz(3);
+    UPDATE device_cookies d SET valid_from = now() FROM portal_sessions mine
+      WHERE mine.secret_hash = secret AND d.user_id = mine.user_id;
+    RETURN NEXT;
+  END $$;
+
+  -- Counts an attempt, of which there may be so many in a span. Returns the seconds to wait if these are used up, else 0.
+  -- Refused attempts do not count, so that whoever is limited can come back.
+  CREATE FUNCTION take_attempt(whose bytea, span interval, most integer) RETURNS integer
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE this_minute timestamptz := date_trunc('minute', now()); taken integer; oldest timestamptz;
+  BEGIN
+    -- Attempts of one subject take turns at this row.
+    INSERT INTO sign_in_attempts AS a VALUES (whose, this_minute, 1)
+      ON CONFLICT (subject, minute) DO UPDATE SET attempts = a.attempts + 1;
+    SELECT sum(attempts), min(minute) INTO taken, oldest FROM sign_in_attempts
+      WHERE subject = whose AND minute > now() - least(span, interval '1 day');
+    IF taken <= most THEN
+      RETURN 0;
+    END IF;
+    UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject = whose AND minute = this_minute;
+    RETURN greatest(1, ceil(extract(epoch FROM oldest + span - now())));
+  END $$;
+
+  -- The last attempt was right, and does not count. Earlier ones do: somebody who knows one right answer could otherwise
+  -- guess at others for ever.
+  CREATE FUNCTION give_back_attempt(whose bytea) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
+    UPDATE sign_in_attempts SET attempts = attempts - 1
+    WHERE subject = whose AND attempts > 0
+      AND minute = (SELECT max(minute) FROM sign_in_attempts WHERE subject = whose AND attempts > 0)
+  $$;
+
+  -- Mails the login what has happened to its password, its passkeys or with them.
+  CREATE FUNCTION mail_credential_notice(login uuid, what text, mail uuid, content bytea) RETURNS void
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    INSERT INTO outbox (id, topic, kind, recipient, email_normalized, payload)
+      SELECT mail, 'email', what, u.email, u.email_normalized, content FROM users u
+      WHERE u.id = login AND NOT u.placeholder_email AND what IN
+        ('password_changed', 'passkey_added', 'passkey_removed', 'new_browser_sign_in', 'wrong_passwords');
+    IF FOUND THEN
+      PERFORM pg_notify('outbox', 'email');
+    END IF;
+  END $$;
+
+  -- For the worker: deletes what has ended. 5,000 rows of each at most, so that no call takes long.
+  CREATE FUNCTION purge_portal() RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
+    WITH ended AS (DELETE FROM portal_sessions WHERE ctid = ANY (ARRAY(SELECT ctid FROM portal_sessions
+        WHERE last_seen_at <= now() - ${IDLE} OR created_at <= now() - ${LIFETIME}
+        LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
+      links AS (DELETE FROM password_links WHERE ctid = ANY (ARRAY(SELECT ctid FROM password_links
+        WHERE expires_at <= now() LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
+      counted AS (DELETE FROM sign_in_attempts WHERE ctid = ANY (ARRAY(SELECT ctid FROM sign_in_attempts
+        WHERE minute < now() - interval '1 day' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+    SELECT 'portal_sessions', count(*) FROM ended UNION ALL SELECT 'sign_in_attempts', count(*) FROM counted
+    UNION ALL SELECT 'password_links', count(*) FROM links
+  $$;
+`;

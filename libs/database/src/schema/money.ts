@@ -1,0 +1,136 @@
+import { secure } from './rules.js';
+
+/** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
+export const money = /* sql */ `
+  CREATE TABLE adjustments (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    period_start date NOT NULL,
+    period_end date NOT NULL,
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN -1000000000000 AND 1000000000000),
+    note text,
+    voided boolean NOT NULL DEFAULT false,
+    voided_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (period_end >= period_start),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX adjustments_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start);
+  CREATE INDEX adjustments_live_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start)
+    WHERE NOT voided;
+  CREATE INDEX adjustments_tutor_keyset ON adjustments (organization_id, tutor_id, created_at, id)
+    INCLUDE (voided, period_start);
+  CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
+  ${secure('adjustments')}
+
+  CREATE TABLE invoices (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    invoice_number text NOT NULL,
+    tutor_id uuid,
+    student_id uuid NOT NULL,
+    status text NOT NULL CHECK (status IN ('draft', 'open', 'paid', 'void', 'uncollectible')),
+    amount_due_cents bigint NOT NULL CHECK (amount_due_cents BETWEEN 0 AND 1000000000000),
+    amount_paid_cents bigint NOT NULL DEFAULT 0 CHECK (amount_paid_cents BETWEEN 0 AND 1000000000000),
+    currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+    due_date timestamptz(3),
+    sent_at timestamptz(3),
+    paid_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
+    UNIQUE (organization_id, invoice_number),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX invoices_keyset ON invoices (organization_id, created_at, id);
+  CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id);
+  CREATE INDEX invoices_open ON invoices (organization_id) INCLUDE (amount_due_cents, amount_paid_cents)
+    WHERE status = 'open';
+  ${secure('invoices')}
+
+  CREATE TABLE invoice_lines (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL,
+    invoice_id uuid NOT NULL,
+    position integer NOT NULL CHECK (position >= 0),
+    description text,
+    quantity integer NOT NULL CHECK (quantity >= 0),
+    unit_amount_cents bigint NOT NULL CHECK (unit_amount_cents BETWEEN -1000000000000 AND 1000000000000),
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN -1000000000000 AND 1000000000000),
+    item_type text CHECK (item_type IN ('session', 'material', 'fee', 'discount', 'other')),
+    session_id uuid,
+    UNIQUE (invoice_id, position),
+    FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  ${secure('invoice_lines')}
+
+  CREATE TABLE payments (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    session_id uuid,
+    student_id uuid,
+    tutor_id uuid,
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 0 AND 1000000000000),
+    refund_amount_cents bigint CHECK (refund_amount_cents BETWEEN 0 AND 1000000000000),
+    currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+    payment_type text NOT NULL CHECK (payment_type IN ('card', 'bank_transfer', 'cash', 'external')),
+    status text NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed', 'refunded', 'disputed', 'canceled')),
+    stripe_payment_intent_id text,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX payments_keyset ON payments (organization_id, created_at, id);
+  CREATE INDEX payments_student_keyset ON payments (organization_id, student_id, created_at, id)
+    INCLUDE (tutor_id, status);
+  CREATE INDEX payments_tutor_keyset ON payments (organization_id, tutor_id, created_at, id) INCLUDE (status);
+  CREATE INDEX payments_status_keyset ON payments (organization_id, status, created_at, id);
+  ${secure('payments')}
+
+  CREATE TABLE mileage_trips (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    session_id uuid,
+    trip_date date NOT NULL,
+    destination text,
+    distance_km double precision NOT NULL CHECK (distance_km >= 0),
+    duration_minutes integer CHECK (duration_minutes >= 0),
+    vehicle text,
+    tracking_method text CHECK (tracking_method IN ('manual', 'gps')),
+    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'paid')),
+    rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
+    amount_cents bigint CHECK (amount_cents BETWEEN 0 AND 1000000000000),
+    approved_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id);
+  CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id);
+  ${secure('mileage_trips')}
+
+  CREATE TABLE expense_claims (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    session_id uuid,
+    expense_date date NOT NULL,
+    category text,
+    vendor text,
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 0 AND 1000000000000),
+    approved_amount_cents bigint CHECK (approved_amount_cents BETWEEN 0 AND 1000000000000),
+    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'paid')),
+    receipt_photo_url text,
+    approved_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id);
+  CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id);
+  ${secure('expense_claims')}
+`;

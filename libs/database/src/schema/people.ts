@@ -1,0 +1,169 @@
+import { counted, onChanged, onRows, secure } from './rules.js';
+
+/** Who belongs to an organization, and how people join. Foreign keys within an organization include its id. */
+export const people = /* sql */ `
+  -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is
+  -- shown until that person accepts. accepted_at: since when it sees the login itself. Set with the status 'accepted',
+  -- kept by an archived member, never there with 'pending'. invited_at: when the person was last mailed for this
+  -- membership; a pending one is not mailed again within a day. approval_requested_at: joined as a tutor by a reusable
+  -- code, and pending until an owner or admin approves. profile_published: a copy from tutor_profiles, so that one index
+  -- serves each filter of the list of tutors, which includes staff without a profile.
+  CREATE TABLE members (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    user_id uuid NOT NULL REFERENCES users,
+    role text NOT NULL CHECK (role IN ('owner', 'admin', 'tutor', 'student')),
+    status text NOT NULL DEFAULT 'accepted' CHECK (status IN ('accepted', 'pending', 'archived')),
+    supplied_first_name text,
+    supplied_last_name text,
+    supplied_email text,
+    supplied_phone text,
+    accepted_at timestamptz(3),
+    archived_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    invited_at timestamptz(3),
+    approval_requested_at timestamptz(3),
+    profile_published boolean NOT NULL DEFAULT false,
+    UNIQUE (organization_id, user_id)
+  );
+  CREATE INDEX members_user ON members (user_id);
+  CREATE INDEX members_students_keyset ON members (organization_id, created_at, user_id) WHERE role = 'student';
+  CREATE INDEX members_staff_keyset ON members (organization_id, created_at, user_id) WHERE role <> 'student';
+  CREATE INDEX members_staff_published_keyset ON members (organization_id, profile_published, created_at, user_id)
+    WHERE role <> 'student';
+  CREATE INDEX members_status_keyset ON members (organization_id, status, created_at, user_id) INCLUDE (role);
+  CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
+  CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
+    WHERE approval_requested_at IS NOT NULL;
+  ${acceptance('members')}
+  ${onRows('members', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
+  CREATE TRIGGER follow_consent AFTER UPDATE ON members
+    REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION follow_consent();
+  ${counted('members')}
+  ${secure('members')}
+
+  -- One row for everybody who teaches in an organization, owners and admins too. Per organization: what one publishes
+  -- about a tutor is not another's to read or change.
+  CREATE TABLE tutor_profiles (
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    bio text,
+    teaching_mode text CHECK (teaching_mode IN ('online', 'in_person', 'both')),
+    is_published boolean NOT NULL DEFAULT false,
+    avatar_url text,
+    handle text,
+    home_suburb text,
+    home_postcode text,
+    home_lat double precision CHECK (home_lat BETWEEN -90 AND 90),
+    home_lng double precision CHECK (home_lng BETWEEN -180 AND 180),
+    service_postcodes text[] NOT NULL DEFAULT '{}',
+    serves_all_areas boolean NOT NULL DEFAULT false,
+    max_travel_km integer CHECK (max_travel_km >= 0),
+    in_person_arrangements text[] NOT NULL DEFAULT '{}',
+    specialisations text[] NOT NULL DEFAULT '{}',
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, user_id),
+    FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id),
+    UNIQUE (organization_id, handle)
+  );
+  CREATE INDEX tutor_profiles_keyset ON tutor_profiles (organization_id, created_at, user_id);
+  CREATE INDEX tutor_profiles_published_keyset ON tutor_profiles (organization_id, is_published, created_at, user_id);
+  CREATE TRIGGER publish_on_insert AFTER INSERT ON tutor_profiles
+    FOR EACH ROW WHEN (NEW.is_published) EXECUTE FUNCTION keep_profile_published();
+  CREATE TRIGGER publish_on_update AFTER UPDATE ON tutor_profiles
+    FOR EACH ROW WHEN (OLD.is_published <> NEW.is_published) EXECUTE FUNCTION keep_profile_published();
+  CREATE TRIGGER publish_on_delete AFTER DELETE ON tutor_profiles
+    FOR EACH ROW WHEN (OLD.is_published) EXECUTE FUNCTION keep_profile_published();
+  ${counted('tutor_profiles')}
+  ${secure('tutor_profiles')}
+
+  -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
+  -- while there is none, and then the parent is invisible.
+  CREATE TABLE parents (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    user_id uuid NOT NULL REFERENCES users,
+    status text NOT NULL DEFAULT 'accepted' CHECK (status IN ('accepted', 'pending', 'archived')),
+    supplied_first_name text,
+    supplied_last_name text,
+    supplied_email text,
+    supplied_phone text,
+    enrolled_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    accepted_at timestamptz(3),
+    PRIMARY KEY (organization_id, user_id)
+  );
+  CREATE INDEX parents_user ON parents (user_id);
+  CREATE INDEX parents_keyset ON parents (organization_id, created_at, user_id) WHERE enrolled_at IS NOT NULL;
+  ${acceptance('parents')}
+  ${counted('parents')}
+  ${secure('parents')}
+
+  CREATE TABLE parent_students (
+    organization_id uuid NOT NULL,
+    parent_id uuid NOT NULL,
+    student_id uuid NOT NULL,
+    linked_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, parent_id, student_id),
+    FOREIGN KEY (organization_id, parent_id) REFERENCES parents (organization_id, user_id),
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    CHECK (parent_id <> student_id)
+  );
+  CREATE INDEX parent_students_student ON parent_students (organization_id, student_id);
+  ${onChanged('parent_students', 'derive_enrolment')}
+  ${secure('parent_students')}
+
+  -- A way into an organization. account: the mail that goes with a provisioned account. secret_hash is the SHA-256 of the
+  -- token, or the keyed hash of the code; sealed keeps the code itself, encrypted, of the two standing join codes alone.
+  -- user_id: the login that had the address, when there was one. proof_hash: of the second secret, which is only ever
+  -- mailed and so proves the address.
+  CREATE TABLE invites (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    scope text NOT NULL CHECK (scope IN ('organization', 'classroom', 'group', 'tutor_student', 'parent', 'account')),
+    role text NOT NULL CHECK (role IN ('tutor', 'admin', 'student', 'parent')),
+    target_id uuid NOT NULL,
+    subject_id uuid,
+    email text CHECK (char_length(email) <= 254),
+    secret_hash bytea NOT NULL UNIQUE CHECK (octet_length(secret_hash) = 32),
+    standing boolean NOT NULL DEFAULT false,
+    sealed bytea,
+    api_key_id uuid REFERENCES api_keys,
+    expires_at timestamptz(3),
+    revoked_at timestamptz(3),
+    accepted_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    user_id uuid REFERENCES users,
+    proof_hash bytea CHECK (octet_length(proof_hash) = 32),
+    CHECK (standing = (expires_at IS NULL)),
+    CHECK (standing = (sealed IS NOT NULL))
+  );
+  CREATE INDEX invites_organization ON invites (organization_id, created_at, id);
+  CREATE INDEX invites_open ON invites (organization_id, created_at, id)
+    WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
+  CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role) WHERE standing AND revoked_at IS NULL;
+  CREATE INDEX invites_expiry ON invites (expires_at) WHERE NOT standing;
+  CREATE INDEX invites_user ON invites (user_id) WHERE revoked_at IS NULL AND accepted_at IS NULL;
+  ${secure('invites')}
+
+  -- The number of rows in each list, without counting them. Exact in every snapshot, because counters change in the same
+  -- transaction as the rows. A counter is the sum of a few rows: a writer updates a row that no other transaction has
+  -- locked or inserts a new one, so writers never wait for each other, and there are as many rows as there have been
+  -- concurrent writers at most. fillfactor: updates stay on their page, where the next one removes the versions that
+  -- nobody sees.
+  CREATE TABLE list_counts (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    list text NOT NULL,
+    slot uuid NOT NULL DEFAULT gen_random_uuid(),
+    delta integer NOT NULL,
+    PRIMARY KEY (organization_id, list, slot)
+  ) WITH (fillfactor = 50);
+  ${secure('list_counts')}
+`;
+
+/** The triggers of rows that a person accepts: what acceptance means, who may write it, and who then sees the login. */
+function acceptance(table: string): string {
+  return `CREATE TRIGGER keep_acceptance BEFORE INSERT OR UPDATE OF status, accepted_at ON ${table}
+    FOR EACH ROW EXECUTE FUNCTION keep_acceptance();
+  ${onRows(table, 'guard_acceptance', ['INSERT', 'UPDATE'])}
+  ${onRows(table, 'show_logins', ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'])}`;
+}

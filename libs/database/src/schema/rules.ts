@@ -1,0 +1,89 @@
+/** The condition for rows of the transaction's organization. */
+export const MINE = 'organization_id = current_organization_id()';
+
+/** The same, and with the platform-blog capability rows of the platform, which belong to no organization. */
+export const MINE_OR_THE_PLATFORMS = `${MINE}
+  OR (organization_id IS NULL AND current_setting('app.platform_blog', true) = 'on')`;
+
+/**
+ * For rows whose organization is derived, and may be none: they can be written, but nobody sees a row without an
+ * organization.
+ */
+export const MINE_OR_NOBODYS = `current_organization_id() IS NOT NULL AND (organization_id IS NULL OR ${MINE})`;
+
+/**
+ * Attributes of functions that work across organizations, with the rights of the owner. The word `maintenance` in the
+ * search path (no schema has that name) opens the owner's policies. The roles of the processes have no such policy,
+ * whatever they set. A custom setting would not do, because only a superuser may attach one to a function.
+ */
+export const AS_OWNER = 'SECURITY DEFINER SET search_path = public, maintenance, pg_temp';
+
+/** True inside those functions, and if the owner turns it on for a dump or a manual correction. */
+const MAINTENANCE = `current_setting('search_path') = 'public, maintenance, pg_temp'
+  OR current_setting('app.maintenance', true) = 'on'`;
+
+/**
+ * The second safeguard: even if a query forgets its condition, a process sees and writes only the rows of the
+ * organization that its transaction names, and none if it names none. FORCE makes this apply to the owner, too.
+ *
+ * @param using SQL condition for the rows that are visible
+ * @param check SQL condition for the rows that may be written
+ */
+export function secure(table: string, using: string = MINE, check: string = using): string {
+  return `${ownerOnly(table)} CREATE POLICY tenant ON ${table} USING (${using}) WITH CHECK (${check});`;
+}
+
+/**
+ * Row-level security for rows of people rather than organizations: only the schema's functions reach them. PostgreSQL
+ * evaluates policies in reverse order of their names. For the functions, "upkeep" comes first and saves the look-ups of
+ * "tenant".
+ */
+export function ownerOnly(table: string): string {
+  return `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY; ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
+  CREATE POLICY upkeep ON ${table} TO CURRENT_USER USING (${MAINTENANCE}) WITH CHECK (${MAINTENANCE});`;
+}
+
+const ROWS = {
+  INSERT: 'REFERENCING NEW TABLE AS after',
+  UPDATE: 'REFERENCING OLD TABLE AS before NEW TABLE AS after',
+  DELETE: 'REFERENCING OLD TABLE AS before',
+  TRUNCATE: '',
+};
+
+/** Calls a function once for each statement, with its old rows (`before`) and its new rows (`after`). */
+export function onRows(table: string, name: string, events: (keyof typeof ROWS)[], call = `${name}()`): string {
+  const triggers = events.map(
+    (event) => `CREATE TRIGGER ${name}_on_${event.toLowerCase()} AFTER ${event} ON ${table} ${ROWS[event]}
+    FOR EACH STATEMENT EXECUTE FUNCTION ${call};`,
+  );
+  return triggers.join('\n  ');
+}
+
+/** Calls a function once for each statement, with its rows as `changed`; after an UPDATE for the old, then the new. */
+export function onChanged(table: string, name: string): string {
+  const triggers = [
+    ['insert', 'INSERT', 'NEW'],
+    ['update_from', 'UPDATE', 'OLD'],
+    ['update_to', 'UPDATE', 'NEW'],
+    ['delete', 'DELETE', 'OLD'],
+  ].map(
+    ([suffix, event, rows]) => `CREATE TRIGGER ${name}_on_${suffix} AFTER ${event} ON ${table}
+    REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`,
+  );
+  return triggers.join('\n  ');
+}
+
+/**
+ * Tables whose rows are counted, each with the SQL expression for a row's list. Rows whose list is null do not count.
+ * Counters are named `<table>:<list>`.
+ */
+export const COUNTED = {
+  members: 'role',
+  tutor_profiles: `CASE WHEN is_published THEN 'published' ELSE 'unpublished' END`,
+  parents: `CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled' END`,
+};
+
+/** Keeps the counters of a table's rows: see list_counts. */
+export function counted(table: keyof typeof COUNTED): string {
+  return onRows(table, 'count', ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'], `count_in_lists($$${COUNTED[table]}$$)`);
+}

@@ -1,0 +1,23 @@
+import { account } from './account.js';
+import { blog } from './blog.js';
+import { jobs } from './jobs.js';
+import { messages } from './messages.js';
+import { money } from './money.js';
+import { people } from './people.js';
+import { scheduling } from './scheduling.js';
+import { signIn } from './sign-in.js';
+import { teaching } from './teaching.js';
+
+/** The tables of each area, after those that they refer to. */
+export const AREAS = { account, signIn, people, teaching, scheduling, money, messages, blog, jobs };
+
+/** Statements that need functions, whose signatures in turn may need tables. */
+const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE TRIGGER) /;
+
+const statements = Object.values(AREAS).flatMap((area) => area.split(/(?<=;)\n/));
+
+/** Creates tables and indexes. */
+export const TABLES = statements.filter((statement) => !NEEDS_FUNCTIONS.test(statement)).join('\n');
+
+/** Creates triggers and policies, after the functions. */
+export const TRIGGERS_AND_POLICIES = statements.filter((statement) => NEEDS_FUNCTIONS.test(statement)).join('\n');
