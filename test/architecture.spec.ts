@@ -223,7 +223,7 @@ describe('one place for each thing', () => {
 
   it('no file has more than 300 lines', () => {
     const long = product.filter(
-      ({ path, text }) => !/\/migrations\/|\/tables\.ts$/.test(path) && text.split('\n').length > 301,
+      ({ path, text }) => !path.endsWith('/database/src/tables.ts') && text.split('\n').length > 301,
     );
     expect(long.map(({ path }) => path)).toEqual([]);
   });

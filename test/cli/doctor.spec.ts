@@ -25,6 +25,7 @@ describe('doctor and recount', () => {
       'role of the api': 'ok',
       'role of the worker': 'ok',
       'role of the owner': 'ok',
+      functions: 'ok',
       totals: 'ok',
       copies: 'ok',
       redis: 'ok',
@@ -54,6 +55,17 @@ describe('doctor and recount', () => {
     expect(nowhere.stdout).toMatch(
       /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
     );
+  });
+
+  it('doctor finds a function of another build', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    await owner.query('ALTER FUNCTION take_login SECURITY INVOKER').finally(() => owner.end());
+    const { code, stdout } = await cli('doctor');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail {2}functions: .*: take_login \(run "npm run cli -- migrate"\)$/m);
+    expect((await cli('migrate')).stdout).toBe('Replaced take_login\n');
+    expect((await cli('doctor')).stdout).toMatch(/^ok {4}functions: /m);
   });
 
   it('doctor finds a wrong counter, and recount corrects it', async () => {

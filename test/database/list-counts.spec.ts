@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { migrate, recountLists, revertLast } from '@app/database';
-import { createEmptyDatabase } from '../support/database/database.js';
+import { recountLists } from '@app/database';
 import {
   addPeople,
   counters,
@@ -11,9 +10,8 @@ import {
   parent,
   person,
   profile,
-  SELF,
 } from '../support/database/list-counts.js';
-import { ownersPool, SchemaFixture } from '../support/database/schema-fixture.js';
+import { SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
 /** Tables whose triggers maintain the counters. */
@@ -143,30 +141,5 @@ describe('list counts', () => {
       expect(await differences(schema)).toEqual([]);
     }
     expect(await recountLists(schema.urls.ownerUrl)).toEqual([]);
-  });
-
-  it('include rows that existed before the migration', async () => {
-    const database = await createEmptyDatabase();
-    const owner = ownersPool(database.ownerUrl);
-    const urls = database.processUrls;
-    try {
-      await migrate(database.ownerUrl, urls);
-      let reverted: string | null;
-      do reverted = await revertLast(database.ownerUrl, urls);
-      while (!reverted!.startsWith('ListCounts'));
-      await owner.query(`SELECT set_config('app.organization_id', gen_random_uuid()::text, false)`);
-      await owner.query(`INSERT INTO organizations (id, name, slug) VALUES (${SELF}, 'School', 'school')`);
-      for (const name of ['a', 'b', 'c', 'p', 'q']) {
-        await owner.query(`INSERT INTO users (id, email, email_normalized, first_name, last_name)
-          VALUES (${person(name)}, '${name}', '${name}', 'Ada', 'Lovelace')`);
-      }
-      for (const sql of HISTORY) await owner.query(sql);
-      await migrate(database.ownerUrl, urls);
-      expect((await owner.query('SELECT FROM list_counts')).rowCount).toBe(2);
-      expect((await owner.query(DIFFERENCES)).rows).toEqual([]);
-    } finally {
-      await owner.end();
-      await database.drop();
-    }
   });
 });

@@ -1,19 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { migrate, revertLast } from '@app/database';
-import { secureTable } from '../../libs/database/src/migrations/secure-table.v1.js';
 import { Factories } from '../support/data/factories.js';
 import { type Column, readColumns } from '../support/database/columns.js';
-import { createEmptyDatabase } from '../support/database/database.js';
-import {
-  feedbackRow,
-  homeworkRow,
-  ownersPool,
-  resultRow,
-  seatRow,
-  SchemaFixture,
-} from '../support/database/schema-fixture.js';
+import { feedbackRow, homeworkRow, resultRow, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
 /** Copies that the database writes: their values were checked at the source. */
@@ -22,22 +11,6 @@ const COPIES = ['organization_results', 'organization_conversations', 'session_s
 /** Columns with enumerated values. */
 const CLOSED =
   /^(status|role|type|scope|scopes|mode|attendance|visibility|billing_interval|tracking_method|.*_(type|mode|role))$/;
-
-/** Everything that the migrations create, as text. */
-const FINGERPRINT = `
-  SELECT 'column ' || attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || attnotnull AS line
-  FROM pg_attribute WHERE attnum > 0 AND attrelid IN (
-    SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r')
-  UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
-  FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-  UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
-  UNION ALL SELECT 'function ' || pg_get_functiondef(oid) || proacl::text
-  FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-  UNION ALL SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
-  UNION ALL SELECT 'policy ' || concat_ws(' ', tablename, policyname, roles::text, qual, with_check) FROM pg_policies
-  UNION ALL SELECT 'table ' || relname || relrowsecurity || relforcerowsecurity FROM pg_class
-  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-  ORDER BY 1`;
 
 const schema = await fixture(SchemaFixture.create());
 
@@ -120,27 +93,6 @@ describe('the schema', () => {
     ]); // prettier-ignore
   });
 
-  it('secures a new table like the existing ones', async () => {
-    const owner = new DataSource({ type: 'postgres', url: schema.urls.ownerUrl });
-    await owner.initialize();
-    const runner = owner.createQueryRunner();
-    const secured = (table: string): Promise<object[]> =>
-      runner.query(
-        `SELECT relrowsecurity, relforcerowsecurity, polname, polcmd, polroles::text, polpermissive,
-           pg_get_expr(polqual, polrelid) AS using, pg_get_expr(polwithcheck, polrelid) AS check
-         FROM pg_class c JOIN pg_policy ON polrelid = c.oid WHERE c.oid = $1::regclass ORDER BY polname`,
-        [table],
-      );
-    await runner.startTransaction();
-    await runner.query('CREATE TABLE fresh (organization_id uuid NOT NULL)');
-    await secureTable(runner, 'fresh');
-    const policies = await secured('fresh');
-    expect(policies).toHaveLength(2);
-    expect(policies).toEqual(await secured('payments'));
-    await runner.rollbackTransaction();
-    await owner.destroy();
-  });
-
   it('stores times with millisecond precision, like JavaScript', () => {
     const times = columns.filter((column) => column.type.startsWith('timestamp'));
     expect(new Set(times.map((column) => column.type))).toEqual(new Set(['timestamp(3) with time zone']));
@@ -178,28 +130,6 @@ describe('the schema', () => {
     for (const { name, settings } of functions) {
       // pg_temp comes last, or a temporary table could replace a real one.
       expect(settings, name as string).toEqual(['search_path=public, maintenance, pg_temp']);
-    }
-  });
-
-  it('can be reverted step by step and migrated again with the same result', async () => {
-    const database = await createEmptyDatabase();
-    const { ownerUrl, processUrls: urls } = database;
-    const owner = ownersPool(ownerUrl);
-    const fingerprint = async (): Promise<string[]> =>
-      (await owner.query<{ line: string }>(FINGERPRINT)).rows.map((row) => row.line);
-    try {
-      const names = await migrate(ownerUrl, urls);
-      const before = await fingerprint();
-      const reverted: string[] = [];
-      for (let name = await revertLast(ownerUrl, urls); name; name = await revertLast(ownerUrl, urls))
-        reverted.push(name);
-      expect(reverted).toEqual([...names].reverse());
-      expect((await fingerprint()).filter((line) => !line.includes('migrations'))).toEqual([]);
-      expect(await migrate(ownerUrl, urls)).toEqual(names);
-      expect(await fingerprint()).toEqual(before);
-    } finally {
-      await owner.end();
-      await database.drop();
     }
   });
 });

@@ -18,9 +18,12 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     ],
   },
   'libs/database': {
-    mutate: ['libs/database/src/{database-fault,list-counts,migrate,roles,sql-state,values}.ts'],
+    mutate: [
+      'libs/database/src/{applied-migrations,database-fault,list-counts,migrate,roles,sql-state,values}.ts',
+      'libs/database/src/schema/functions.ts',
+    ],
     specs: [
-      'test/database/{grants,hostile-roles,list-counts,schema}.spec.ts',
+      'test/database/{grants,hostile-roles,list-counts,migrate,schema}.spec.ts',
       'test/api/health.spec.ts',
       'test/cli/database-faults.spec.ts',
       'test/values.spec.ts',

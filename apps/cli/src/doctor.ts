@@ -5,6 +5,7 @@ import { type Env, loadEnv } from '@app/config';
 import {
   connect,
   Database,
+  differentFunctions,
   inWords as inWordsOf,
   pendingMigrations,
   type ProcessRole,
@@ -66,6 +67,7 @@ async function examineOthers(env: Env): Promise<Finding[]> {
     ...(worker ? [await examineAs(worker, 'role of the worker', (as) => examineRole(as, 'worker'))] : []),
     ...(portal ? [await examineAs(portal, 'role of the portal', (as) => examineRole(as, 'portal'))] : []),
     ...(owner ? [await examineAs(owner, 'role of the owner', examineOwner)] : []),
+    await examineAs(env.migrationUrl, 'functions', examineFunctions),
     await examineAs(env.migrationUrl, 'totals', (as) => examineCounts(as, env)),
     await examineAs(env.migrationUrl, 'copies', examineCopies),
   ];
@@ -101,6 +103,15 @@ async function examineOwner(owner: DataSource): Promise<Finding> {
         message: 'the role in MIGRATION_DATABASE_URL has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need',
       }
     : { check, status: 'ok', message: 'the role in MIGRATION_DATABASE_URL is not a superuser' };
+}
+
+async function examineFunctions(owner: DataSource): Promise<Finding> {
+  const check = 'functions';
+  const different = await owner.transaction((manager) => differentFunctions(manager));
+  const names = different.map(({ name }) => name).join(', ');
+  return different.length > 0
+    ? { check, status: 'fail', message: `not those of this build: ${names} (run "npm run cli -- migrate")` }
+    : { check, status: 'ok', message: 'as in this build' };
 }
 
 /** Number of differences shown, which is enough to know where to look. */

@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   timeouts?: boolean;
 }
 
-/** The connection of every process. Never `synchronize`: the migrations are the schema. */
+/** The connection of every process. Never `synchronize`: the schema is written in SQL. */
 export function dataSourceOptions({ url, poolSize, applicationName, timeouts = true }: ConnectionOptions) {
   return {
     type: 'postgres',

@@ -1,52 +1,68 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import { appliedMigrations } from './applied-migrations.js';
 import { connect } from './data-source.js';
 import { DatabaseFault } from './database-fault.js';
 import { lockNumber } from './locks.js';
-import { migrations } from './migrations/index.js';
+import { Schema } from './migrations/1763600000030-schema.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
+import { replaceFunctions } from './schema/functions.js';
 
 const MIGRATION_LOCK = lockNumber('migrations');
 
+/** The last of the 27 migrations that made the same schema before its files did. */
+const LAST_BEFORE_SCHEMA = 'DeviceCookies1763600000029';
+
+/** What `migrate` changed. */
+export interface Migrated {
+  /** The names of the migrations that were applied. */
+  applied: string[];
+  /** The functions whose text differed from the files. */
+  replaced: string[];
+}
+
 /**
- * Brings the schema and the rights of the processes up to date. Safe to run from several machines at once: the later
- * ones wait, then find nothing to do.
+ * Brings the schema, its functions and the rights of the processes up to date. Safe to run from several machines at once:
+ * the later ones wait, then find nothing to do.
  *
- * @returns the names of the migrations that were applied
+ * @throws Error for a database that another unreleased build has made
  */
-export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<string[]> {
+export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migrated> {
   return asOwner(ownerUrl, async (owner) => {
+    await owner.transaction(adopt);
     const applied = await owner.runMigrations();
-    await grantRoles(owner, urls);
-    return applied.map((migration) => migration.name);
+    // In one transaction, so that nobody may run a new function before its rights are settled.
+    const replaced = await owner.transaction(async (manager) => {
+      const names = await replaceFunctions(manager);
+      await grantRoles(manager, urls);
+      return names;
+    });
+    return { applied: applied.map((migration) => migration.name), replaced };
   });
 }
 
-/** Reverts the last migration. */
+/** Recognizes a database with the schema of the earlier migrations. */
+async function adopt(owner: EntityManager): Promise<void> {
+  const done = (await appliedMigrations(owner)) ?? [];
+  if (done.length === 0 || done.includes(Schema.name)) return;
+  if (done.at(-1) !== LAST_BEFORE_SCHEMA) {
+    throw new Error(
+      'This database was made by another unreleased build, which this one cannot update: use an empty database (for "npm start", another DATA_DIR).',
+    );
+  }
+  await owner.query('DELETE FROM migrations');
+  await owner.query('INSERT INTO migrations (timestamp, name) VALUES ($1, $2)', [Schema.name.slice(-13), Schema.name]);
+}
+
+/** Reverts the last migration, but never the first, which made all tables. */
 export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<string | null> {
   return asOwner(ownerUrl, async (owner) => {
-    const [last] = await owner.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
-    if (!last) return null;
+    const last = (await appliedMigrations(owner))?.at(-1);
+    if (!last || last === Schema.name) return null;
     await owner.undoLastMigration();
     // Restored objects have PostgreSQL's default privileges.
-    await grantRoles(owner, urls);
-    return last.name;
+    await owner.transaction((manager) => grantRoles(manager, urls));
+    return last;
   });
-}
-
-interface Queryable {
-  query<Rows>(text: string): Promise<Rows>;
-}
-
-/** Names of this build's migrations that the database lacks. */
-export async function pendingMigrations(database: Queryable): Promise<string[]> {
-  const [table] = await database.query<{ readable: boolean | null }[]>(
-    `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
-  );
-  // A role without any rights cannot see them; roleFaults reports what it lacks.
-  if (table?.readable === false) return [];
-  const done = table?.readable ? await database.query<{ name: string }[]>('SELECT name FROM migrations') : [];
-  const names = new Set(done.map((row) => row.name));
-  return migrations.map((migration) => migration.name).filter((name) => !names.has(name));
 }
 
 /** Runs `work` as the owner, one process at a time. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
-import { migrations } from './migrations/index.js';
+import type { DataSource, EntityManager } from 'typeorm';
+import { isNewer } from './applied-migrations.js';
 import { FUNCTION_GRANTS, type ProcessRole, type Right, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 
 const { escapeIdentifier } = pg;
@@ -11,20 +11,19 @@ export type ProcessUrls = Record<ProcessRole, string>;
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Grants the processes' roles the rights of grants.ts and revokes all others. In one transaction, so that running
- * processes never lack a right. Run by the owner after the migrations.
+ * Grants the processes' roles the rights of grants.ts and revokes all others. Run by the owner after the migrations, in a
+ * transaction, so that running processes never lack a right.
  *
  * @throws Error if a role does not exist, or two processes have the same role
  */
-export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<void> {
+export async function grantRoles(owner: EntityManager, urls: ProcessUrls): Promise<void> {
   const [current] = await owner.query<{ name: string }[]>('SELECT current_user AS name');
   const names = { api: userOf(urls.api), worker: userOf(urls.worker), portal: userOf(urls.portal) };
   // In development everything may run as the owner; in production the processes refuse to.
   const granted = ROLES.filter((role) => names[role] !== current?.name);
-  if (granted.length === 0) return;
   for (const [index, role] of ROLES.entries()) {
     const other = ROLES.slice(0, index).find((earlier) => names[earlier] === names[role]);
-    if (!other) continue;
+    if (!other || granted.length === 0) continue;
     const [own, taken] = [ROLE_SETTINGS[role], ROLE_SETTINGS[other]];
     throw new Error(`${own} must use its own role: the role in ${taken} is only for the ${other}.`);
   }
@@ -40,23 +39,21 @@ export async function grantRoles(owner: DataSource, urls: ProcessUrls): Promise<
         WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)) FROM pg_class c
         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS tables,
       ARRAY(SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS functions`);
-  await owner.transaction(async (manager) => {
-    const everybody = ['PUBLIC', ...granted.map((role) => escapeIdentifier(names[role]))].join(', ');
-    for (const kind of ['TABLES', 'SEQUENCES', 'FUNCTIONS']) {
-      await manager.query(`REVOKE ALL ON ALL ${kind} IN SCHEMA public FROM ${everybody}`);
+  const everybody = ['PUBLIC', ...granted.map((role) => escapeIdentifier(names[role]))].join(', ');
+  for (const kind of ['TABLES', 'SEQUENCES', 'FUNCTIONS']) {
+    await owner.query(`REVOKE ALL ON ALL ${kind} IN SCHEMA public FROM ${everybody}`);
+  }
+  for (const role of granted) {
+    const name = escapeIdentifier(names[role]);
+    await owner.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
+    for (const table of schema!.tables) {
+      const rights = rightsOf(TABLE_GRANTS[table.name]?.[role]).flatMap((right) => spell(right, table.columns));
+      if (rights.length === 0) continue;
+      await owner.query(`GRANT ${rights.join(', ')} ON ${escapeIdentifier(table.name)} TO ${name}`);
     }
-    for (const role of granted) {
-      const name = escapeIdentifier(names[role]);
-      await manager.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
-      for (const table of schema!.tables) {
-        const rights = rightsOf(TABLE_GRANTS[table.name]?.[role]).flatMap((right) => spell(right, table.columns));
-        if (rights.length === 0) continue;
-        await manager.query(`GRANT ${rights.join(', ')} ON ${escapeIdentifier(table.name)} TO ${name}`);
-      }
-      const functions = schema!.functions.filter((it) => FUNCTION_GRANTS[it]?.includes(role)).map(escapeIdentifier);
-      if (functions.length > 0) await manager.query(`GRANT EXECUTE ON FUNCTION ${functions.join(', ')} TO ${name}`);
-    }
-  });
+    const functions = schema!.functions.filter((it) => FUNCTION_GRANTS[it]?.includes(role)).map(escapeIdentifier);
+    if (functions.length > 0) await owner.query(`GRANT EXECUTE ON FUNCTION ${functions.join(', ')} TO ${name}`);
+  }
 }
 
 /** Formats a right for GRANT. After a reverted migration, the schema lacks some of the columns. */
@@ -209,17 +206,6 @@ async function rightFaults(connection: DataSource, role: ProcessRole): Promise<s
   ]
     .filter((fault) => fault !== false)
     .map((fault) => `${fault} (run "npm run cli -- migrate", and make sure that each process has its own role)`);
-}
-
-/** Whether the schema and its rights are those of a newer build, as during an upgrade. */
-async function isNewer(connection: DataSource): Promise<boolean> {
-  const [table] = await connection.query<{ readable: boolean | null }[]>(
-    `SELECT has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
-  );
-  if (!table?.readable) return false;
-  const known = migrations.map((migration) => migration.name);
-  const [newer] = await connection.query<unknown[]>('SELECT FROM migrations WHERE name <> ALL ($1)', [known]);
-  return newer !== undefined;
 }
 
 function inWords({ object, privilege, columns }: ActualRight): string {

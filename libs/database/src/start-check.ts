@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { Env } from '@app/config';
-import { pendingMigrations } from './migrate.js';
+import { pendingMigrations } from './applied-migrations.js';
 import type { ProcessRole } from './grants.js';
 import { roleFaults } from './roles.js';
 

@@ -43,8 +43,12 @@ export function addDatabaseCommands(program: Command): void {
           return;
         }
         if (env.production && !usesEmbedded(loadEnv())) await refuseUnsafe(env);
-        const applied = await migrate(env.migrationUrl, env.processUrls);
-        print(command, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The schema is up to date');
+        const { applied, replaced } = await migrate(env.migrationUrl, env.processUrls);
+        const changes = [
+          ...(applied.length > 0 ? [`Applied ${applied.join(', ')}`] : []),
+          ...(replaced.length > 0 ? [`Replaced ${replaced.join(', ')}`] : []),
+        ];
+        print(command, { applied, replaced }, changes.join('\n') || 'The schema is up to date');
       } finally {
         await stop();
       }

@@ -1,15 +1,28 @@
+import { createHash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { replaceFunctions } from '../schema/functions.js';
-import { TABLES, TRIGGERS_AND_POLICIES } from '../schema/tables.js';
+import { TABLES, TRIGGERS_AND_POLICIES } from '../schema/areas.js';
 
-/** Creates the whole schema. */
-export class Schema1763600000030 implements MigrationInterface {
+/** Of the statements, whatever their comments and spacing. */
+const digest = createHash('sha256')
+  .update((TABLES + TRIGGERS_AND_POLICIES).replace(/--.*$/gm, '').replace(/\s+/g, ' '))
+  .digest('hex')
+  .slice(0, 8);
+
+/**
+ * Creates the whole schema. Until the first release its files change in place, and with them the name: a database that
+ * other files have made is refused, rather than taken for this one.
+ */
+export class Schema implements MigrationInterface {
+  static readonly name = `Schema_${digest}_1763600000030`;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await replaceFunctions(runner);
     await runner.query(TRIGGERS_AND_POLICIES);
   }
 
+  /** Never called: see revertLast. */
   down(): Promise<void> {
     return Promise.reject(new Error('the first migration cannot be reverted'));
   }

@@ -30,38 +30,44 @@ interface Queryable {
   query<Rows>(sql: string): Promise<Rows>;
 }
 
-interface FunctionRow {
+/**
+ * The functions that the database lacks, or has otherwise than pg_temp, as PostgreSQL writes them. outdated: one of the
+ * same name, but with other parameters or another result, which CREATE OR REPLACE cannot change.
+ */
+const DIFFERENT = `
+  WITH defined AS (
+    SELECT oid, pronamespace, proname, pg_get_function_arguments(oid) || ' ' || pg_get_function_result(oid) AS signature,
+      regexp_replace(pg_get_functiondef(oid), '^(CREATE OR REPLACE FUNCTION )[^.]+', '\\1public') AS definition
+    FROM pg_proc WHERE pronamespace IN (pg_my_temp_schema(), 'public'::regnamespace) AND prokind = 'f')
+  SELECT w.proname AS name, w.definition, CASE WHEN w.signature <> p.signature THEN p.oid::regprocedure::text END AS outdated
+  FROM defined w LEFT JOIN defined p ON p.proname = w.proname AND p.pronamespace = 'public'::regnamespace
+  WHERE w.pronamespace = pg_my_temp_schema() AND w.definition IS DISTINCT FROM p.definition ORDER BY 1`;
+
+interface Difference {
   name: string;
-  /** What CREATE OR REPLACE cannot change. */
-  signature: string;
-  /** The statement that creates it, as PostgreSQL writes it. */
   definition: string;
+  outdated: string | null;
 }
 
-/** The functions of a schema, except those of extensions. */
-function definitions(schema: string): string {
-  return `SELECT proname AS name, pg_get_function_arguments(oid) || ' ' || pg_get_function_result(oid) AS signature,
-      regexp_replace(pg_get_functiondef(oid), '^(CREATE OR REPLACE FUNCTION )[^.]+', '\\1public') AS definition
-    FROM pg_proc p WHERE pronamespace = ${schema}
-      AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e') ORDER BY proname`;
+/** Compares the functions of the database with the files, for the owner. Call it in a transaction. */
+export async function differentFunctions(owner: Queryable): Promise<Difference[]> {
+  await owner.query('SET LOCAL check_function_bodies = off; SAVEPOINT files; SET LOCAL search_path = pg_temp, public');
+  await owner.query(FUNCTIONS);
+  const different = await owner.query<Difference[]>(DIFFERENT);
+  await owner.query('ROLLBACK TO SAVEPOINT files');
+  return different;
 }
 
 /**
  * Creates the functions that the database lacks and replaces those that differ from the files. Call it in a transaction.
- * What the files do not name stays. Objects that depend on a function keep its signature from changing.
+ * Functions that the files do not name stay.
  *
  * @returns their names
  */
 export async function replaceFunctions(owner: Queryable): Promise<string[]> {
-  await owner.query(`SAVEPOINT files; SET LOCAL search_path = pg_temp, public; SET LOCAL check_function_bodies = off`);
-  await owner.query(FUNCTIONS);
-  const wanted = await owner.query<FunctionRow[]>(definitions('pg_my_temp_schema()'));
-  await owner.query('ROLLBACK TO SAVEPOINT files; SET LOCAL check_function_bodies = off');
-  const present = await owner.query<FunctionRow[]>(definitions(`'public'::regnamespace`));
-  const different = wanted.filter(({ definition }) => !present.some((it) => it.definition === definition));
-  for (const { name, signature, definition } of different) {
-    const other = present.some((it) => it.name === name && it.signature !== signature);
-    if (other) await owner.query(`DROP FUNCTION ${name}`);
+  const different = await differentFunctions(owner);
+  for (const { definition, outdated } of different) {
+    if (outdated) await owner.query(`DROP FUNCTION ${outdated}`);
     await owner.query(definition);
   }
   return different.map(({ name }) => name);

@@ -1,0 +1,57 @@
+import type { Grants } from '../grants.js';
+
+const LOGIN_COLUMNS =
+  'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
+
+/** Organizations, logins, API keys and the records of requests. */
+export const account: Grants = {
+  tables: {
+    organizations: { api: 'SELECT', portal: 'SELECT' },
+    // What an organization supplies about a login. No process may write whether an address is proven, read which
+    // organizations see a login, or delete a login.
+    users: {
+      api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
+      portal: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
+    },
+    // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
+    api_keys: {
+      api: 'SELECT (id, organization_id, last_used_at), UPDATE (last_used_at)',
+      worker: `SELECT (id, organization_id, name, first_four, last_four, expires_at, revoked_at, last_used_at,
+        expiry_warned_days), UPDATE (expiry_warned_days)`,
+      portal: `SELECT (id, organization_id, name, first_four, last_four, scopes, platform_blog, created_by, created_at,
+        expires_at, revoked_at, last_used_at, replaced_by, form_token), INSERT (id, organization_id, name, key_hash,
+        first_four, last_four, scopes, created_by, expires_at, form_token), UPDATE (expires_at, revoked_at, replaced_by,
+        replaced_at)`,
+    },
+    api_key_handovers: {
+      portal:
+        'SELECT (api_key_id, organization_id, sealed, expires_at), INSERT (api_key_id, organization_id, sealed), DELETE',
+    },
+    idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
+    // Append-only.
+    audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'INSERT' },
+    // Written only by log_requests.
+    request_log: { api: 'SELECT', portal: 'SELECT' },
+    migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
+  },
+  functions: {
+    // Called by row-level security.
+    current_organization_id: ['api', 'worker', 'portal'],
+    // Called by other functions, as the owner.
+    lock_people: [],
+    // Before an organization is known.
+    api_key_by_hash: ['api'],
+    // For the organization of the transaction.
+    organization_administrators: ['worker', 'portal'],
+    // The key of a row of the request log determines its organization.
+    log_requests: ['api'],
+    // Called by processes of the previous build.
+    record_requests: ['api'],
+    expiring_api_keys: ['worker'],
+    purge_api_key_handovers: ['worker'],
+    trim_request_log: ['worker'],
+    // For the operator: the command line runs as the owner.
+    organization_by_slug: [],
+    organization_of_api_key: [],
+  },
+};

@@ -1,0 +1,43 @@
+import type { Grants } from '../grants.js';
+
+/** The outbox, suppressed addresses and the worker's signs of life. */
+export const jobs: Grants = {
+  tables: {
+    // A process that queues a message cannot read its payload again. The worker queues rebuilds; it claims through
+    // claim_outbox.
+    outbox: {
+      api: `SELECT (organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
+        created_at), INSERT, UPDATE (due_at)`,
+      worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
+      portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
+        last_error, created_at, finished_at), INSERT`,
+    },
+    suppressions: {},
+    suppression_senders: {},
+    worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
+  },
+  functions: {
+    // For all organizations; only the worker.
+    claim_outbox: ['worker'],
+    renew_outbox: ['worker'],
+    finish_outbox: ['worker'],
+    release_outbox: ['worker'],
+    suppress_address: ['worker'],
+    purge_expired: ['worker'],
+    // Only for given addresses; no process may read the list.
+    suppressed_addresses: ['api', 'worker', 'portal'],
+    // For the organization's own mails, each with its own rule.
+    own_suppressions: ['portal'],
+    allow_address: ['portal'],
+    retry_own_outbox: ['portal'],
+    // Six numbers, for /metrics.
+    outbox_backlog: ['api'],
+
+    // For the operator.
+    list_outbox: [],
+    retry_outbox: [],
+    unsuppress_address: [],
+    wrong_copies: [],
+    correct_copies: [],
+  },
+};

@@ -1,0 +1,45 @@
+import type { Grants } from '../grants.js';
+
+/** Members, parents and how people join. */
+export const people: Grants = {
+  tables: {
+    members: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
+    },
+    tutor_profiles: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
+    parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+    // The worker creates missing join codes.
+    invites: {
+      api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+      worker: 'SELECT (id), INSERT',
+      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+    },
+    // Maintained by triggers.
+    list_counts: { api: 'SELECT' },
+  },
+  functions: {
+    // What provisioning must know of logins elsewhere: ids, never identities.
+    logins_by_email: ['api', 'portal'],
+    tied_elsewhere: ['api', 'portal'],
+    hold_ties_elsewhere: ['api', 'portal'],
+    // Called by triggers, as the owner.
+    only_organization_of: [],
+
+    invite_by_hash: ['portal'],
+    accept_ties: ['portal'],
+    membership_offers: ['portal'],
+    decline_ties: ['portal'],
+    approve_member: ['portal'],
+    change_name: ['portal'],
+
+    // Called by claim_outbox, and by workers of the previous build.
+    closed_invites: ['worker'],
+    organizations_without_codes: ['worker'],
+
+    // For the operator.
+    wrong_list_counts: [],
+    recount_lists: [],
+  },
+};
