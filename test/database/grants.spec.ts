@@ -88,7 +88,6 @@ describe('the rights of the roles', () => {
       'log_requests',
       'logins_by_email',
       'outbox_backlog',
-      'record_requests',
       'suppressed_addresses',
       'tied_elsewhere',
     ]);

@@ -45,8 +45,6 @@ export const account: Grants = {
     organization_administrators: ['worker', 'portal'],
     // The key of a row of the request log determines its organization.
     log_requests: ['api'],
-    // Called by processes of the previous build.
-    record_requests: ['api'],
     expiring_api_keys: ['worker'],
     purge_api_key_handovers: ['worker'],
     trim_request_log: ['worker'],

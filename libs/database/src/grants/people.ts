@@ -34,8 +34,8 @@ export const people: Grants = {
     approve_member: ['portal'],
     change_name: ['portal'],
 
-    // Called by claim_outbox, and by workers of the previous build.
-    closed_invites: ['worker'],
+    // Called by claim_outbox, as the owner.
+    closed_invites: [],
     organizations_without_codes: ['worker'],
 
     // For the operator.

@@ -35,8 +35,8 @@ export const signIn: Grants = {
     // The portal records what was entered; the worker looks it up.
     request_password_link: ['portal'],
     resolve_password_links: ['worker'],
-    // Called by resolve_password_links, and by portals of the previous build.
-    mail_password_link: ['portal'],
+    // Called by resolve_password_links, as the owner.
+    mail_password_link: [],
     add_password_link: [],
     password_link: ['portal'],
     use_password_link: ['portal'],

@@ -98,17 +98,6 @@ export const account = /* sql */ `
     ${INSERT_REQUESTS} ON CONFLICT DO NOTHING;
   END $$;
 
-  -- Requests of several organizations at once. Whose a row is, its key says, not the caller. A batch that is sent twice
-  -- is stored once.
-  CREATE FUNCTION record_requests(requests json) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
-    INSERT INTO request_log (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
-    SELECT r.id, k.organization_id, k.id, r.method, r.route, r.status, r.ms, r."requestId", to_timestamp(r.at / 1000)
-    FROM json_to_recordset(requests) AS r (id uuid, at double precision, "keyId" uuid, method text, route text,
-      status integer, ms double precision, "requestId" text)
-    JOIN api_keys k ON k.id = r."keyId"
-    ON CONFLICT DO NOTHING
-  $$;
-
   -- Keeps 7 days, and of those about the newest 100,000 rows of each organization (some 40 MB): a batch of organizations
   -- whose ids are greater, 20,000 rows at most. next is where the next call begins; null after the last organization.
   CREATE FUNCTION trim_request_log(beyond uuid) RETURNS TABLE (next uuid, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
