@@ -185,7 +185,7 @@ describe('a result is visible to', () => {
     const session = await make.session(a.id);
     await make.participant(a.id, session.id, student.id);
     expect(await at(id)).toBe('a');
-    await make.query('DELETE FROM session_participants WHERE session_id = $1', [session.id]);
+    await make.query('DELETE FROM lesson_participants WHERE session_id = $1', [session.id]);
     expect(await at(id)).toBe('nobody');
   });
 

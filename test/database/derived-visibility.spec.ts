@@ -24,12 +24,12 @@ describe('what an organization sees of shared rows', () => {
       expect(await seen(school)).toEqual([]);
       const session_id = await schema.session(school);
       const seat = { id: randomUUID(), organization_id: school, session_id, student_id: student };
-      await schema.insert(school, 'session_participants', seat);
+      await schema.insert(school, 'lesson_participants', seat);
       const shown = [{ result_id, status: 'in_progress' }];
       expect(await seen(school)).toEqual(shown);
       expect(await seen(other)).toEqual([]);
       const own = await schema.session(school, student);
-      await schema.as(school, 'DELETE FROM session_participants WHERE id = $1', [seat.id]);
+      await schema.as(school, 'DELETE FROM lesson_participants WHERE id = $1', [seat.id]);
       expect(await seen(school)).toEqual(shown);
       await schema.as(school, 'UPDATE sessions SET student_id = NULL WHERE id = $1', [own]);
       expect(await seen(school)).toEqual([]);

@@ -204,6 +204,18 @@ export interface Tables {
     paidAt: Date | null;
     createdAt: Date;
   };
+  lesson_participants: {
+    id: string;
+    organizationId: string;
+    sessionId: string;
+    studentId: string;
+    status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
+    attendance: 'attended' | 'no_show' | 'excused' | null;
+    invitedAt: Date | null;
+    respondedAt: Date | null;
+    cancelledAt: Date | null;
+    createdAt: Date;
+  };
   list_counts: {
     organizationId: string;
     list: string;
@@ -427,18 +439,6 @@ export interface Tables {
     isPublic: boolean;
     createdAt: Date;
   };
-  session_participants: {
-    id: string;
-    organizationId: string;
-    sessionId: string;
-    studentId: string;
-    status: 'invited' | 'accepted' | 'declined' | 'cancelled';
-    attendance: 'present' | 'absent' | 'late' | null;
-    invitedAt: Date | null;
-    respondedAt: Date | null;
-    cancelledAt: Date | null;
-    createdAt: Date;
-  };
   session_students: {
     organizationId: string;
     studentId: string;
@@ -447,7 +447,7 @@ export interface Tables {
   sessions: {
     id: string;
     organizationId: string;
-    status: 'scheduled' | 'completed' | 'cancelled' | 'pending';
+    status: 'pending' | 'scheduled' | 'completed' | 'cancelled';
     title: string | null;
     tutorId: string | null;
     studentId: string | null;

@@ -175,9 +175,9 @@ export class Factories {
     organizationId: string,
     sessionId: string,
     studentId: string,
-    wish: Partial<Tables['session_participants']> = {},
+    wish: Partial<Tables['lesson_participants']> = {},
   ) {
-    return this.row('session_participants', { organizationId, sessionId, studentId, ...wish });
+    return this.row('lesson_participants', { organizationId, sessionId, studentId, ...wish });
   }
 
   /** Homework. Its other values determine its organization; `writing` is the organization that makes the request. */

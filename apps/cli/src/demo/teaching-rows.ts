@@ -207,9 +207,9 @@ function* sessions(school: School): Rows {
   }
 }
 
-function* sessionParticipants(school: School): Rows {
-  const answers = ['accepted', 'accepted', 'invited', 'accepted', 'declined', 'accepted', 'cancelled'];
-  const attendances = ['present', 'present', 'late', 'present', 'absent'];
+function* lessonParticipants(school: School): Rows {
+  const answers = ['accepted', 'accepted', 'pending', 'accepted', 'declined', 'accepted', 'cancelled', 'removed'];
+  const attendances = ['attended', 'attended', 'excused', 'attended', 'no_show'];
   for (let index = 0; index < sessionCount(school); index++) {
     const { id: session_id, status, participants, startsAt, createdAt } = session(school, index);
     for (const [place, student] of participants.entries()) {
@@ -222,7 +222,7 @@ function* sessionParticipants(school: School): Rows {
         status: answer,
         attendance: came ? attendances[(Math.floor(index / 5) + place) % attendances.length] : null,
         invited_at: iso(createdAt),
-        responded_at: answer === 'invited' ? null : iso(createdAt + 3_600_000),
+        responded_at: answer === 'pending' ? null : iso(createdAt + 3_600_000),
         cancelled_at: answer === 'cancelled' ? iso(Math.min(startsAt, school.now) - 1_800_000) : null,
         created_at: iso(createdAt),
       };
@@ -236,5 +236,5 @@ export const teachingRows: TableRows = {
   student_groups: studentGroups,
   student_group_members: studentGroupMembers,
   sessions,
-  session_participants: sessionParticipants,
+  lesson_participants: lessonParticipants,
 };

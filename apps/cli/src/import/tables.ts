@@ -16,7 +16,7 @@ export const TABLES = [
   'student_groups',
   'student_group_members',
   'sessions',
-  'session_participants',
+  'lesson_participants',
   'homework',
   'session_feedback',
   'results',

@@ -5,7 +5,7 @@ export const scheduling = /* sql */ `
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
-    status text NOT NULL DEFAULT 'scheduled' CHECK (status IN ('scheduled', 'completed', 'cancelled', 'pending')),
+    status text NOT NULL DEFAULT 'scheduled' CHECK (status IN ('pending', 'scheduled', 'completed', 'cancelled')),
     title text,
     tutor_id uuid,
     student_id uuid,
@@ -34,13 +34,14 @@ export const scheduling = /* sql */ `
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${secure('sessions')}
 
-  CREATE TABLE session_participants (
+  CREATE TABLE lesson_participants (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL,
     session_id uuid NOT NULL,
     student_id uuid NOT NULL,
-    status text NOT NULL DEFAULT 'invited' CHECK (status IN ('invited', 'accepted', 'declined', 'cancelled')),
-    attendance text CHECK (attendance IN ('present', 'absent', 'late')),
+    status text NOT NULL DEFAULT 'pending'
+      CHECK (status IN ('pending', 'accepted', 'declined', 'cancelled', 'removed')),
+    attendance text CHECK (attendance IN ('attended', 'no_show', 'excused')),
     invited_at timestamptz(3),
     responded_at timestamptz(3),
     cancelled_at timestamptz(3),
@@ -49,10 +50,10 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
-  CREATE INDEX session_participants_keyset ON session_participants (organization_id, created_at, id);
-  CREATE INDEX session_participants_student ON session_participants (organization_id, student_id, created_at, id);
-  ${onRows('session_participants', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
-  ${secure('session_participants')}
+  CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id);
+  CREATE INDEX lesson_participants_student ON lesson_participants (organization_id, student_id, created_at, id);
+  ${onRows('lesson_participants', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
+  ${secure('lesson_participants')}
 
   -- In how many of an organization's sessions a student is, as their student or as a participant. Derived.
   CREATE TABLE session_students (
