@@ -100,11 +100,11 @@ describe('a conversation shows', () => {
     ];
     const { id } = await make.conversation({ type: 'group' });
     await make.seat(id, student.id, { role: 'student', joinedAt: new Date('2026-03-03') });
-    await make.seat(id, tutor.id, { role: 'tutor', joinedAt: new Date('2026-03-01') });
+    await make.seat(id, tutor.id, { role: 'teacher', joinedAt: new Date('2026-03-01') });
     await make.seat(id, parent.id, { role: 'parent', joinedAt: new Date('2026-03-02') });
     await make.seat(id, gone.id, { role: 'student', leftAt: new Date('2026-03-04') });
     const expected = [
-      { user_id: tutor.id, role: 'tutor' },
+      { user_id: tutor.id, role: 'teacher' },
       { user_id: parent.id, role: 'parent' },
       { user_id: student.id, role: 'student' },
     ];
@@ -114,18 +114,18 @@ describe('a conversation shows', () => {
   it('the time of its last message visible to everyone', async () => {
     const { id } = await make.conversation({ participants: [(await make.tutor(a.id)).id] });
     const last = async () => (await threads(a.key))[0]!.last_message_at;
-    const say = (at: string, visibility: 'everyone' | 'private') =>
+    const say = (at: string, visibility: 'everyone' | 'student_only' | 'parent_only') =>
       make.message(id, { createdAt: new Date(at), visibility });
     expect(await last()).toBeNull();
-    await say('2026-05-01T10:00:00Z', 'private');
+    await say('2026-05-01T10:00:00Z', 'parent_only');
     expect(await last()).toBeNull();
     await say('2026-05-01T09:00:00Z', 'everyone');
     expect(await last()).toBe('2026-05-01T09:00:00.000Z');
     const { id: latest } = await say('2026-05-01T11:00:00Z', 'everyone');
-    await say('2026-05-01T12:00:00Z', 'private');
+    await say('2026-05-01T12:00:00Z', 'student_only');
     await say('2026-05-01T08:00:00Z', 'everyone');
     expect(await last()).toBe('2026-05-01T11:00:00.000Z');
-    await make.query(`UPDATE messages SET visibility = 'private' WHERE id = $1`, [latest]);
+    await make.query(`UPDATE messages SET visibility = 'student_only' WHERE id = $1`, [latest]);
     expect(await last()).toBe('2026-05-01T09:00:00.000Z');
     await make.query('DELETE FROM messages');
     expect(await last()).toBeNull();
@@ -133,7 +133,7 @@ describe('a conversation shows', () => {
 
   it('no message text', async () => {
     const { id } = await make.conversation({ participants: [(await make.tutor(a.id)).id], title: 'Questions' });
-    await make.message(id, { content: 'a-private-word', visibility: 'private' });
+    await make.message(id, { content: 'a-private-word', visibility: 'student_only' });
     await make.message(id, { content: 'a-public-word' });
     const { text } = await api.get('/v1/conversations', a.key);
     expect(text).toContain('Questions');
@@ -149,7 +149,7 @@ describe('a conversation shows', () => {
       ids.unshift(id);
     }
     expect(await seen(a.key)).toEqual(ids);
-    await make.message(ids[2]!, { createdAt: new Date('2026-05-02T00:00:00Z'), visibility: 'private' });
+    await make.message(ids[2]!, { createdAt: new Date('2026-05-02T00:00:00Z'), visibility: 'student_only' });
     expect(await seen(a.key)).toEqual(ids);
     await make.message(ids[2]!, { createdAt: new Date('2026-05-02T00:00:00Z') });
     expect(await seen(a.key)).toEqual([ids[2], ids[0], ids[1]]);

@@ -137,7 +137,7 @@ describe('demo', () => {
     [
       'a conversation that ends with a private message',
       `SELECT FROM conversations c JOIN messages m ON m.conversation_id = c.id
-      WHERE m.visibility = 'private' AND m.created_at > c.last_message_at`,
+      WHERE m.visibility <> 'everyone' AND m.created_at > c.last_message_at`,
     ],
     [
       'a conversation that everybody has left',

@@ -102,7 +102,7 @@ describe('what an organization sees of shared rows', () => {
       await schema.insert(school, 'messages', messageRow(id, second));
       await schema.insert(school, 'messages', messageRow(id, first));
       expect(await last()).toEqual(new Date(second));
-      const whispered = await schema.insert(school, 'messages', messageRow(id, third, { visibility: 'private' }));
+      const whispered = await schema.insert(school, 'messages', messageRow(id, third, { visibility: 'student_only' }));
       expect(await last()).toEqual(new Date(second));
       await schema.as(school, `UPDATE messages SET visibility = 'everyone' WHERE id = $1`, [whispered]);
       expect(await last()).toEqual(new Date(third));

@@ -60,7 +60,7 @@ const CHANGES = [
        SELECT FROM conversation_participants o WHERE o.conversation_id = c.id AND o.user_id = p.user_id) LIMIT 1)
    WHERE ctid = (SELECT min(ctid) FROM conversation_participants WHERE left_at IS NULL)`,
   `INSERT INTO conversation_participants (id, conversation_id, user_id, role)
-   SELECT gen_random_uuid(), c.id, u.id, 'tutor' FROM conversations c, users u ON CONFLICT DO NOTHING`,
+   SELECT gen_random_uuid(), c.id, u.id, 'teacher' FROM conversations c, users u ON CONFLICT DO NOTHING`,
   'DELETE FROM conversation_participants WHERE ctid IN (SELECT max(ctid) FROM conversation_participants GROUP BY conversation_id)',
   'DELETE FROM members WHERE organization_id = $1',
   'INSERT INTO parents (organization_id, user_id) SELECT $1, id FROM users',
@@ -112,7 +112,7 @@ describe('the read copies of logins, results and conversations', () => {
       ['UPDATE conversations SET title = $2, updated_at = now() WHERE id = $1', [conversation, `T${random.integer(1e6)}`]],
       [`UPDATE conversations SET type = 'group' WHERE id = $1`, [conversation]],
       ['INSERT INTO messages (id, conversation_id, content, created_at) VALUES ($1, $2, $3, $4)', [message.id, conversation, 'Hi', message.created_at]],
-      ['INSERT INTO conversation_participants (id, conversation_id, user_id, role) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [seat.id, conversation, person, 'tutor']],
+      ['INSERT INTO conversation_participants (id, conversation_id, user_id, role) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [seat.id, conversation, person, 'teacher']],
       ['UPDATE conversation_participants SET left_at = CASE WHEN left_at IS NULL THEN now() END WHERE conversation_id = $1 AND user_id = $2', [conversation, person]],
       [`UPDATE conversation_participants SET role = 'student' WHERE conversation_id = $1`, [conversation]],
       ['DELETE FROM conversation_participants WHERE conversation_id = $1 AND user_id = $2', [conversation, person]],

@@ -96,7 +96,7 @@ export interface Tables {
     id: string;
     conversationId: string;
     userId: string;
-    role: 'tutor' | 'student' | 'parent' | 'admin';
+    role: 'teacher' | 'student' | 'parent';
     joinedAt: Date;
     leftAt: Date | null;
   };
@@ -245,7 +245,7 @@ export interface Tables {
     senderId: string | null;
     content: string;
     messageType: 'text' | 'image' | 'file' | 'system';
-    visibility: 'everyone' | 'private';
+    visibility: 'everyone' | 'student_only' | 'parent_only';
     replyToId: string | null;
     createdAt: Date;
   };

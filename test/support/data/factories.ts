@@ -202,7 +202,7 @@ export class Factories {
   }
 
   seat(conversationId: string, userId: string, wish: Partial<Tables['conversation_participants']> = {}) {
-    return this.row('conversation_participants', { conversationId, userId, role: 'tutor', ...wish });
+    return this.row('conversation_participants', { conversationId, userId, role: 'teacher', ...wish });
   }
 
   message(conversationId: string, wish: Partial<Tables['messages']> = {}) {

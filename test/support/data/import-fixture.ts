@@ -44,7 +44,7 @@ export class School {
     });
     return {
       conversations: [conversation],
-      conversation_participants: [seat(this.tutor, 'tutor'), seat(this.student, 'student')],
+      conversation_participants: [seat(this.tutor, 'teacher'), seat(this.student, 'student')],
       messages: [messageRow(conversation.id, '2026-03-02T09:00:00Z')],
     };
   }

@@ -163,7 +163,7 @@ export function resultRow(student_id: string): Row {
 }
 
 export function seatRow(conversation_id: string, user_id: string): Row {
-  return { id: randomUUID(), conversation_id, user_id, role: 'tutor' };
+  return { id: randomUUID(), conversation_id, user_id, role: 'teacher' };
 }
 
 export function messageRow(conversation_id: string, created_at: string, more: Row = {}): Row {

@@ -19,7 +19,7 @@ interface Conversation {
   classroomId: string | null;
   seats: Seat[];
   createdAt: number;
-  /** Whether the last message was private. */
+  /** Whether only some may read the last message. */
   endsInPrivate: boolean;
 }
 
@@ -38,10 +38,10 @@ function conversation(school: School, index: number): Conversation {
   const teacher = room?.teacher ?? school.teacherOf(student);
   // The shared tutor is pending in the second organization, so their conversation might belong to the first one only.
   const [owner, shared] = school.staff;
-  let seats = [seat(teacher === shared ? owner! : teacher, 'tutor')];
+  let seats = [seat(teacher === shared ? owner! : teacher, 'teacher')];
   if (room) seats.push(...room.students.map(pupil));
   else if (type === 'group') {
-    seats.push(...school.someStudents(student, 3).map(pupil), seat(school.staff.at(-3)!, 'admin'));
+    seats.push(...school.someStudents(student, 3).map(pupil), seat(school.staff.at(-3)!, 'teacher'));
   } else {
     seats.push(pupil(student));
     if (type === 'triad') seats.push(...school.parentsOf(student).map((person) => seat(person, 'parent')));
@@ -97,7 +97,8 @@ function* messages(school: School): Rows {
         sender_id: system ? null : seats[place % seats.length]!.person.id,
         content: attachment === 'text' ? dialogue[place] : ATTACHED,
         message_type: system ? 'system' : attachment,
-        visibility: endsInPrivate && place === count - 1 ? 'private' : 'everyone',
+        visibility:
+          endsInPrivate && place === count - 1 ? (index % 4 === 0 ? 'student_only' : 'parent_only') : 'everyone',
         reply_to_id: place === 1 ? first : null,
         created_at: iso(at),
       };

@@ -14,12 +14,12 @@ export const messages = /* sql */ `
   ${onRows('conversations', 'copy_conversation', ['UPDATE'])}
   ${secure('conversations', seen('conversations.id'), 'current_organization_id() IS NOT NULL')}
 
-  -- A participant is active until left_at.
+  -- A participant is active until left_at. teacher: all staff.
   CREATE TABLE conversation_participants (
     id uuid PRIMARY KEY,
     conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
     user_id uuid NOT NULL REFERENCES users,
-    role text NOT NULL CHECK (role IN ('tutor', 'student', 'parent', 'admin')),
+    role text NOT NULL CHECK (role IN ('teacher', 'student', 'parent')),
     joined_at timestamptz(3) NOT NULL DEFAULT now(),
     left_at timestamptz(3),
     UNIQUE (conversation_id, user_id)
@@ -34,7 +34,7 @@ export const messages = /* sql */ `
     sender_id uuid REFERENCES users,
     content text NOT NULL,
     message_type text NOT NULL DEFAULT 'text' CHECK (message_type IN ('text', 'image', 'file', 'system')),
-    visibility text NOT NULL DEFAULT 'everyone' CHECK (visibility IN ('everyone', 'private')),
+    visibility text NOT NULL DEFAULT 'everyone' CHECK (visibility IN ('everyone', 'student_only', 'parent_only')),
     reply_to_id uuid REFERENCES messages,
     created_at timestamptz(3) NOT NULL DEFAULT now()
   );

@@ -42,7 +42,7 @@ export const CONVERSATIONS: List<ListConversations> = {
         type: 'object',
         properties: {
           user_id: UUID,
-          role: nullable(oneOf('', ['tutor', 'student', 'parent', 'admin'])).schema,
+          role: nullable(oneOf('', ['teacher', 'student', 'parent'])).schema,
         },
         required: ['user_id', 'role'],
         additionalProperties: false,
