@@ -153,10 +153,11 @@ describe('the summary', () => {
   it('counts mileage and expenses waiting for approval', async () => {
     const { id, summary } = await school();
     const { id: tutor } = await make.tutor(id);
-    for (const status of ['logged', 'logged', 'approved', 'rejected', 'paid'] as const) {
+    for (const status of ['logged', 'logged', 'approved', 'rejected', 'reimbursed'] as const) {
       await make.mileage(id, tutor, { status });
     }
-    for (const status of ['logged', 'approved', 'rejected', 'paid'] as const) await make.expense(id, tutor, { status });
+    for (const status of ['logged', 'approved', 'rejected', 'reimbursed'] as const)
+      await make.expense(id, tutor, { status });
     const pending_approvals = { mileage: 2, expenses: 1, total: 3 };
     expect(await summary()).toEqual({ ...NOTHING, active_tutors: 1, pending_approvals });
   });

@@ -124,11 +124,11 @@ export interface Tables {
     tutorId: string;
     sessionId: string | null;
     expenseDate: string;
-    category: string | null;
+    category: 'parking' | 'tolls' | 'materials' | 'training' | 'other' | null;
     vendor: string | null;
     amountCents: number;
     approvedAmountCents: number | null;
-    status: 'logged' | 'approved' | 'rejected' | 'paid';
+    status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
     receiptPhotoUrl: string | null;
     approvedAt: Date | null;
     createdAt: Date;
@@ -192,14 +192,14 @@ export interface Tables {
   invoices: {
     id: string;
     organizationId: string;
-    invoiceNumber: string;
+    invoiceNumber: string | null;
     tutorId: string | null;
     studentId: string;
     status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
     amountDueCents: number;
     amountPaidCents: number;
     currency: string;
-    dueDate: Date | null;
+    dueDate: string | null;
     sentAt: Date | null;
     paidAt: Date | null;
     createdAt: Date;
@@ -260,7 +260,7 @@ export interface Tables {
     durationMinutes: number | null;
     vehicle: string | null;
     trackingMethod: 'manual' | 'gps' | null;
-    status: 'logged' | 'approved' | 'rejected' | 'paid';
+    status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
     rateCents: number | null;
     amountCents: number | null;
     approvedAt: Date | null;
@@ -374,7 +374,7 @@ export interface Tables {
     refundAmountCents: number | null;
     currency: string;
     paymentType: 'card' | 'bank_transfer' | 'cash' | 'external';
-    status: 'pending' | 'succeeded' | 'failed' | 'refunded' | 'disputed' | 'canceled';
+    status: 'pending' | 'succeeded' | 'refunded' | 'failed' | 'disputed' | 'canceled';
     stripePaymentIntentId: string | null;
     createdAt: Date;
   };

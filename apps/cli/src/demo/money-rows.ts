@@ -3,7 +3,7 @@ import type { Row, Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
 import { session, sessionCount } from './teaching-rows.js';
 
-const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'paid', 'rejected'];
+const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'reimbursed', 'rejected'];
 
 /** Manual credits and deductions, some of them voided. */
 function* adjustments(school: School): Rows {
@@ -113,14 +113,14 @@ function* invoices(school: School): Rows {
     const { id, status, student, due, paid, createdAt } = invoice(school, index);
     yield {
       id,
-      invoice_number: `INV-${school.clock.year}-${String(index + 1).padStart(6, '0')}`,
+      invoice_number: status === 'draft' ? null : `INV-${school.clock.year}-${String(index + 1).padStart(6, '0')}`,
       tutor_id: school.teacherOf(student).id,
       student_id: school.studentId(student),
       status,
       amount_due_cents: due,
       amount_paid_cents: paid,
       currency: school.profile.currency,
-      due_date: status === 'draft' ? null : iso(createdAt + 14 * DAY),
+      due_date: status === 'draft' ? null : school.clock.date(14 - Math.floor((school.now - createdAt) / DAY)),
       sent_at: status === 'draft' ? null : iso(createdAt + 3_600_000),
       paid_at: status === 'paid' ? iso(createdAt + DAY + 3_600_000) : null,
       created_at: iso(createdAt),
@@ -207,7 +207,8 @@ function* mileageTrips(school: School): Rows {
         status,
         rate_cents: 88,
         amount_cents: Math.round((metres / 1_000) * 88),
-        approved_at: status === 'approved' || status === 'paid' ? iso(Math.min(createdAt + DAY, school.now)) : null,
+        approved_at:
+          status === 'approved' || status === 'reimbursed' ? iso(Math.min(createdAt + DAY, school.now)) : null,
         created_at: iso(createdAt),
       };
     }
@@ -215,8 +216,14 @@ function* mileageTrips(school: School): Rows {
 }
 
 function* expenseClaims(school: School): Rows {
-  const vendors = ['Officeworks', 'Campus bookshop', 'City parking', null];
-  const categories = ['stationery', 'books', 'parking', null];
+  const receipts = [
+    ['materials', 'Officeworks'],
+    ['training', 'Campus bookshop'],
+    ['parking', 'City parking'],
+    ['tolls', 'Eastern toll road'],
+    ['other', null],
+    [null, null],
+  ] as const;
   for (const [index, tutor] of school.teachers.entries()) {
     for (const place of [0, 1, 2]) {
       const number = index * 3 + place;
@@ -224,14 +231,15 @@ function* expenseClaims(school: School): Rows {
       const createdAt = school.now - days * DAY - (number % 1_000) * 1_000;
       const status = CLAIM_STATUSES[(number + 1) % 5]!;
       const amount = school.random('expense', number).int(800, 9_000);
-      const approved = status === 'approved' || status === 'paid';
+      const [category, vendor] = receipts[number % receipts.length]!;
+      const approved = status === 'approved' || status === 'reimbursed';
       yield {
         id: school.id('expense', number),
         tutor_id: tutor.id,
         session_id: null,
         expense_date: school.clock.date(-days),
-        category: categories[number % 4],
-        vendor: vendors[number % 4],
+        category,
+        vendor,
         amount_cents: amount,
         approved_amount_cents: approved ? amount - (number % 2) * 100 : null,
         status,

@@ -24,22 +24,24 @@ export const money = /* sql */ `
   CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
   ${secure('adjustments')}
 
+  -- invoice_number: null until the invoice is issued. due_date is a day in the organization's time zone.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
-    invoice_number text NOT NULL,
+    invoice_number text,
     tutor_id uuid,
     student_id uuid NOT NULL,
     status text NOT NULL CHECK (status IN ('draft', 'open', 'paid', 'void', 'uncollectible')),
     amount_due_cents bigint NOT NULL CHECK (amount_due_cents BETWEEN 0 AND 1000000000000),
     amount_paid_cents bigint NOT NULL DEFAULT 0 CHECK (amount_paid_cents BETWEEN 0 AND 1000000000000),
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
-    due_date timestamptz(3),
+    due_date date,
     sent_at timestamptz(3),
     paid_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
+    CHECK (status = 'draft' OR invoice_number IS NOT NULL),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
@@ -76,7 +78,7 @@ export const money = /* sql */ `
     refund_amount_cents bigint CHECK (refund_amount_cents BETWEEN 0 AND 1000000000000),
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     payment_type text NOT NULL CHECK (payment_type IN ('card', 'bank_transfer', 'cash', 'external')),
-    status text NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed', 'refunded', 'disputed', 'canceled')),
+    status text NOT NULL CHECK (status IN ('pending', 'succeeded', 'refunded', 'failed', 'disputed', 'canceled')),
     stripe_payment_intent_id text,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
@@ -101,7 +103,7 @@ export const money = /* sql */ `
     duration_minutes integer CHECK (duration_minutes >= 0),
     vehicle text,
     tracking_method text CHECK (tracking_method IN ('manual', 'gps')),
-    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'paid')),
+    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'reimbursed')),
     rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
     amount_cents bigint CHECK (amount_cents BETWEEN 0 AND 1000000000000),
     approved_at timestamptz(3),
@@ -119,11 +121,11 @@ export const money = /* sql */ `
     tutor_id uuid NOT NULL,
     session_id uuid,
     expense_date date NOT NULL,
-    category text,
+    category text CHECK (category IN ('parking', 'tolls', 'materials', 'training', 'other')),
     vendor text,
     amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 0 AND 1000000000000),
     approved_amount_cents bigint CHECK (approved_amount_cents BETWEEN 0 AND 1000000000000),
-    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'paid')),
+    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'reimbursed')),
     receipt_photo_url text,
     approved_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
