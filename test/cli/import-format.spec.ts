@@ -39,6 +39,7 @@ function leftOut({ required, fallback }: Column): string {
   if (!required) return 'null';
   if (fallback === null) return '**required**';
   if (fallback === 'now()') return 'time of the import';
+  if (fallback === "''::text") return 'made from the name';
   return `\`${fallback
     .replace(/::.*$/, '')
     .replace(/^'(.*)'$/, '$1')

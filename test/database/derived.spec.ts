@@ -189,4 +189,19 @@ describe('what the database derives', () => {
     await schema.as(school, 'UPDATE parent_students SET parent_id = $1 WHERE parent_id = $2', [second, parent]);
     expect(await enrolled()).toBeNull();
   });
+
+  it('the code of a subject, from its name, unless it is given', async () => {
+    const code = async (name: string, more: Row = {}): Promise<unknown> => {
+      const id = await schema.insert(school, 'subjects', { id: randomUUID(), organization_id: school, name, ...more });
+      return (await schema.all('SELECT code FROM subjects WHERE id = $1', [id]))[0]?.code;
+    };
+    expect(await code('Methods 3/4')).toBe('methods_34');
+    expect(await code('  Zoë’s – Chemistry')).toBe('zoes_chemistry');
+    expect([await code('ART'), await code('Art'), await code('art!')]).toEqual(['art', 'art_2', 'art_3']);
+    expect([await code('数学'), await code('物理')]).toEqual(['subject', 'subject_2']);
+    expect(await code('Physics', { code: 'phys_1' })).toBe('phys_1');
+    expect(await code('a '.repeat(100))).toBe('a_'.repeat(45).slice(0, -1));
+    await expect(code('Biology', { code: 'Bio' })).rejects.toMatchObject({ code: '23514' });
+    await expect(code('Biology', { code: 'phys_1' })).rejects.toMatchObject({ code: '23505' });
+  });
 });

@@ -493,6 +493,7 @@ export interface Tables {
   subjects: {
     id: string;
     organizationId: string;
+    code: string;
     name: string;
     createdAt: Date;
   };

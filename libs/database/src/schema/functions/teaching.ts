@@ -3,6 +3,22 @@ import { AS_OWNER } from '../rules.js';
 
 /** Which organization homework and groups belong to, and who sees which results. */
 export const teaching = /* sql */ `
+  -- "Methods 3/4" becomes methods_34. Accents are dropped, and a number is added to a code that is taken.
+  CREATE FUNCTION make_subject_code() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    ascii text := regexp_replace(lower(normalize(NEW.name, NFKD)), '[^a-z0-9 _-]', '', 'g');
+    slug text := left(btrim(regexp_replace(ascii, '[ _-]+', '_', 'g'), '_'), 90);
+    next integer := 2;
+  BEGIN
+    slug := coalesce(nullif(rtrim(slug, '_'), ''), 'subject');
+    NEW.code := slug;
+    WHILE EXISTS (SELECT FROM subjects WHERE organization_id = NEW.organization_id AND code = NEW.code) LOOP
+      NEW.code := slug || '_' || next;
+      next := next + 1;
+    END LOOP;
+    RETURN NEW;
+  END $$;
+
   -- Classroom, then group, then tutor-student relation, then an author with a single organization. A pair related in
   -- several organizations belongs to the one that is writing, if it is one of them. A relation that had ended by then does
   -- not count: the tutor's later work is not for that organization to see. Another organization's relation counts only
