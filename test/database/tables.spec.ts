@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { AREAS } from '../../libs/database/src/schema/areas.js';
 import { type Column, readColumns } from '../support/database/columns.js';
 import { createTestDatabase } from '../support/database/database.js';
 import { camelCase } from '../support/data/names.js';
@@ -39,15 +40,70 @@ ${tables.join('')}}
 `;
 }
 
-it('libs/database/src/tables.ts is up to date: `npm run schema` writes it', async () => {
-  const database = await createTestDatabase();
-  const client = new pg.Client({ connectionString: database.ownerUrl });
-  await client.connect();
-  try {
-    const columns = await readColumns(async (sql) => (await client.query<Column>(sql)).rows);
-    await expect(sourceOf(columns)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
-  } finally {
+/** Columns by which rows belong to organizations: nearly all tables have one, so pictures leave them out. */
+const OWNERS = ['organization_id', 'owner_organization_id'];
+
+/** A line of a diagram for each table that a table refers to. */
+function relationsOf(table: string, all: Column[]): string[] {
+  const owned = (name: string) => all.some((column) => column.table === name && OWNERS.includes(column.name));
+  const keys = all.filter((column) => column.table === table && column.key);
+  const relations = new Map<string, string[]>();
+  for (const { name, nullable, key, reference } of all.filter((column) => column.table === table)) {
+    if (!reference || OWNERS.includes(name)) continue;
+    const others = keys.filter((it) => it.name !== name && !(owned(reference.table) && OWNERS.includes(it.name)));
+    const line = `${reference.table} ${nullable ? '|o' : '||'}--${key && others.length === 0 ? 'o|' : 'o{'} ${table}`;
+    relations.set(line, [...(relations.get(line) ?? []), name.replace(/_id$/, '')]);
+  }
+  return [...relations].map(([line, names]) => `  ${line} : "${names.join(', ')}"`);
+}
+
+function rowOf(table: string, columns: Column[]): string {
+  const cells = columns.map(({ name, key, values, reference }) => {
+    const target = reference && !OWNERS.includes(name) ? ` → ${reference.table}` : '';
+    return `${key ? `**${name}**` : name}${target}${values ? ` (${values.join(', ')})` : ''}`;
+  });
+  return `| \`${table}\` | ${cells.join(', ')} |`;
+}
+
+/** docs/schema.md. */
+function pictureOf(columns: Column[]): string {
+  const of = (table: string) => columns.filter((column) => column.table === table);
+  const areas = Object.entries(AREAS).map(([area, text]) => {
+    const tables = [...text.matchAll(/CREATE (?:UNLOGGED )?TABLE (\w+)/g)].map(([, table]) => table!);
+    const relations = tables.flatMap((table) => relationsOf(table, columns));
+    const diagram = relations.length > 0 ? `\`\`\`mermaid\nerDiagram\n${relations.join('\n')}\n\`\`\`\n\n` : '';
+    const rows = ['| Table | Columns |', '| --- | --- |', ...tables.map((table) => rowOf(table, of(table)))];
+    const title = camelCase(area)
+      .replace(/([A-Z])/g, ' $1')
+      .toLowerCase();
+    return `## ${title[0]!.toUpperCase()}${title.slice(1)}\n\n${diagram}${rows.join('\n')}\n`;
+  });
+  return `# The tables
+
+Written by \`npm run schema\` from the migrated schema. [libs/database/src/schema](../libs/database/src/schema) has each table with its
+constraints, indexes, triggers and policies, and says why. Keys are bold, arrows are references, and the values of closed sets are in
+parentheses. Most tables belong to an organization, and references within one include its id; the diagrams leave both out.
+
+${areas.join('\n')}`;
+}
+
+describe('written from the migrated schema by `npm run schema`', () => {
+  let columns: Column[];
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.ownerUrl });
+    await client.connect();
+    columns = await readColumns(async (sql) => (await client.query<Column>(sql)).rows);
     await client.end();
     await database.drop();
-  }
+  });
+
+  it('libs/database/src/tables.ts is up to date', async () => {
+    await expect(sourceOf(columns)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
+  });
+
+  it('docs/schema.md is up to date', async () => {
+    await expect(pictureOf(columns)).toMatchFileSnapshot('../../docs/schema.md');
+  });
 });
