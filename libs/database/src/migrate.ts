@@ -5,12 +5,10 @@ import { DatabaseFault } from './database-fault.js';
 import { lockNumber } from './locks.js';
 import { Schema } from './migrations/1763600000030-schema.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
+import { ADOPT, ADOPTED, LAST_BEFORE_FILES } from './schema/adopt.js';
 import { replaceFunctions } from './schema/functions.js';
 
 const MIGRATION_LOCK = lockNumber('migrations');
-
-/** The last of the 27 migrations that made the same schema before its files did. */
-const LAST_BEFORE_SCHEMA = 'DeviceCookies1763600000029';
 
 /** What `migrate` changed. */
 export interface Migrated {
@@ -40,15 +38,17 @@ export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migr
   });
 }
 
-/** Recognizes a database with the schema of the earlier migrations. */
+/** Updates a database of the migrations before the files. */
 async function adopt(owner: EntityManager): Promise<void> {
   const done = (await appliedMigrations(owner)) ?? [];
   if (done.length === 0 || done.includes(Schema.name)) return;
-  if (done.at(-1) !== LAST_BEFORE_SCHEMA) {
+  if (done.at(-1) !== LAST_BEFORE_FILES || Schema.name !== ADOPTED) {
     throw new Error(
       'This database was made by another unreleased build, which this one cannot update: use an empty database (for "npm start", another DATA_DIR).',
     );
   }
+  await replaceFunctions(owner);
+  for (const statement of ADOPT) await owner.query(statement);
   await owner.query('DELETE FROM migrations');
   await owner.query('INSERT INTO migrations (timestamp, name) VALUES ($1, $2)', [Schema.name.slice(-13), Schema.name]);
 }
