@@ -41,11 +41,12 @@ async function workOf(form: string, email: string) {
   const statements: string[] = [];
   for (const method of ['lookUp', 'query', 'read', 'transaction'] as const) {
     const right = Object.getOwnPropertyDescriptor(Database.prototype, method)!.value as (...args: unknown[]) => unknown;
-    vi.spyOn(Database.prototype, method).mockImplementation(function (this: Database, ...args: unknown[]) {
+    vi.spyOn(desk.portal.app.get(Database), method).mockImplementation(function (this: Database, ...args: unknown[]) {
       const texts = args
         .map((arg) => (arg as { text?: string } | undefined)?.text)
         .filter((text) => text !== undefined);
-      statements.push(`${method} ${texts.join('; ')}`);
+      // The readiness probe polls the database.
+      if (!texts.join().includes('migrations')) statements.push(`${method} ${texts.join('; ')}`);
       return right.apply(this, args) as never;
     });
   }
