@@ -13,7 +13,7 @@ const ORGANIZATIONS = 8;
 /** Enough to reach the peak. */
 const USUAL_CONNECTIONS = 32;
 /** More than a process lets in, of which each may wait to be refused. */
-const MOST_CONNECTIONS = 400;
+const MOST_CONNECTIONS = 1_000;
 /** At most 40 more than may wait for a turn. */
 const FEW_REFUSED = 300;
 const LEAST_GOODPUT = 0.75;
@@ -86,10 +86,10 @@ it('catches a process whose refusals cost as much as answers', async () => {
     Math.min(SECONDS, 15),
     plantedBug(
       '../../../libs/concurrency/src/turns.js',
-      `const { refuse } = module.Turns.prototype;
-       module.Turns.prototype.refuse = function (turn) {
+      `const { refuseNewestOfLongestQueue: refuse } = module.Turns.prototype;
+       module.Turns.prototype.refuseNewestOfLongestQueue = function () {
          for (const until = performance.now() + 2; performance.now() < until;);
-         refuse.call(this, turn);
+         refuse.call(this);
        };`,
     ),
   );

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** ms; a wait takes up to 1.8 times as long. */
 const SHORTEST = 20;
-/** Each refusal under way makes the next wait at least this much longer (ms), which limits their number per second. */
-const EACH = 0.5;
+/** Refusals under way that wait no longer than that. */
+const FEW = 40;
 
 let underWay = 0;
 
@@ -11,11 +11,12 @@ let underWay = 0;
 export const isRefusal = (status: number): boolean => status === 429 || status === 503;
 
 /**
- * Waits before a refusal is sent, so that a client that ignores refusals cannot keep a core busy with them. Random:
- * connections that were refused together would otherwise return together.
+ * Waits before a refusal is sent, so that clients that ignore refusals cannot keep a core busy with them: a refusal costs
+ * about as much as an answer. The wait grows with the square of those under way, so that more connections get fewer
+ * refusals a second. Random: connections that were refused together would otherwise return together.
  */
 export async function beforeRefusal(): Promise<void> {
   underWay++;
-  await sleep(Math.max(SHORTEST, underWay * EACH) * (1 + 0.8 * Math.random()), undefined, { ref: false });
+  await sleep(SHORTEST * Math.max(1, underWay / FEW) ** 2 * (1 + 0.8 * Math.random()), undefined, { ref: false });
   underWay--;
 }
