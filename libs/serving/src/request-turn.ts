@@ -14,9 +14,11 @@ export class RequestTurn {
   private turn: Turn | null = null;
   private over = false;
 
+  /** @param least how long a turn is held at least (ms), so that other work comes between many short ones */
   constructor(
     private turns: Turns,
     private owner: string,
+    private least = 0,
   ) {}
 
   /** @returns what to wait for, which may reject with QueueFull; null if the turn was granted at once */
@@ -30,6 +32,7 @@ export class RequestTurn {
   async moveTo(turns: Turns, owner: string): Promise<void> {
     if (owner === this.owner) return;
     this.release();
+    this.least = 0;
     this.turns = turns;
     this.owner = owner;
     await this.enter();
@@ -37,8 +40,10 @@ export class RequestTurn {
 
   /** Gives the turn back. */
   release(): void {
-    this.turn?.end();
+    const { turn } = this;
     this.turn = null;
+    if (turn && this.least > 0) setTimeout(turn.end, this.least).unref();
+    else turn?.end();
   }
 
   /** The request is over. */

@@ -16,8 +16,14 @@ declare module 'express-serve-static-core' {
 /** Others use these to check whether the service works. They answer from memory. */
 const EXEMPT = new Set(['/health/live', '/health/ready', '/metrics']);
 
+/** A refused stranger costs less than a loop of events, which hundreds of them would fill (ms). */
+const LEAST_OF_STRANGER = 1;
+
 /** Bytes of bodies and of large answers in memory. Parsed bodies take about as much again, and both fit beside the heap. */
 const MOST_BYTES = 64 * 1_048_576;
+
+/** ms: the answer has begun, so it is worth more patience than a request. */
+const LONGEST_WAIT_OF_PART = 30_000;
 
 /** Shares this process between its clients: see `Turns`. There is a turn for each connection to the database. */
 @Injectable()
@@ -28,6 +34,8 @@ export class Fairness {
   readonly strangers = new Turns(1);
   /** For pages so deep that one of them takes PostgreSQL a core for a while. */
   readonly deepPages = new Turns(1);
+  /** For the parts of large answers: reading one keeps the event loop for some milliseconds. */
+  readonly parts = new Turns(1, LONGEST_WAIT_OF_PART);
   readonly budget = new Budget(MOST_BYTES);
 
   constructor(
@@ -41,7 +49,13 @@ export class Fairness {
   readonly turnOf = (request: Request): RequestTurn | null => {
     if (EXEMPT.has(pathOf(request))) return null;
     const { known } = this.keys.of(request);
-    if (!known) return new RequestTurn(this.strangers, networkOf(clientAddress(request, this.env.get('TRUST_PROXY'))));
+    if (!known) {
+      return new RequestTurn(
+        this.strangers,
+        networkOf(clientAddress(request, this.env.get('TRUST_PROXY'))),
+        LEAST_OF_STRANGER,
+      );
+    }
     request.keyIds = { keyId: known.id, organizationId: known.organizationId };
     return new RequestTurn(this.turns, known.organizationId);
   };
