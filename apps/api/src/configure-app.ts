@@ -17,7 +17,7 @@ import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 
 /** Responses are data: browsers must not execute, frame or sniff them. Obsolete headers are left out. */
-const SECURITY_HEADERS = helmet({
+const securityHeaders = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { 'default-src': "'none'", 'frame-ancestors': "'none'" } },
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -25,6 +25,14 @@ const SECURITY_HEADERS = helmet({
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
 });
+
+/** The headers that helmet sets on every response, found once. */
+const SECURITY_HEADERS: [string, string][] = [];
+securityHeaders(
+  {} as Request,
+  { setHeader: (...header: [string, string]) => SECURITY_HEADERS.push(header), removeHeader: () => undefined } as never,
+  () => undefined,
+);
 
 /** Response headers that scripts of other origins may read besides the safelisted ones. */
 const EXPOSED = [
@@ -65,9 +73,9 @@ export function configureApp(app: NestExpressApplication): void {
   app.use((request: Request, response: Response, next: NextFunction) => {
     request.deadline = new Deadline(patience);
     record(request, response);
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
     next();
   });
-  app.use(SECURITY_HEADERS);
   const origins = env.get('CORS_ORIGINS');
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   app.use((request: Request, response: Response, next: NextFunction) => {

@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { mergeMap, type Observable, of, retry, throwError } from 'rxjs';
+import { catchError, concatMap, from, type Observable, of } from 'rxjs';
 import { Authentication, CallerChanged } from '../auth/authentication.js';
 import { JsonStream } from '../views/json-stream.js';
 import { JsonText } from '../views/json-text.js';
@@ -15,11 +15,18 @@ export class EnvelopeInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
     return next.handle().pipe(
-      retry({ delay: (error) => (error instanceof CallerChanged ? of(null) : throwError(() => error as Error)) }),
-      mergeMap(async (answer: unknown) => {
-        if (request.caller?.proof?.settled === false) await this.authentication.prove(request);
-        return enveloped(answer, context.switchToHttp().getResponse<Response>());
+      catchError((error: unknown) => {
+        if (error instanceof CallerChanged) return next.handle();
+        throw error;
+      }),
+      concatMap((answer: unknown) => {
+        const sent = enveloped(answer, response);
+        // A handler that reads nothing proves nobody.
+        return request.caller?.proof?.settled === false
+          ? from(this.authentication.prove(request).then(() => sent))
+          : of(sent);
       }),
     );
   }
