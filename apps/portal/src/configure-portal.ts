@@ -1,11 +1,12 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { Env } from '@app/config';
+import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
 import { accessLog, answerClientErrors, httpFaultOf, inTurn, ServingAdapter } from '@app/serving';
 import { Assets } from './web/assets.js';
 import { refuseCrossSite } from './web/cross-site.js';
-import { deadlineOf, Fairness } from './web/fairness.js';
+import { Fairness } from './web/fairness.js';
 import { readForms } from './web/form-bodies.js';
 import { PageError } from './web/page-error.js';
 import { Html } from './web/pages.js';
@@ -49,7 +50,9 @@ export function configurePortal(app: NestExpressApplication): void {
   });
   app.use(refuseCrossSite);
   app.use(readForms);
-  app.use(deadlineOf(env));
+  // The time a browser takes to send its form does not count.
+  const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
+  app.use((_request: Request, _response: Response, next: NextFunction) => new Deadline(patience).within(next));
   app.use(inTurn(fairness.turnOf));
   app.use(fairness.know);
   // After an orderly shutdown the process exits with 0.

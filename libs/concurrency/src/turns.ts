@@ -14,11 +14,12 @@ const SPARE = 2;
 /** While the event loop is busier than this (0 to 1), each of several owners gets a single turn. */
 const BUSY = 0.7;
 
-/** @param used milliseconds of turns, on the scale of the clock; `queue` has the oldest first */
 interface Owner {
   name: string;
+  /** Milliseconds of turns, on the scale of the clock. */
   used: number;
   held: number;
+  /** Oldest first. */
   queue: Turn[];
   seenAt: number;
 }

@@ -15,7 +15,6 @@ export class Lease {
   private client: Connected | undefined;
   private isOver = false;
   private giveUp: ((error: Error) => void) | undefined;
-
   private timer: NodeJS.Timeout;
 
   /** @throws DeadlineExceeded */
@@ -24,10 +23,7 @@ export class Lease {
     this.watch();
   }
 
-  /** Returns the connection. */
-  readonly end = (): void => {
-    clearTimeout(this.timer);
-  };
+  readonly end = (): void => clearTimeout(this.timer);
 
   private watch(): void {
     const { left } = this.deadline;

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Turns } from '@app/concurrency';
-import { Deadline } from '@app/database';
 import { Env } from '@app/config';
 import { pathOf } from '@app/routing';
 import { clientAddress, networkOf, RequestTurn } from '@app/serving';
@@ -38,11 +37,3 @@ export class Fairness {
     return turn ? turn.without(work) : work();
   }
 }
-
-/** Middleware: starts the deadline of a page. The time a browser takes to send its form does not count. */
-export const deadlineOf = (env: Env) => {
-  const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
-  return (_request: Request, _response: Response, next: NextFunction): void => {
-    new Deadline(patience).within(next);
-  };
-};

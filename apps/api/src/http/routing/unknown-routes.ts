@@ -33,7 +33,8 @@ export class UnknownRoutes {
       } catch (error) {
         if (error instanceof ApiError && response.hasHeader('X-RateLimit-Limit')) return error;
         // An invalid key is ignored, but counts.
-        if (error instanceof ApiError && error.status === 401) await this.failures.count(request).catch(() => undefined);
+        if (error instanceof ApiError && error.status === 401)
+          await this.failures.count(request).catch(() => undefined);
       }
     }
     if (!readable) return ApiError.notFound();
