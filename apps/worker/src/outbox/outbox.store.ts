@@ -36,6 +36,7 @@ export interface Hook {
 
 interface Row {
   id: string;
+  owner: string;
   organization_id: string | null;
   kind: string;
   recipient: string;
@@ -51,6 +52,8 @@ export class OutboxStore {
   /** Process ids are reused, and always 1 in a container. */
   private readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
+  /** Whose message was claimed last. */
+  private readonly previous = { email: '', rebuild: '' };
 
   constructor(private readonly db: Database) {}
 
@@ -63,9 +66,10 @@ export class OutboxStore {
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Row>(
-      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond')`,
+      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`,
     );
     if (!row) return null;
+    this.previous[topic] = row.owner;
     return {
       id: row.id,
       organizationId: row.organization_id,

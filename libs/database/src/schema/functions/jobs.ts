@@ -10,15 +10,20 @@ export const jobs = /* sql */ `
   -- worker that dies loses it to the next one. A mail to a suppressed address, or whose link opens nothing any more, is
   -- suppressed instead, and returned as such.
   --
+  -- previous: the owner that this worker served last. Of several with as few leased, the next in order is served, so
+  -- that nobody waits for more than one message of each.
   -- lanes: how many messages the worker can take, including this one. The last two are for owners with nothing leased:
   -- messages that stall hold up none but their owner's. A hook is only called again after the call before has ended.
-  CREATE FUNCTION claim_outbox(wanted text, worker text, lanes integer, lease interval) RETURNS SETOF outbox
-    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  CREATE FUNCTION claim_outbox(wanted text, worker text, lanes integer, lease interval, previous text)
+    RETURNS SETOF outbox LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
   DECLARE turn text; message uuid;
   BEGIN
     IF lease <= interval '0' OR lease > interval '5 minutes' OR lanes < 1 THEN
       RAISE 'a lease of % for one of % lanes is out of bounds', lease, lanes USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    -- Only plans that follow the indexes. One that was made for a small table, and kept, would read all of it when it
+    -- has grown: 0.2 s a claim among 100,000 messages.
+    PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
     -- One claim at a time, so that each knows the leases before it.
     PERFORM pg_advisory_xact_lock(${lockNumber('claims of the outbox')});
     FOR turn IN
@@ -33,14 +38,14 @@ export const jobs = /* sql */ `
           WHERE o.topic = wanted AND o.leased_until > now() GROUP BY o.owner)
       SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
       WHERE w.due_at <= now() AND (l.held IS NULL OR lanes > 2 AND wanted <> 'rebuild')
-      ORDER BY coalesce(l.held, 0), w.due_at
+      ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
     LOOP
       SELECT o.id INTO message FROM outbox o WHERE o.topic = wanted AND o.owner = turn
         AND o.status IN ('queued', 'failed') AND o.due_at <= now() ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED;
       EXIT WHEN FOUND;
     END LOOP;
     RETURN QUERY WITH claimed AS MATERIALIZED (
-        SELECT o.id, o.organization_id, s.email_normalized, CASE
+        SELECT o.organization_id, s.email_normalized, CASE
             WHEN s.email_normalized IS NOT NULL THEN 'address_suppressed'
             WHEN o.link_expires_at <= now() OR EXISTS (SELECT FROM closed_invites(array_remove(ARRAY[o.invite_id], NULL)))
               THEN 'link_closed' END AS problem
@@ -56,7 +61,7 @@ export const jobs = /* sql */ `
       leased_by = CASE WHEN c.problem IS NULL THEN worker END,
       leased_until = CASE WHEN c.problem IS NULL THEN now() + lease END,
       due_at = CASE WHEN c.problem IS NULL THEN now() + lease ELSE o.due_at END
-    FROM claimed c WHERE o.id = c.id RETURNING o.*;
+    FROM claimed c WHERE o.id = message RETURNING o.*;
   END $$;
 
   -- Extends a lease from now on. False if another worker has it by now.
