@@ -11,6 +11,8 @@ import { TestApi } from '../http/api.js';
 import { createTestDatabase } from '../database/database.js';
 import { DatabaseState } from '../database/database-state.js';
 import { difference } from '../database/difference.js';
+import { HealthService } from '../../../apps/api/src/health/health.service.js';
+import { Metrics } from '../../../apps/api/src/http/metrics/metrics.js';
 import { forgetKeyUsage } from '../database/read-statements.js';
 import { type Cut, WireProxy } from '../database/wire-proxy.js';
 import { createWorld } from '../data/world.js';
@@ -58,6 +60,8 @@ export class Boundaries {
     const settings = { DATABASE_URL: proxy.url, DATA_DIR: dataDir, SMTP_URL: 'smtp://127.0.0.1:1' };
     forgetKeyUsage();
     const api = await TestApi.start(settings, database);
+    // Their statements, every second, would count as messages of the write.
+    for (const polled of [HealthService, Metrics]) api.app.get<HealthService | Metrics>(polled).onApplicationShutdown();
     const world = await createWorld(api);
     const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
     const writes = await allWrites(api, world);
