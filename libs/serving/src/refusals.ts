@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** ms; a wait takes up to 1.8 times as long. */
 const SHORTEST = 20;
-/** Refusals under way that wait no longer than that. */
+/** ms, before the random part. */
+const LONGEST = 2_000;
+/** Refusals under way that wait no longer than the shortest. */
 const FEW = 40;
 
 let underWay = 0;
@@ -17,6 +19,7 @@ export const isRefusal = (status: number): boolean => status === 429 || status =
  */
 export async function beforeRefusal(): Promise<void> {
   underWay++;
-  await sleep(SHORTEST * Math.max(1, underWay / FEW) ** 2 * (1 + 0.8 * Math.random()), undefined, { ref: false });
+  const wait = Math.min(LONGEST, SHORTEST * Math.max(1, underWay / FEW) ** 2);
+  await sleep(wait * (1 + 0.8 * Math.random()), undefined, { ref: false });
   underWay--;
 }
