@@ -71,9 +71,9 @@ async function poolIsFull(): Promise<boolean> {
 const late = ({ replies }: Outcome) => replies.filter(({ took }) => took > LIMIT_MS).length;
 const longest = (outcome: Outcome) => `the longest ${(outcome.percentile(1) / 1_000).toFixed(1)} s`;
 
-async function whileLocked(table: string, work: () => Promise<Outcome[]>): Promise<Outcome[]> {
+async function whileLocked(table: string, work: () => Promise<Outcome[]>, ms = LOCKED_MS): Promise<Outcome[]> {
   await admin.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-  const [outcomes] = await Promise.all([work(), sleep(LOCKED_MS)]);
+  const [outcomes] = await Promise.all([work(), sleep(ms)]);
   await admin.query('ROLLBACK');
   return outcomes;
 }
@@ -108,6 +108,8 @@ it('500 ms of added latency only slows requests down', async () => {
 
 it.each<Fate>(['drop', 'reset', 'stall'])('failed connections (%s) are replaced, requests answered', async (fate) => {
   await start();
+  // Requests that wait for a lock need a connection each, so that the pool opens all it may.
+  await whileLocked('members', () => load(target.port, { requests: others(), connections: 2 * POOL, seconds: 1 }), 500);
   const before = await backends();
   setTimeout(() => (proxy.fate = fate), 2_000);
   setTimeout(() => (proxy.fate = 'carry'), 12_000);

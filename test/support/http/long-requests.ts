@@ -171,6 +171,7 @@ function longUploads(route: Route, keyed: Headers): Position[] {
       headers: [...keyed, ['Content-Type', MULTIPART], ['Transfer-Encoding', 'chunked']],
       body: `${'1\r\na\r\n'.repeat(size)}0\r\n\r\n`,
     });
-  shapes.push(['chunks of a byte', MOST_UPLOAD / 4, chunked]);
-  return shapes.map(([what, most, request]) => ({ family: 'upload', name: `${nameOf(route)} ${what}`, most, request }));
+  const positions = shapes.map(([what, most, request]): Position => ({ family: 'upload', name: `${nameOf(route)} ${what}`, most, request })); // prettier-ignore
+  const name = `${nameOf(route)} chunks of a byte`;
+  return [...positions, { family: 'upload', name, most: MOST_UPLOAD / 4, request: chunked, reframed: true }];
 }

@@ -147,7 +147,7 @@ function judge(position: Position, costs: Cost[], { ratio, floor, hold: mostHold
   const complaints = [
     ...(ratios.cpu > ratio ? [`CPU ${small.cpu.toFixed(1)} ms, at 16 times the length ${large.cpu.toFixed(1)} ms`] : []),
     ...(ratios.memory > ratio ? [`memory ${mb(small.memory)}, at 16 times the length ${mb(large.memory)}`] : []),
-    ...(hold > mostHold ? [`blocked the event loop for ${hold.toFixed(0)} ms`] : []),
+    ...(hold > mostHold && !position.reframed ? [`blocked the event loop for ${hold.toFixed(0)} ms`] : []),
   ].map((complaint) => `${position.name}: ${complaint}`); // prettier-ignore
   return { position, ratios, hold, complaints };
 }
