@@ -186,7 +186,7 @@ describe('loadEnv', () => {
     ['PUBLIC_URL', 'https://api.example.org/?a=1', 'without a user, a query or a fragment'],
     ['APP_URL', 'https://portal.example.org/#', 'without a user, a query or a fragment'],
     ['S3_PUBLIC_URL', 'https://me:secret@cdn.example.org', 'without a user, a query or a fragment'],
-    ['MAIL_FROM', 'School', 'an email address, with or without a name'],
+    ['MAIL_FROM', 'OrganizationFixture', 'an email address, with or without a name'],
     ['MAIL_FROM', 'Tutoring <no-reply>', 'an email address, with or without a name'],
     ['MAIL_FROM', 'a@example.org, b@example.org', 'an email address, with or without a name'],
   ])('says why it refuses %s=%s, without the value', (name, value, reason) => {

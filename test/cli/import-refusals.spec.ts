@@ -1,6 +1,6 @@
 import { randomUUID as id } from 'node:crypto';
 import { homeworkRow, resultRow, type Row } from '../support/database/schema-fixture.js';
-import { ImportFixture, School } from '../support/data/import-fixture.js';
+import { ImportFixture, ImportedOrganization } from '../support/data/import-fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
@@ -15,7 +15,7 @@ describe('an import with invalid rows', () => {
 
   it('names every line with a reference to a missing record', async () => {
     const other = await fixture.database.organization();
-    const theirs = new School();
+    const theirs = new ImportedOrganization();
     const subject_id = id();
     await fixture.load(theirs.with({ subjects: [{ id: subject_id, name: 'Physics' }] }), other);
     const relation = { tutor_id: fixture.school.tutor.id, student_id: fixture.school.student.id };
@@ -48,7 +48,7 @@ describe('an import with invalid rows', () => {
 
     const other = await fixture.database.organization();
     const message = 'has no participant from this organization (see conversation_participants.ndjson)';
-    const theirs = new School();
+    const theirs = new ImportedOrganization();
     const stranger = theirs.conversation();
     expect(await fixture.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
       `conversations.ndjson:1: id: ${message}`,
@@ -137,10 +137,10 @@ describe('an import with invalid rows', () => {
   });
 
   it('refuses ids of another organization, in every table', async () => {
-    const theirs = new School();
+    const theirs = new ImportedOrganization();
     const taken = id();
     const group = { id: id(), name: 'Theirs' };
-    const all = (of: School): Record<string, Row[]> =>
+    const all = (of: ImportedOrganization): Record<string, Row[]> =>
       of.with({
         subjects: [{ id: taken, name: 'Physics' }],
         classrooms: [{ id: taken, name: 'Room' }],

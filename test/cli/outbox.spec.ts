@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildOnce } from '../support/http/api-process.js';
 import { type CliResult, results, runCli } from '../support/process/cli.js';
 import { runHere } from '../support/process/commands.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: 120_000 });
 const SECRET = 'never-to-be-shown';
 
 describe('the outbox and hook commands', () => {
-  let room: Mailroom;
+  let room: OutboxFixture;
   let slug: string;
   let folder: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tutoring-hooks-'));
     await buildOnce();
-    room = await Mailroom.open();
+    room = await OutboxFixture.open();
     slug = (await room.make.query<{ slug: string }>('SELECT slug FROM organizations'))[0]!.slug;
   });
   afterEach(() => room.clear());

@@ -24,7 +24,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     ],
     specs: [
       'test/database/{grants,hostile-roles,list-counts,migrate,schema}.spec.ts',
-      'test/api/health.spec.ts',
+      'test/api/contract/health.spec.ts',
       'test/cli/database-faults.spec.ts',
       'test/values.spec.ts',
     ],
@@ -48,7 +48,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'libs/accounts/keys': {
     mutate: ['libs/accounts/src/keys/**/*.ts'],
-    specs: ['test/api/{key-changes,key-creation,key-usage}.spec.ts', 'test/portal/keys.spec.ts'],
+    specs: ['test/api/{key-changes,key-creation,key-usage}.spec.ts', 'test/portal/pages/keys.spec.ts'],
   },
   'libs/accounts/joining': {
     mutate: ['libs/accounts/src/joining/**/*.ts'],
@@ -61,7 +61,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     mutate: ['libs/accounts/src/provisioning/**/*.ts'],
     specs: [
       'test/api/{accounts,accounts-changes,bulk-invite,bulk-invite-parents,bulk-invite-people,identity}.spec.ts',
-      'test/portal/people.spec.ts',
+      'test/portal/pages/people.spec.ts',
     ],
   },
   'http/auth': {
@@ -80,12 +80,12 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/lists/cursor': {
     mutate: ['apps/api/src/http/lists/cursor.ts'],
-    specs: ['test/api/lists-cursors.spec.ts'],
+    specs: ['test/api/lists/lists-cursors.spec.ts'],
   },
   'http/openapi': { mutate: ['apps/api/src/http/openapi/**/*.ts'], specs: ['test/api/{docs-pages,openapi}.spec.ts'] },
   'http/rate-limit/windows': {
     mutate: ['apps/api/src/http/rate-limit/sliding-window.ts'],
-    specs: ['test/api/sliding-window.spec.ts'],
+    specs: ['test/api/auth/sliding-window.spec.ts'],
   },
   'http/rate-limit': {
     mutate: ['apps/api/src/http/rate-limit/**/*.ts'],
@@ -100,7 +100,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
   },
   'http/request-log': {
     mutate: ['apps/api/src/http/request-log/**/*.ts'],
-    specs: ['test/api/request-log.spec.ts'],
+    specs: ['test/api/running/request-log.spec.ts'],
   },
   'http/routing': {
     mutate: ['apps/api/src/http/routing/**/*.ts'],

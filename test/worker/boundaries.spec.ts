@@ -1,6 +1,6 @@
 import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
 
-/** A sample of test/faults/boundaries.spec.ts: cuts at every nth message. */
+/** A sample of test/faults/writes/boundaries.spec.ts: cuts at every nth message. */
 const EVERY = 4;
 
 describe('a connection to PostgreSQL that is cut while a mail is sent', () => {

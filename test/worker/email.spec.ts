@@ -7,10 +7,10 @@ import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { JITTER, PAUSES_MINUTES, pauseAfter, TRIES } from '../../apps/worker/src/outbox/schedule.js';
 import { fixture } from '../support/process/fixture.js';
 import { TestSmtp } from '../support/worker/smtp.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 const smtp = await fixture(TestSmtp.start());
-const room = await fixture(Mailroom.open({ SMTP_URL: smtp.url }));
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
 
 describe('the email queue', () => {
   afterEach(async () => {

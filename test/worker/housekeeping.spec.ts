@@ -3,11 +3,11 @@ import { Invites } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { fixture } from '../support/process/fixture.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 const DAY_MS = 86_400_000;
 
-const room = await fixture(Mailroom.open());
+const room = await fixture(OutboxFixture.open());
 
 describe('housekeeping', () => {
   afterEach(() => room.clear());

@@ -5,11 +5,11 @@ import type { EmailPayload } from '@app/jobs';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from '../../apps/worker/src/housekeeping/key-expiry.service.js';
 import { fixture } from '../support/process/fixture.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 const DAY_MS = 86_400_000;
 
-const room = await fixture(Mailroom.open({ APP_URL: 'https://app.example.org' }));
+const room = await fixture(OutboxFixture.open({ APP_URL: 'https://app.example.org' }));
 const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
 
 describe('warnings before an API key expires', () => {

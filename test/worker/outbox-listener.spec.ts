@@ -3,14 +3,14 @@ import { QUEUES } from '@app/jobs';
 import { percentile } from '../support/data/percentile.js';
 import { TestRedis } from '../support/worker/redis.js';
 import { TestSmtp } from '../support/worker/smtp.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 /** Polling intervals (ms): one too long to be mistaken for a notification, one short enough to test polling. */
 const SELDOM = 20_000;
 const OFTEN = 500;
 
 let smtp: TestSmtp;
-let room: Mailroom;
+let room: OutboxFixture;
 let redis: TestRedis | null;
 const usual = QUEUES.email.everyMs;
 
@@ -19,7 +19,7 @@ async function open(mode: string, everyMs: number): Promise<void> {
   Object.assign(QUEUES.email, { everyMs });
   smtp = await TestSmtp.start();
   redis = mode === 'redis' ? await TestRedis.start() : null;
-  room = await Mailroom.open({ SMTP_URL: smtp.url, ...(redis && { REDIS_URL: redis.url }) });
+  room = await OutboxFixture.open({ SMTP_URL: smtp.url, ...(redis && { REDIS_URL: redis.url }) });
   for (let count = 0; count < workers(); count++) await (await room.worker()).init();
   await room.queue(['first@example.org']);
   await vi.waitFor(() => expect(smtp.to('first@example.org')).toHaveLength(1));

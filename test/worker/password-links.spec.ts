@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { PasswordLinksService } from '../../apps/worker/src/email/password-links.service.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
-let room: Mailroom;
+let room: OutboxFixture;
 let portal: pg.Client;
 
 beforeAll(async () => {
-  room = await Mailroom.open();
+  room = await OutboxFixture.open();
   portal = new pg.Client({ connectionString: room.database.portalUrl });
   await portal.connect();
 });

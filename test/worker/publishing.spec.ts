@@ -2,9 +2,9 @@ import type { Tables } from '@app/database';
 import { QUEUES } from '@app/jobs';
 import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
 import { fixture } from '../support/process/fixture.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
-const room = await fixture(Mailroom.open());
+const room = await fixture(OutboxFixture.open());
 
 describe('the publishing queue', () => {
   afterEach(async () => {

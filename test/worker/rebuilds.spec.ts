@@ -7,10 +7,10 @@ import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TRIES } from '../../apps/worker/src/outbox/schedule.js';
 import { fixture } from '../support/process/fixture.js';
 import { TestHook } from '../support/worker/hook.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 const hook = await fixture(TestHook.start());
-const room = await fixture(Mailroom.open());
+const room = await fixture(OutboxFixture.open());
 
 describe('the rebuilds queue', () => {
   beforeEach(() => room.setHook(hook.url, hook.secret));

@@ -6,12 +6,12 @@ import { Lease } from '../../apps/worker/src/outbox/lease.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { fixture } from '../support/process/fixture.js';
 import { TestSmtp } from '../support/worker/smtp.js';
-import { Mailroom } from '../support/worker/worker.js';
+import { OutboxFixture } from '../support/worker/worker.js';
 
 const addresses = (count: number) => Array.from({ length: count }, (_, index) => `person${index}@example.org`);
 
 const smtp = await fixture(TestSmtp.start());
-const room = await fixture(Mailroom.open({ SMTP_URL: smtp.url }));
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
 
 describe('the relay', () => {
   afterEach(async () => {

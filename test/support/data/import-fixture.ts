@@ -9,7 +9,7 @@ import { messageRow, type Row, sessionRow, SchemaFixture } from '../database/sch
 export type Files = Record<string, (Row | string)[] | string | Buffer>;
 
 /** A small school's files: a tutor and a student with a session. Tests add more. */
-export class School {
+export class ImportedOrganization {
   readonly tutor = this.userRow('tutor');
   readonly student = this.userRow('student');
   readonly files: Record<string, Row[]> = {
@@ -58,7 +58,7 @@ export function without(row: Row, ...names: string[]): Row {
 export class ImportFixture {
   /** This test's organization: see {@link renew}. */
   organization: string;
-  school: School;
+  school: ImportedOrganization;
   private readonly folders: string[] = [];
 
   private constructor(readonly database: SchemaFixture) {}
@@ -70,7 +70,7 @@ export class ImportFixture {
   /** Creates a new organization and school for the next test. */
   async renew(): Promise<void> {
     this.organization = await this.database.organization();
-    this.school = new School();
+    this.school = new ImportedOrganization();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { TestApi } from '../http/api.js';
 import type { Factories } from './factories.js';
-import { createStage, LIST_ROWS, rowsAt, type Stage } from './list-rows.js';
+import { createListFixture, LIST_ROWS, rowsAt, type ListFixture } from './list-rows.js';
 import { lengthenTexts } from './longest-rows.js';
 import { Random } from './random.js';
 import { type ApiDocument, documentOf, keyedReads, operationAt, queryOf, type Route } from '../http/routes.js';
@@ -10,7 +10,7 @@ const START = new Date('2026-05-01T00:00:00Z');
 /** Every list with the largest rows that the schema allows, each in its own organization. */
 export class LargestLists {
   private readonly random = new Random(3);
-  private readonly stages = new Map<string, { stage: Stage; key: string }>();
+  private readonly stages = new Map<string, { stage: ListFixture; key: string }>();
 
   private constructor(
     private readonly api: TestApi,
@@ -59,7 +59,7 @@ export class LargestLists {
 
   private async fill(make: Factories, route: Route, rows: number): Promise<void> {
     const id = this.idOf(route);
-    const stage = await createStage(make, START);
+    const stage = await createListFixture(make, START);
     this.stages.set(id, { stage, key: await this.api.key(stage.school) });
     const times = Array<string>(rows).fill(START.toISOString());
     if (id === 'list_blog_posts') {

@@ -16,7 +16,7 @@ export interface NewRow {
 }
 
 /** The records that list rows refer to. */
-export interface Stage {
+export interface ListFixture {
   school: string;
   tutor: string;
   student: string;
@@ -24,7 +24,7 @@ export interface Stage {
 }
 
 /** @param at creation time of the stage's people, who appear in lists themselves */
-export async function createStage(make: Factories, at: Date): Promise<Stage> {
+export async function createListFixture(make: Factories, at: Date): Promise<ListFixture> {
   const { id: school } = await make.organization();
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
   const student = (await make.student(school, { createdAt: at })).id;
@@ -32,10 +32,10 @@ export async function createStage(make: Factories, at: Date): Promise<Stage> {
   return { school, tutor, student, session };
 }
 
-type Insert = (make: Factories, stage: Stage, rows: NewRow[]) => Promise<Stored[]>;
+type Insert = (make: Factories, stage: ListFixture, rows: NewRow[]) => Promise<Stored[]>;
 
 /** Inserts rows and fills in required columns from the schema. `id` names the column with the record's id. */
-function rowsOf(table: string, more: (row: NewRow, stage: Stage) => Row = () => ({}), id = 'id'): Insert {
+function rowsOf(table: string, more: (row: NewRow, stage: ListFixture) => Row = () => ({}), id = 'id'): Insert {
   return async (make, stage, rows) => {
     const { school: organization_id, tutor: tutor_id, student: student_id } = stage;
     const known = { organization_id, tutor_id, student_id, assigned_by: tutor_id };

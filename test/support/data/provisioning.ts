@@ -72,7 +72,7 @@ export function refusedAt({ status, body }: { status: number; body: unknown }): 
 }
 
 /** An organization that provisions people. */
-export class Office {
+export class PeopleFixture {
   private constructor(
     readonly api: TestApi,
     readonly make: Factories,
@@ -81,9 +81,9 @@ export class Office {
     readonly key: string,
   ) {}
 
-  static async open(api: TestApi, make: Factories): Promise<Office> {
+  static async open(api: TestApi, make: Factories): Promise<PeopleFixture> {
     const { id } = await make.organization();
-    return new Office(api, make, id, await api.key(id, { scopes: Object.keys(SCOPES) as Scope[] }));
+    return new PeopleFixture(api, make, id, await api.key(id, { scopes: Object.keys(SCOPES) as Scope[] }));
   }
 
   async send(

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { KeyUsage } from '../../../apps/api/src/http/auth/key-usage.js';
 import { call, nameOf, type Route } from '../http/routes.js';
 import type { TestApi } from '../http/api.js';
-import type { School } from '../data/world.js';
+import type { OrganizationFixture } from '../data/fixtures.js';
 
 /** A statement as sent to PostgreSQL. */
 export interface Statement {
@@ -30,7 +30,7 @@ export function statementsOf(sent: unknown): Statement[] {
 export async function statementsFor(
   api: TestApi,
   route: Route,
-  school: School,
+  school: OrganizationFixture,
   options: { key?: string; query?: string } = {},
 ): Promise<Statement[]> {
   const query = vi.spyOn(pg.Client.prototype, 'query');

@@ -70,7 +70,7 @@ export class SchemaFixture {
 
   async organization(): Promise<string> {
     const id = randomUUID();
-    return this.insert(id, 'organizations', { id, name: 'School', slug: `school-${id}` });
+    return this.insert(id, 'organizations', { id, name: 'OrganizationFixture', slug: `school-${id}` });
   }
 
   async person(): Promise<string> {

@@ -15,7 +15,7 @@ import { HealthService } from '../../../apps/api/src/health/health.service.js';
 import { Metrics } from '../../../apps/api/src/http/metrics/metrics.js';
 import { forgetKeyUsage } from '../database/read-statements.js';
 import { type Cut, WireProxy } from '../database/wire-proxy.js';
-import { createWorld } from '../data/world.js';
+import { createFixtures } from '../data/fixtures.js';
 
 /** The result of cutting one write's connection at every message. */
 export interface Walk {
@@ -62,10 +62,10 @@ export class Boundaries {
     const api = await TestApi.start(settings, database);
     // Their statements, every second, would count as messages of the write.
     for (const polled of [HealthService, Metrics]) api.app.get<HealthService | Metrics>(polled).onApplicationShutdown();
-    const world = await createWorld(api);
-    const key = await api.key(world.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
-    const writes = await allWrites(api, world);
-    return new Boundaries(api, proxy, await DatabaseState.save(world.make), writes, key, dataDir);
+    const fixtures = await createFixtures(api);
+    const key = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
+    const writes = await allWrites(api, fixtures);
+    return new Boundaries(api, proxy, await DatabaseState.save(fixtures.make), writes, key, dataDir);
   }
 
   /**

@@ -1,13 +1,13 @@
 import type { TestApi } from '../http/api.js';
 import type { Factories } from '../data/factories.js';
 import {
-  createStage,
+  createListFixture,
   LIST_ROWS,
   type ListRows,
   type NewRow,
   newestFirst,
   rowsAt,
-  type Stage,
+  type ListFixture,
   type Stored,
 } from '../data/list-rows.js';
 import { Random } from '../data/random.js';
@@ -54,12 +54,12 @@ export class CursorWalk {
   private constructor(
     private readonly api: TestApi,
     private readonly make: Factories,
-    private readonly stage: Stage,
+    private readonly stage: ListFixture,
     private readonly rows: ListRows,
   ) {}
 
   static async begin(api: TestApi, make: Factories, { route, rows }: WalkedList): Promise<CursorWalk> {
-    const stage = await createStage(make, STAGED);
+    const stage = await createListFixture(make, STAGED);
     const walk = new CursorWalk(api, make, stage, rows);
     walk.key = await api.key(stage.school);
     walk.path = route.path.replace(':tutor_id', stage.tutor);

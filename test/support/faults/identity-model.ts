@@ -13,7 +13,7 @@ import { describeState } from './identity-state.js';
 export class Breach extends Error {}
 
 /** Where sequences run: the API, and the portal on the same database. */
-export interface Stage {
+export interface IdentityFixture {
   api: TestApi;
   portal: TestPortal;
   make: Factories;
@@ -24,7 +24,7 @@ export class Identities {
   private readonly people: People;
 
   private constructor(
-    private readonly stage: Stage,
+    private readonly stage: IdentityFixture,
     private readonly facts: Facts,
     private readonly organizations: Organization[],
   ) {
@@ -35,7 +35,7 @@ export class Identities {
    * @returns a description of the final state if `describe` is set, else null
    * @throws Breach
    */
-  static async run(stage: Stage, commands: Command[], describe = false): Promise<string | null> {
+  static async run(stage: IdentityFixture, commands: Command[], describe = false): Promise<string | null> {
     const facts = new Facts();
     const organizations = [];
     for (const org of ORGS) organizations.push(await Organization.open(stage, facts, org));

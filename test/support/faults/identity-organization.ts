@@ -3,36 +3,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { importFolder } from '../../../apps/cli/src/import/importer.js';
-import { Office } from '../data/provisioning.js';
+import { PeopleFixture } from '../data/provisioning.js';
 import { Visitor } from '../portal/visitor.js';
 import type { KINDS, Org, Place } from './identity-commands.js';
 import type { Facts } from './identity-facts.js';
-import type { Stage } from './identity-model.js';
+import type { IdentityFixture } from './identity-model.js';
 
 /** What an organization does: with its key on the API, as its owner on the portal, and by importing files. */
 export class Organization {
   private constructor(
-    private readonly stage: Stage,
+    private readonly stage: IdentityFixture,
     private readonly facts: Facts,
     readonly org: Org,
-    private readonly office: Office,
+    private readonly provisioning: PeopleFixture,
     private readonly tutorId: string,
     private readonly owner: Visitor,
     /** The path of its pages on the portal. */
     private readonly pages: string,
   ) {}
 
-  static async open(stage: Stage, facts: Facts, org: Org): Promise<Organization> {
+  static async open(stage: IdentityFixture, facts: Facts, org: Org): Promise<Organization> {
     const { api, portal, make } = stage;
-    const office = await Office.open(api, make);
-    const organization = await make.find('organizations', office.id);
-    const tutor = await make.tutor(office.id);
+    const provisioning = await PeopleFixture.open(api, make);
+    const organization = await make.find('organizations', provisioning.id);
+    const tutor = await make.tutor(provisioning.id);
     const { cookie } = await portal.someone('owner', { organization });
     return new Organization(
       stage,
       facts,
       org,
-      office,
+      provisioning,
       tutor.id,
       new Visitor(portal, cookie),
       `/o/${organization.slug}`,
@@ -40,17 +40,22 @@ export class Organization {
   }
 
   get id(): string {
-    return this.office.id;
+    return this.provisioning.id;
   }
 
   async provision(type: (typeof KINDS)[number], at: Place): Promise<void> {
     const email = this.facts.addresses[at]!;
-    const { id } = await this.office.inviteOne({ type, first_name: 'Supplied', last_name: `By${this.org}`, email });
+    const { id } = await this.provisioning.inviteOne({
+      type,
+      first_name: 'Supplied',
+      last_name: `By${this.org}`,
+      email,
+    });
     if (!id) return;
     this.known.set(at, id);
     if (type !== 'parent') return;
     const child = await this.stage.make.student(this.id);
-    await this.office.post(`/v1/parents/${id}/link-student`, { student_id: child.id });
+    await this.provisioning.post(`/v1/parents/${id}/link-student`, { student_id: child.id });
   }
 
   async changeAddress(at: Place, to: Place): Promise<void> {
@@ -61,7 +66,7 @@ export class Organization {
     const [login] = await make.query<{ email: string }>('SELECT email FROM users WHERE id = $1', [id]);
     const former = addresses.indexOf(login!.email);
     const changes = { email: addresses[to], first_name: 'Changed', last_name: `By${this.org}` };
-    const { status } = await this.office.send('patch', `/v1/students/${id}`, changes);
+    const { status } = await this.provisioning.send('patch', `/v1/students/${id}`, changes);
     const [moved] = await make.query('SELECT FROM users WHERE id = $1 AND email_normalized = $2', [id, addresses[to]]);
     if (status !== 200 || !moved || former === to) return;
     this.known.delete(at);
@@ -76,14 +81,14 @@ export class Organization {
   /** @param to null for a code */
   async invite(role: 'student' | 'tutor', to: Place | null): Promise<void> {
     const email = to === null ? undefined : this.facts.addresses[to];
-    const { status, body } = await this.office.post('/v1/invites', { scope: 'organization', role, email });
+    const { status, body } = await this.provisioning.post('/v1/invites', { scope: 'organization', role, email });
     if (status === 201) this.facts.tokens[this.org]!.push({ token: (body as { token: string }).token, to });
   }
 
   async sendInvite(at: Place): Promise<void> {
     const id = this.known.get(at);
     if (!id) return;
-    for (const list of ['students', 'parents']) await this.office.post(`/v1/${list}/${id}/send-invite`);
+    for (const list of ['students', 'parents']) await this.provisioning.post(`/v1/${list}/${id}/send-invite`);
   }
 
   async archive(at: Place): Promise<void> {
@@ -140,7 +145,7 @@ export class Organization {
       ...ids.flatMap((id) => [`parents/${id}`, `tutors/${id}/reviews`]),
     ];
     const answers = await Promise.all([
-      ...paths.map((path) => this.stage.api.get(`/v1/${path}`, this.office.key)),
+      ...paths.map((path) => this.stage.api.get(`/v1/${path}`, this.provisioning.key)),
       ...['people', 'people/invites', 'outbox'].map((path) => this.owner.get(`${this.pages}/${path}`)),
     ]);
     return answers.map(({ text }) => text).join('\n');

@@ -4,7 +4,7 @@ import { type CreationOptions, type RequestOptions, SoftwarePasskey } from '../p
 import { Visitor } from '../portal/visitor.js';
 import { mailsTo } from '../worker/mailbox.js';
 import type { Means, Place } from './identity-commands.js';
-import type { Stage } from './identity-model.js';
+import type { IdentityFixture } from './identity-model.js';
 
 /** A login that somebody has opened, and its address at that time. */
 interface Held {
@@ -38,7 +38,7 @@ export class People {
   private readonly passkeys: HeldPasskey[] = [];
 
   constructor(
-    private readonly stage: Stage,
+    private readonly stage: IdentityFixture,
     private readonly addresses: string[],
   ) {}
 

@@ -7,9 +7,9 @@ import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
 import { TestPortal } from '../portal/portal.js';
 import { anyCommand, type Command, FEW } from './identity-commands.js';
-import { Identities, type Stage } from './identity-model.js';
+import { Identities, type IdentityFixture } from './identity-model.js';
 
-export async function openStage(): Promise<Stage> {
+export async function openStage(): Promise<IdentityFixture> {
   // Hashing thousands of passwords would take most of the time, and its cost does not matter here.
   vi.spyOn(argon2, 'hash').mockImplementation((password) => Promise.resolve(`hash of ${String(password)}`));
   vi.spyOn(argon2, 'verify').mockImplementation((stored, password) =>
@@ -27,7 +27,7 @@ export async function openStage(): Promise<Stage> {
   return { api, portal, make: await Factories.connect(api.database) };
 }
 
-export async function closeStage({ api, portal, make }: Stage): Promise<void> {
+export async function closeStage({ api, portal, make }: IdentityFixture): Promise<void> {
   await make.close();
   await portal.stop();
   await api.stop();
@@ -136,7 +136,7 @@ const AT_ONCE = 8;
 
 /** @returns a sequence that breaks a rule, shrunk unless `fast`, and how it does so; null if there is none */
 export async function findBreach(
-  stage: Stage,
+  stage: IdentityFixture,
   { seed, runs, longest, fast = false }: { seed: number; runs: number; longest: number; fast?: boolean },
 ): Promise<{ commands: Command[]; why: string } | null> {
   const property = fc.asyncProperty(fc.array(anyCommand, { minLength: 1, maxLength: longest }), async (commands) => {
@@ -164,7 +164,7 @@ export async function findBreach(
  *
  * @returns how many sequences ran
  */
-export async function runAll(stage: Stage, longest: number): Promise<number> {
+export async function runAll(stage: IdentityFixture, longest: number): Promise<number> {
   const seen = new Set<string>();
   const limit = pLimit(AT_ONCE);
   let runs = 0;

@@ -1,4 +1,4 @@
-import { type Finding, type Metered, PROMISED, tell } from '../http/metered.js';
+import { type Finding, type Metered, PROMISED, tell } from '../load/metered.js';
 import { reached } from './promise.js';
 
 /**

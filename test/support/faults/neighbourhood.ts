@@ -6,8 +6,8 @@ import { type Scope, SCOPES } from '@app/accounts';
 import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
 import { ApiProcess, buildOnce } from '../http/api-process.js';
-import { beside, type Beside, type Scene, type Timing } from '../http/beside.js';
-import { load, requestOf, type Traffic } from '../http/load.js';
+import { beside, type Beside, type Scene, type Timing } from '../load/beside.js';
+import { load, requestOf, type Traffic } from '../load/load.js';
 
 /** The addresses of the neighbour, of the newcomer and of the attacker's machines. */
 const HOME = '198.51.100.1';

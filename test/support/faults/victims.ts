@@ -12,7 +12,7 @@ import { createEmptyDatabase, type TestDatabase } from '../database/database.js'
 import { difference } from '../database/difference.js';
 import { answerOf, type KillReport, type Victim, type VictimProcess } from './kill-harness.js';
 import { type Account, type Mail, wantedOf } from './wanted-people.js';
-import { Mailroom } from '../worker/worker.js';
+import { OutboxFixture } from '../worker/worker.js';
 
 /** All accounts, including incomplete ones. A person with two roles in an organization appears twice. */
 export const ACCOUNTS = `
@@ -25,13 +25,13 @@ export const MAILS = `SELECT kind, recipient FROM outbox WHERE topic = 'email'`;
 /** The API as deployed. */
 export class ApiVictim implements Victim {
   private constructor(
-    private readonly room: Mailroom,
+    private readonly room: OutboxFixture,
     readonly trap: CommitTrap,
     readonly headers: Record<string, string>,
   ) {}
 
   static async open(): Promise<ApiVictim> {
-    const room = await Mailroom.open();
+    const room = await OutboxFixture.open();
     const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
     const { key } = await keys.create(room.organizationId, { name: 'kills', scopes: Object.keys(SCOPES) as Scope[] });
     return new ApiVictim(room, await CommitTrap.open(room.database.applicationUrl), {

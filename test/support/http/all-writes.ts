@@ -4,7 +4,7 @@ import { BODIES, MORE_BODIES } from './bodies.js';
 import { image } from '../data/images.js';
 import { keyedRoutes, type Route } from './routes.js';
 import { MULTIPART, multipart, part } from './uploads.js';
-import { pathOf, type World } from '../data/world.js';
+import { pathOf, type Fixtures } from '../data/fixtures.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -22,7 +22,7 @@ export interface Write {
 }
 
 /** Every write in the route table, some with several bodies. Writes with a key appear a second time as replays. */
-export async function allWrites(api: TestApi, { make, a: school }: World): Promise<Write[]> {
+export async function allWrites(api: TestApi, { make, a: school }: Fixtures): Promise<Write[]> {
   const newcomer = await make.student(school.id);
   const child = await make.student(school.id);
   const parent = await make.parent(school.id, { children: [child.id] });

@@ -4,7 +4,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
 import type { TestApi } from './api.js';
-import { pathOf, type School } from '../data/world.js';
+import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
 
 export type { Route };
 
@@ -156,7 +156,7 @@ export function telling({ status, headers, text }: Answer): object {
 export function call(
   api: TestApi,
   route: Route,
-  school: School,
+  school: OrganizationFixture,
   { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
 ): Promise<Answer> {
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };

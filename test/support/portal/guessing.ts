@@ -1,4 +1,4 @@
-import type { JoinDesk } from './join-desk.js';
+import type { JoinFixture } from './join-fixture.js';
 import { type Attack, LockoutTarget, type Way } from './lockout.js';
 import { Visitor } from './visitor.js';
 
@@ -32,18 +32,18 @@ export interface Guessing {
  * @param costly whether the password takes as long to compare as a real one
  */
 export async function guess(
-  desk: JoinDesk,
+  joining: JoinFixture,
   { networks, connections, costly = true }: { networks: number; connections: number; costly?: boolean },
   enough: (so: Guessing) => boolean,
 ): Promise<Guessing> {
-  const target = await LockoutTarget.make(desk, costly);
+  const target = await LockoutTarget.make(joining, costly);
   const so: Guessing = { attempts: {}, tries: 0, failed: [], slowest: 0 };
-  const addresses = Array.from({ length: networks }, () => desk.visitor().network);
+  const addresses = Array.from({ length: networks }, () => joining.visitor().network);
   let over = false as boolean;
   const stranger = async (connection: number) => {
     for (let turn = connection; !over; turn += connections) {
       const attack = ATTACKS[Math.floor(turn / networks) % ATTACKS.length]!;
-      const status = await target.attack(attack, new Visitor(desk.portal, undefined, addresses[turn % networks]));
+      const status = await target.attack(attack, new Visitor(joining.portal, undefined, addresses[turn % networks]));
       const what = `${attack}: ${status}`;
       so.attempts[what] = (so.attempts[what] ?? 0) + 1;
     }

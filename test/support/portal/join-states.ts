@@ -1,5 +1,5 @@
-import { newAddress, type Office, studentRow } from '../data/provisioning.js';
-import { type JoinDesk, registration } from './join-desk.js';
+import { newAddress, type PeopleFixture, studentRow } from '../data/provisioning.js';
+import { type JoinFixture, registration } from './join-fixture.js';
 import { PeoplePages } from './people-pages.js';
 
 /** A page that somebody can reach while joining: its path, and the Cookie header of the person who opens it. */
@@ -16,29 +16,29 @@ const ACCEPT = 'Accept and join';
 const STUDENT = { scope: 'organization', role: 'student' };
 
 /** Every page of the joining flow, in every state, by name. */
-export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<string, JoinPage>> {
+export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture): Promise<Record<string, JoinPage>> {
   const { make } = desk.portal;
-  const classroom = await make.classroom(office.id, { name: 'Year 9 Algebra' });
-  const child = await make.student(office.id, { user: { firstName: 'Tim' } });
+  const classroom = await make.classroom(provisioning.id, { name: 'Year 9 Algebra' });
+  const child = await make.student(provisioning.id, { user: { firstName: 'Tim' } });
   const person = await desk.person();
   const cookie = await desk.portal.session(person.id);
   const ended = async (statement: string) => {
     const email = newAddress();
-    const token = await desk.invite(office, { ...STUDENT, email });
+    const token = await desk.invite(provisioning, { ...STUDENT, email });
     await make.query(`UPDATE invites SET ${statement} WHERE email = $1`, [email]);
     return `/join/${token}`;
   };
-  const link = async (wish: object) => `/join/${await desk.invite(office, wish)}`;
+  const link = async (wish: object) => `/join/${await desk.invite(provisioning, wish)}`;
   const account = newAddress();
-  await office.inviteOne(studentRow({ email: account }));
+  await provisioning.inviteOne(studentRow({ email: account }));
   const { token } = await desk.mail(account);
-  const tutor = await make.tutor(office.id);
+  const tutor = await make.tutor(provisioning.id);
   const toTutor = await link({ scope: 'tutor_student', tutor_id: tutor.id });
   await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [tutor.id]);
-  const former = await joined(desk, office, STUDENT);
+  const former = await joined(desk, provisioning, STUDENT);
   await make.query(`UPDATE members SET status = 'archived', archived_at = now() WHERE user_id = $1`, [former.userId]);
-  const student = await joined(desk, office, STUDENT);
-  const elsewhere = await joined(desk, await desk.office(), STUDENT);
+  const student = await joined(desk, provisioning, STUDENT);
+  const elsewhere = await joined(desk, await desk.provisioning(), STUDENT);
   const byCode = await link(STUDENT);
   const invited = await link({ scope: 'classroom', classroom_id: classroom.id });
   return {
@@ -73,32 +73,32 @@ export async function joinPages(desk: JoinDesk, office: Office): Promise<Record<
       heading: 'Confirm your email address first',
     },
     unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not work' },
-    joined: { ...(await joined(desk, office, STUDENT)), heading: 'Welcome to Demo Tutoring' },
-    waiting: { ...(await joined(desk, office, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
+    joined: { ...(await joined(desk, provisioning, STUDENT)), heading: 'Welcome to Demo Tutoring' },
+    waiting: { ...(await joined(desk, provisioning, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
   };
 }
 
-async function joined(desk: JoinDesk, office: Office, wish: object) {
+async function joined(desk: JoinFixture, provisioning: PeopleFixture, wish: object) {
   const visitor = desk.visitor();
   const email = newAddress();
-  await visitor.post(`/join/${await desk.invite(office, wish)}`, registration(email));
+  await visitor.post(`/join/${await desk.invite(provisioning, wish)}`, registration(email));
   const [login] = await desk.portal.make.query('SELECT id FROM users WHERE email_normalized = $1', [email]);
   return { path: '/join/done', cookie: visitor.header, userId: login!.id };
 }
 
 /** An organization with people and invites in every state, and its owner. */
-export async function busyOffice(desk: JoinDesk): Promise<PeoplePages> {
+export async function busyOffice(desk: JoinFixture): Promise<PeoplePages> {
   const pages = await PeoplePages.open(desk);
-  const { office } = pages;
+  const { provisioning } = pages;
   const { make } = desk.portal;
   const people = [['Grace', 'Hopper'], ['Alan', 'Turing'], ['Emmy', 'Noether']] as const; // prettier-ignore
-  for (const [firstName, lastName] of people) await make.student(office.id, { user: { firstName, lastName } });
-  const tutor = await make.tutor(office.id, { user: { firstName: 'Sofia', lastName: 'Kovalevskaya' } });
+  for (const [firstName, lastName] of people) await make.student(provisioning.id, { user: { firstName, lastName } });
+  const tutor = await make.tutor(provisioning.id, { user: { firstName: 'Sofia', lastName: 'Kovalevskaya' } });
   await make.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [tutor.id]);
   const pending = await desk.person();
-  await office.inviteOne(studentRow({ email: pending.email, first_name: 'Ada', last_name: 'Byron' }));
-  await joined(desk, office, { ...STUDENT, role: 'tutor' });
-  await desk.invite(office, { ...STUDENT, email: newAddress() });
-  await desk.invite(office, { scope: 'tutor_student', tutor_id: tutor.id });
+  await provisioning.inviteOne(studentRow({ email: pending.email, first_name: 'Ada', last_name: 'Byron' }));
+  await joined(desk, provisioning, { ...STUDENT, role: 'tutor' });
+  await desk.invite(provisioning, { ...STUDENT, email: newAddress() });
+  await desk.invite(provisioning, { scope: 'tutor_student', tutor_id: tutor.id });
   return pages;
 }

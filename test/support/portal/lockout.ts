@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hashPassword, newCode } from '@app/accounts';
-import { newAddress, type Office } from '../data/provisioning.js';
+import { newAddress, type PeopleFixture } from '../data/provisioning.js';
 import { mailsTo } from '../worker/mailbox.js';
-import { type JoinDesk, registration } from './join-desk.js';
+import { type JoinFixture, registration } from './join-fixture.js';
 import { PASSWORD } from './portal.js';
 import { type CreationOptions, type RequestOptions, SoftwarePasskey } from './software-passkey.js';
 import { Visitor } from './visitor.js';
@@ -33,8 +33,8 @@ const FORMS: Record<string, [path: string, fields: Record<string, string>]> = {
 /** An owner whom strangers try to lock out, with a password, a passkey and a browser that has signed in before. */
 export class LockoutTarget {
   private constructor(
-    private readonly desk: JoinDesk,
-    readonly office: Office,
+    private readonly joining: JoinFixture,
+    readonly provisioning: PeopleFixture,
     readonly email: string,
     /** A browser that has signed in before. It is signed out. */
     readonly known: Visitor,
@@ -44,18 +44,18 @@ export class LockoutTarget {
   ) {}
 
   /** @param costly whether the password takes as long to compare as a real one */
-  static async make(desk: JoinDesk, costly = false): Promise<LockoutTarget> {
-    const office = await desk.office();
-    const organization = await desk.portal.make.find('organizations', office.id);
-    const { user } = await desk.portal.someone('owner', { organization, user: { email: newAddress() } });
-    await desk.portal.setPassword(user.id);
+  static async make(joining: JoinFixture, costly = false): Promise<LockoutTarget> {
+    const provisioning = await joining.provisioning();
+    const organization = await joining.portal.make.find('organizations', provisioning.id);
+    const { user } = await joining.portal.someone('owner', { organization, user: { email: newAddress() } });
+    await joining.portal.setPassword(user.id);
     if (costly) {
-      await desk.portal.make.withoutTriggers(
+      await joining.portal.make.withoutTriggers(
         `UPDATE credentials SET password_hash = '${await hashPassword(PASSWORD)}' WHERE user_id = '${user.id}'`,
       );
     }
-    const code = await desk.invite(office, { scope: 'organization', role: 'student' });
-    const target = new LockoutTarget(desk, office, user.email, desk.visitor(), new SoftwarePasskey(), code);
+    const code = await joining.invite(provisioning, { scope: 'organization', role: 'student' });
+    const target = new LockoutTarget(joining, provisioning, user.email, joining.visitor(), new SoftwarePasskey(), code);
     const { known, passkey } = target;
     await target.signIn(known);
     const options = (await known.json('/account/passkeys/options', {})).body as CreationOptions;
@@ -84,8 +84,8 @@ export class LockoutTarget {
 
   /** @param network of the new browsers; by default, each has its own. @returns whether it worked */
   async try(way: Way, network?: string): Promise<boolean> {
-    const { desk, known, email, code } = this;
-    const fresh = new Visitor(desk.portal, undefined, network);
+    const { joining, known, email, code } = this;
+    const fresh = new Visitor(joining.portal, undefined, network);
     switch (way) {
       case 'password in a known browser':
         return this.signIn(known);
@@ -119,8 +119,8 @@ export class LockoutTarget {
 
   /** The mailed links to set a password, newest first, as paths. */
   async links(): Promise<string[]> {
-    await this.desk.portal.resolveLinks();
-    const mails = await mailsTo(this.desk.api, this.desk.portal.make, this.email);
+    await this.joining.portal.resolveLinks();
+    const mails = await mailsTo(this.joining.api, this.joining.portal.make, this.email);
     return mails.filter(({ kind }) => kind === 'password_reset').map(({ token }) => `/password/${token}`);
   }
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
 import { ApiProcess, buildOnce } from '../http/api-process.js';
-import type { Position } from '../http/long-bodies.js';
-import { HEADER_TEXTS, type Kind, manyOf, textOf, URL_TEXTS } from '../http/long-texts.js';
-import { Metered } from '../http/metered.js';
+import type { Position } from '../fuzz/long-bodies.js';
+import { HEADER_TEXTS, type Kind, manyOf, textOf, URL_TEXTS } from '../fuzz/long-texts.js';
+import { Metered } from '../load/metered.js';
 import { bytesOf } from '../http/raw-http.js';
 import { type Someone, TestPortal } from './portal.js';
 

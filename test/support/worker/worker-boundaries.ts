@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { EmailService } from '../../../apps/worker/src/email/email.service.js';
 import { TestSmtp } from './smtp.js';
 import { type Cut, WireProxy } from '../database/wire-proxy.js';
-import { Mailroom } from './worker.js';
+import { OutboxFixture } from './worker.js';
 
 /** The result of cutting a worker's connection at every message while it sends a mail. */
 export interface MailWalk {
@@ -38,14 +38,14 @@ export class WorkerBoundaries {
   private mails = 0;
 
   private constructor(
-    readonly room: Mailroom,
+    readonly room: OutboxFixture,
     readonly smtp: TestSmtp,
     private readonly proxy: WireProxy,
   ) {}
 
   static async open(): Promise<WorkerBoundaries> {
     const smtp = await TestSmtp.start();
-    const room = await Mailroom.open({ SMTP_URL: smtp.url });
+    const room = await OutboxFixture.open({ SMTP_URL: smtp.url });
     return new WorkerBoundaries(room, smtp, await WireProxy.open(room.database.workerUrl));
   }
 

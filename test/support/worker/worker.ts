@@ -11,7 +11,7 @@ import { connectPatiently } from '../database/patient-connection.js';
 import { Factories } from '../data/factories.js';
 
 /** An organization whose mails are queued as by the API, and workers that send them. */
-export class Mailroom {
+export class OutboxFixture {
   /** All log output of the workers so far. */
   readonly logged: string[] = [];
   private readonly workers = new Set<INestApplicationContext>();
@@ -27,7 +27,7 @@ export class Mailroom {
     private readonly close: () => Promise<void>,
   ) {}
 
-  static async open(settings: Record<string, string> = {}): Promise<Mailroom> {
+  static async open(settings: Record<string, string> = {}): Promise<OutboxFixture> {
     const database = await createTestDatabase();
     const all = {
       NODE_ENV: 'test',
@@ -51,7 +51,7 @@ export class Mailroom {
     const db = new Database(dataSource);
     const vault = new Vault(env);
     const outbox = new Outbox(db, vault, env);
-    return new Mailroom(database, make, id, db, outbox, vault, all, () => dataSource.destroy());
+    return new OutboxFixture(database, make, id, db, outbox, vault, all, () => dataSource.destroy());
   }
 
   /** Creates a worker in this process; {@link INestApplicationContext.init} starts its queues. */

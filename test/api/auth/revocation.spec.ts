@@ -1,0 +1,200 @@
+import { Agent, request as send } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestApi } from '../../support/http/api.js';
+import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
+import { repeated } from '../../support/http/repeated.js';
+import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
+
+/** A revoked or expired key opens nothing on any process from that moment on, even under traffic. */
+const PROCESSES = 4;
+const KEYS = 50;
+/** Requests per second, over all processes and keys. */
+const RATE = 500;
+/** Requests in flight at least. */
+const LEAST = 4;
+
+interface Sent {
+  key: string;
+  process: number;
+  /** Milliseconds since 1970, as the database counts them too. */
+  sentAt: number;
+  endedAt: number;
+  status: number;
+  body: string;
+}
+let processes: ApiProcess[] = [];
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+let inFlight = 0;
+const answers: Sent[] = [];
+
+await buildOnce();
+const api = await fixture(TestApi.start());
+const organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
+// A busy machine answers late, but it answers.
+const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5', REQUEST_DEADLINE_SECONDS: '60' };
+processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
+
+afterAll(async () => {
+  agent.destroy();
+  await Promise.all(processes.map((process) => process.stop()));
+});
+
+/** Date.now() with fractions, so that two events in the same millisecond keep their order. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function ask(key: string, process: number): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    inFlight++;
+    const { port } = processes[process]!;
+    const headers = { Authorization: `Token token=${key}` };
+    const sentAt = now();
+    const sent = send({ host: '127.0.0.1', port, path: '/v1/ping', headers, agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (part: string) => (body += part));
+      response.on('end', () => {
+        inFlight--;
+        const answer = { key, process, sentAt, endedAt: now(), status: response.statusCode!, body };
+        // What a busy machine refuses proves nothing.
+        if (answer.status !== 503) answers.push(answer);
+        resolve(answer);
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** Keeps the rate until `stop` is called; slower answers only mean more in flight, and fast ones a higher rate. */
+function traffic(keys: string[]): { stop(): Promise<void> } {
+  const began = performance.now();
+  const pending = new Set<Promise<unknown>>();
+  let [count, running] = [0, true];
+  const fill = () => {
+    const due = ((performance.now() - began) / 1000) * RATE;
+    for (; running && (count < due || pending.size < LEAST) && pending.size < 200; count++) {
+      const one = ask(keys[count % keys.length]!, Math.floor(count / keys.length) % PROCESSES);
+      pending.add(one);
+      void one.finally(() => {
+        pending.delete(one);
+        fill();
+      });
+    }
+  };
+  const timer = setInterval(fill, 10);
+  return {
+    async stop() {
+      running = false;
+      clearInterval(timer);
+      await Promise.all(pending);
+    },
+  };
+}
+
+describe(`${PROCESSES} processes under ${RATE} requests a second`, () => {
+  it(`refuse each of ${KEYS} keys as soon as its revocation returns`, async () => {
+    const { keys } = api;
+    const made = await Promise.all(
+      Array.from({ length: KEYS }, () => keys.create(organizationId, { name: 'revoked' })),
+    );
+    answers.length = 0;
+    const load = traffic(made.map(({ key }) => key));
+    // Each key has worked, and each process has accepted some.
+    await vi.waitFor(() => {
+      expect(new Set(answers.filter(({ status }) => status === 200).map(({ key }) => key)).size).toBe(KEYS);
+      expect(new Set(answers.map(({ process }) => process)).size).toBe(PROCESSES);
+    });
+    const revokedAt = new Map<string, number>();
+    const flying: number[] = [];
+    const checks: Promise<Sent[]>[] = [];
+    for (const { id, key } of made) {
+      expect(await keys.revoke(id)).toBe(true);
+      revokedAt.set(key, now());
+      flying.push(inFlight);
+      // Immediately, on every process, while the traffic continues.
+      checks.push(Promise.all(processes.map((_, process) => repeated(() => ask(key, process)))));
+      await sleep(30);
+    }
+    // A busy machine answers fewer per second, so wait for a number of requests.
+    const late = () => answers.filter(({ key, sentAt }) => sentAt > revokedAt.get(key)!);
+    await vi.waitFor(() => {
+      expect(answers.length).toBeGreaterThan(RATE * 1.5);
+      expect(late().length).toBeGreaterThan(KEYS * PROCESSES * 1.5);
+    });
+    await load.stop();
+    const atOnce = (await Promise.all(checks)).flat();
+    const seconds = (answers.at(-1)!.endedAt - answers[0]!.sentAt) / 1000;
+    const after = late();
+    const before = answers.filter(({ key, endedAt }) => endedAt < revokedAt.get(key)!);
+    const busy = flying.filter((count) => count > 0).length;
+    reached(
+      19,
+      `${answers.length} requests in ${seconds.toFixed(1)} s (${Math.round(answers.length / seconds)}/s), ${after.length} after a ` +
+        `revocation; in flight when one returned: ${Math.max(...flying)} at most, some at ${busy} of ${KEYS}`,
+    );
+
+    expect(after.filter(({ status }) => status !== 401)).toEqual([]);
+    expect(after.every(({ body }) => body.includes('revoked_api_key'))).toBe(true);
+    expect(atOnce.map(({ status }) => status)).toEqual(Array<number>(KEYS * PROCESSES).fill(401));
+    // The keys worked until then on every process, and the revocations met real traffic.
+    expect(answers.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
+    const working = before.filter(({ status }) => status === 200);
+    expect(new Set(working.map(({ key }) => key)).size).toBe(KEYS);
+    expect(new Set(working.map(({ process }) => process)).size).toBe(PROCESSES);
+    expect(busy).toBeGreaterThan(KEYS / 5);
+  });
+
+  it('refuse a key as soon as it expires', async () => {
+    const { keys } = api;
+    // The database uses the system clock, from which the monotonic clock drifts; the drift is known to a millisecond.
+    const drift = Date.now() - now();
+    const made = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => ({
+        at: Infinity,
+        wait: 500 + index * 100,
+        ...(await keys.create(organizationId, { name: 'expires', expiresAt: new Date(Date.now() + 3_600_000) })),
+      })),
+    );
+    answers.length = 0;
+    const load = traffic(made.map(({ key }) => key));
+    // Each has worked before it gets its end, so a busy machine has time enough.
+    await vi.waitFor(() => expect(new Set(answers.map(({ key }) => key)).size).toBe(made.length));
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(60));
+    for (const each of made) {
+      const end = Date.now() + each.wait;
+      await api.make.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [each.id, new Date(end)]);
+      each.at = end - drift;
+    }
+    const beyond = (key: string, at: number) => answers.filter((answer) => answer.key === key && answer.sentAt >= at);
+    await vi.waitFor(() => expect(made.every(({ key, at }) => beyond(key, at).length > 3)).toBe(true));
+    await load.stop();
+    let working = 0;
+    for (const { key, at } of made) {
+      const after = beyond(key, at);
+      const before = answers.filter((answer) => answer.key === key && answer.endedAt < at - 1);
+      working += before.length;
+      expect(before.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(after.filter(({ status }) => status !== 401)).toEqual([]);
+      const message = 'API key has expired. Create a new key in your org settings.';
+      expect(new Set(after.map(({ body }) => body))).toEqual(
+        new Set([JSON.stringify({ code: 401, message, data: {} })]),
+      );
+    }
+    expect(working).toBeGreaterThan(40);
+  });
+
+  it('keep no state of their own: undoing a revocation in the database works at once', async () => {
+    const { id, key } = await api.keys.create(organizationId, { name: 'taken back' });
+    const everywhere = async () =>
+      (await Promise.all(processes.map((_, process) => repeated(() => ask(key, process))))).map(({ status }) => status);
+    expect(await everywhere()).toEqual([200, 200, 200, 200]);
+    await api.keys.revoke(id);
+    expect(await everywhere()).toEqual([401, 401, 401, 401]);
+    // Repeating it changes nothing, and neither does revoking a missing key.
+    expect(await api.keys.revoke(id)).toBe(true);
+    expect(await api.keys.revoke('0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30')).toBe(false);
+    for (const process of processes) expect([process.ended, process.stderr]).toEqual([null, '']);
+  });
+});

@@ -1,0 +1,118 @@
+import { Controller, Get } from '@nestjs/common';
+import { SCOPES, type Scope } from '@app/accounts';
+import { RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
+import { TestApi } from '../../support/http/api.js';
+import { cataloguedAs } from '../../support/http/catalogue.js';
+import { call, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const ALL = Object.keys(SCOPES) as [Scope, ...Scope[]];
+
+const pathBehind = (...scopes: Scope[]) => `/v1/planted/${scopes.join('-').replaceAll(':', '-')}`;
+
+/** A route that requires these scopes. */
+function behind(...scopes: [Scope, ...Scope[]]) {
+  @Controller(pathBehind(...scopes))
+  class Planted {
+    @Get()
+    @RequireScopes(...scopes)
+    get(): object {
+      return {};
+    }
+  }
+  return Planted;
+}
+
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+
+/** The single scopes that give access to the route. */
+const documented = (route: Route): string[] => cataloguedAs(route).scopes;
+
+/** Neither 401 nor 403: whatever else the operation answers to an empty request, it admitted the key. */
+async function admits(route: Route, key: string): Promise<boolean> {
+  const { status, text } = await call(api, route, fixtures.a, { key });
+  if (status === 401 || status >= 500) throw new Error(`${nameOf(route)} answered ${status}: ${text}`);
+  return status !== 403;
+}
+
+describe('scopes', () => {
+  it('are exactly these ten', () => {
+    expect([...ALL].sort()).toEqual([
+      'accounts:write', 'blog:write', 'coursework:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
+      'students:write', 'tutors:write', 'write',
+    ]); // prettier-ignore
+  });
+
+  it('are documented for every operation', () => {
+    expect(keyedRoutes(api).map((route) => [nameOf(route), documented(route)])).not.toHaveLength(0);
+  });
+
+  it.each(ALL)('%s alone gives access to exactly what is documented', async (scope) => {
+    const key = await api.key(fixtures.a.id, { scopes: [scope] });
+    const opened: string[] = [];
+    for (const route of keyedRoutes(api)) if (await admits(route, key)) opened.push(nameOf(route));
+    const expected = keyedRoutes(api).filter((route) => documented(route).includes(scope));
+    expect(opened.sort()).toEqual(expected.map(nameOf).sort());
+  });
+
+  it('give access to everything together, and to nothing without the right ones', async () => {
+    const every = await api.key(fixtures.a.id, { scopes: ALL });
+    for (const route of keyedRoutes(api)) {
+      expect([nameOf(route), await admits(route, every)]).toEqual([nameOf(route), true]);
+      const others = ALL.filter((scope) => !documented(route).includes(scope));
+      const key = await api.key(fixtures.a.id, { scopes: others });
+      expect([nameOf(route), await admits(route, key)]).toEqual([nameOf(route), false]);
+    }
+  });
+
+  it('cover no others, except that write covers exactly four', async () => {
+    const planted = await TestApi.start({}, api.database, [...ALL.map((scope) => behind(scope)), behind(...ALL)]);
+    const opened: Record<string, string[]> = {};
+    for (const held of ALL) {
+      const key = await planted.key(fixtures.a.id, { scopes: [held] });
+      const paths = [...ALL.map((scope) => pathBehind(scope)), pathBehind(...ALL)];
+      const answers = await Promise.all(
+        paths.map(async (path) => ({ path, status: (await planted.get(path, key)).status })),
+      );
+      opened[held] = answers.filter(({ status }) => status === 200).map(({ path }) => path);
+    }
+    const alone = Object.fromEntries(ALL.map((scope) => [scope, [pathBehind(scope)]]));
+    const four = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'write'] as const;
+    expect(opened).toEqual({ ...alone, write: four.map((scope) => pathBehind(scope)) });
+    await planted.close();
+  });
+
+  it('that are missing are named along with those the key holds', async () => {
+    for (const route of keyedRoutes(api)) {
+      const scopes = ALL.filter((scope) => !documented(route).includes(scope));
+      const { status, headers, text } = await call(api, route, fixtures.a, {
+        key: await api.key(fixtures.a.id, { scopes }),
+      });
+      const { error } = JSON.parse(text) as { error: { message: string; details: { required: string[] } } };
+      expect(status).toBe(403);
+      expect(headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(error).toEqual({
+        code: 'insufficient_scope',
+        message: expect.any(String) as string,
+        status: 403,
+        details: { required: error.details.required, granted: scopes },
+      });
+      expect([nameOf(route), error.details.required]).toEqual([nameOf(route), requiredBy(route)]);
+      expect(error.message).toContain(requiredBy(route)[0]);
+    }
+  });
+
+  it('are shown to the key that holds them', async () => {
+    const scopes: Scope[] = ['read', 'blog:write', 'payments:write'];
+    const answer = await api.get('/v1/me', await api.key(fixtures.a.id, { scopes }));
+    expect(answer.body).toMatchObject({ org_id: fixtures.a.id, scopes });
+  });
+});
+
+/** The scope itself; write stands for it only in keys. */
+function requiredBy(route: Route): string[] {
+  const scopes = documented(route);
+  return scopes.length > 1 ? scopes.filter((scope) => scope !== 'write') : scopes;
+}

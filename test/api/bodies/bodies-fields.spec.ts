@@ -1,0 +1,167 @@
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import { type Scope, SCOPES } from '@app/accounts';
+import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
+import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
+import { TestApi } from '../../support/http/api.js';
+import { newAddress } from '../../support/data/provisioning.js';
+import { keyedRoutes, nameOf, type Route, type Schema } from '../../support/http/routes.js';
+import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
+
+type Json = Record<string, unknown>;
+type Answer = { status: number; body: Json; text: string };
+
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const fixtures = await createFixtures(api);
+const key = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+
+/** Every write with a JSON body, with its schema. */
+const writes = (): { route: Route; schema: Schema }[] =>
+  keyedRoutes(api).flatMap((route) => {
+    const shape = bodyClassOf(route.handler);
+    return shape ? [{ route, schema: schemaOf(shape) }] : [];
+  });
+
+/** A valid body with only the required fields, plus an email address where allowed, because invites need one. */
+function smallest(schema: Schema, route: Route): Json {
+  const names = [...((schema.required ?? []) as string[]), ...('email' in schema.properties! ? ['email'] : [])];
+  return Object.fromEntries(names.map((name) => [name, valueOf(name, schema.properties![name]!, route)]));
+}
+
+function valueOf(name: string, schema: Schema, route: Route): unknown {
+  if (name === 'email') return newAddress();
+  if (name === 'slug') return `post-${uuidv7()}`;
+  if (name === 'user_id') return fixtures.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
+  if (schema.format === 'uuid') return fixtures.a.path[name];
+  if (schema.enum) return schema.enum[0];
+  if (schema.type === 'array') return (schema.items as { oneOf: Schema[] }).oneOf.map((item) => smallest(item, route));
+  return 'Text';
+}
+
+/** A field at any depth of a body, with a way to build the body with another value there. */
+interface Field {
+  route: Route;
+  at: (string | number)[];
+  schema: Schema;
+  required: boolean;
+  body: (...value: [] | [unknown]) => Json;
+}
+
+function fieldsOf(route: Route, whole: Schema): Field[] {
+  const fields: Field[] = [];
+  const visit = (schema: Schema, at: (string | number)[], within: (inner: Json) => Json) => {
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      const base = () => smallest(schema, route);
+      const body = (...value: [] | [unknown]) => {
+        const { [name]: _out, ...rest } = base();
+        return within(value.length === 1 ? { ...rest, [name]: value[0] } : rest);
+      };
+      const required = ((schema.required ?? []) as string[]).includes(name);
+      fields.push({ route, at: [...at, name], schema: property, required, body });
+      const object = [property, ...((property.oneOf ?? []) as Schema[])].find(({ properties }) => properties);
+      if (object) visit(object, [...at, name], (inner) => within({ ...base(), [name]: inner }));
+      for (const [index, item] of ((property.items as { oneOf?: Schema[] } | undefined)?.oneOf ?? []).entries()) {
+        visit(item, [...at, name, index], (inner) => {
+          const rows = valueOf(name, property, route) as Json[];
+          return within({ ...base(), [name]: rows.map((row, place) => (place === index ? inner : row)) });
+        });
+      }
+    }
+  };
+  visit(whole, [], (inner) => inner);
+  return fields;
+}
+
+async function send(route: Route, body?: Json): Promise<Answer> {
+  const method = route.method.toLowerCase() as 'post' | 'patch';
+  const request = supertest(api.server)[method](pathOf(route, fixtures.a)).set('Authorization', `Token token=${key}`);
+  const answer = await (body === undefined ? request : request.send(body));
+  return { status: answer.status, body: answer.body as Json, text: answer.text };
+}
+
+/** The answer with everything that varies between records masked. */
+const masked = ({ status, text }: Answer): string =>
+  `${status} ${text}`
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/person-[^"]+@example\.org/g, '<address>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/"token":"[^"]+"/g, '"token"')
+    .replaceAll(/\/join\/[^"]+/g, '/join/<token>');
+
+const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('..')}`;
+const faultAt = ({ body }: Answer, at: (string | number)[]) =>
+  ((body.detail ?? []) as { loc: unknown[]; type: string }[]).find(({ loc }) => loc.join() === ['body', ...at].join());
+
+describe('a body', () => {
+  it('may be empty for a change, which returns 200 and changes nothing', async () => {
+    const changes = writes().filter(({ schema }) => schema.required === undefined);
+    expect(changes.map(({ route }) => nameOf(route))).toEqual(
+      expect.arrayContaining(['PATCH /v1/blog-posts/{post_id}', 'PATCH /v1/students/{student_id}']),
+    );
+    for (const { route } of changes) {
+      const [empty, object] = [await send(route), await send(route, {})];
+      expect([nameOf(route), empty.status, empty.text]).toEqual([nameOf(route), 200, object.text]);
+    }
+  });
+
+  it('may set any optional field of a POST to null, as if it were left out', async () => {
+    const fields = writes()
+      .filter(({ route }) => route.method === 'POST')
+      .flatMap(({ route, schema }) => fieldsOf(route, schema))
+      .filter(({ required }) => !required);
+    expect(fields.length).toBeGreaterThan(30);
+    const wrong: string[] = [];
+    for (const field of fields) {
+      const [absent, empty] = [await send(field.route, field.body()), await send(field.route, field.body(null))];
+      if (absent.status >= 300 || masked(absent) !== masked(empty)) {
+        wrong.push(`${told(field)}\n  ${masked(absent)}\n  ${masked(empty)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164', '\u2800'])(
+    'may not fill a required text with blanks (%j)',
+    async (blanks) => {
+      const texts = writes()
+        .flatMap(({ route, schema }) => fieldsOf(route, schema))
+        .map((field) => ({ field, item: field.schema.items as Schema | undefined }))
+        .filter(({ field, item }) => ((field.schema.minLength ?? item?.minLength ?? 0) as number) > 0);
+      expect(texts.length).toBeGreaterThan(15);
+      const wrong: string[] = [];
+      for (const { field, item } of texts) {
+        const at = item ? [...field.at, 0] : field.at;
+        const fault = faultAt(await send(field.route, field.body(item ? [blanks] : blanks)), at);
+        if (fault?.type !== 'string_too_short') wrong.push(`${told(field)} ${fault?.type}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('of a bulk invite reports overlong texts as errors of their row', async () => {
+    const { route, schema } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
+    const texts = fieldsOf(route, schema).filter(({ schema: text }) => text.maxLength !== undefined);
+    expect(texts.length).toBeGreaterThan(15);
+    for (const field of texts) {
+      const value = 'x'.repeat((field.schema.maxLength as number) + 1);
+      const { status, body } = await send(route, field.body(value));
+      expect([told(field), status]).toEqual([told(field), 200]);
+      const [, row, ...inRow] = field.at as [string, number, ...string[]];
+      const results = body.results as { status: string; error: string | null; id: string | null }[];
+      expect(results.map((result) => result.status)).toEqual(results.map((_, at) => (at === row ? 'error' : 'ok')));
+      expect(results[row]).toMatchObject({ index: row, id: null, created: null, invited: null });
+      expect(results[row]!.error).toBe(
+        `${inRow.join('..')}: Must have at most ${String(field.schema.maxLength)} characters.`,
+      );
+      expect(body.summary).toMatchObject({ total: 3, ok: 2, errors: 1 });
+    }
+  });
+
+  it('of a bulk invite is refused as a whole when an overlong text comes with a fault of shape', async () => {
+    const { route } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
+    const row = { type: 'tutor', first_name: 'Sam', last_name: 'Okafor', phone: '1'.repeat(51), age: 40 };
+    const answer = await send(route, { users: [row] });
+    expect([answer.status, faultAt(answer, ['users', 0, 'age'])?.type]).toEqual([422, 'extra_forbidden']);
+  });
+});

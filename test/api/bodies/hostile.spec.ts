@@ -1,0 +1,165 @@
+import { TestApi } from '../../support/http/api.js';
+import { faultsOf, HostileClient, inLots } from '../../support/fuzz/hostile-client.js';
+import { BAD, badValues, FAULTS, goodValues, type Kind, parametersOfReads } from '../../support/fuzz/query-values.js';
+import { keyedReads, type Route } from '../../support/http/routes.js';
+import { pathOf } from '../../support/data/fixtures.js';
+
+/** Malicious input, and input that trips naive services, each with the one answer it must get. */
+const client = await HostileClient.create(await TestApi.start());
+const parameters = await parametersOfReads(client.api);
+
+afterAll(() => client.stop());
+
+/** The path of a valid request to the route, ready for a query. */
+function pathTo(route: Route): string {
+  return pathOf(route, client.fixtures.a);
+}
+
+describe('a query parameter of every route', () => {
+  const kinds = Object.keys(BAD) as Kind[];
+
+  it.each(kinds)('of type %s is refused with one fault when its value is invalid', async (kind) => {
+    const cases = parameters
+      .filter((parameter) => parameter.kind === kind)
+      .flatMap((parameter) => badValues(parameter).map((value) => ({ parameter, value })));
+    expect(cases.length).toBeGreaterThan(10);
+    await inLots(cases, async ({ parameter: { route, name }, value }) => {
+      const faults = faultsOf(await client.ask(`${pathTo(route)}?${name}=${value}`));
+      const told = faults.map(({ loc, type }) => [...loc, FAULTS[kind].includes(type) ? 'as expected' : type]);
+      expect(told, `${route.path}?${name}=${value.slice(0, 60)}`).toEqual([['query', name, 'as expected']]);
+    });
+  });
+
+  it.each(kinds)('of type %s accepts all valid values', async (kind) => {
+    const cases = parameters
+      .filter((parameter) => parameter.kind === kind)
+      .flatMap((parameter) => goodValues(parameter).map((value) => ({ parameter, value })));
+    await inLots(cases, async ({ parameter: { route, name }, value }) => {
+      const answer = await client.ask(`${pathTo(route)}?${name}=${value}`);
+      expect(answer.status, `${route.path}?${name}=${value} ${answer.body}`).toBe(200);
+    });
+  });
+
+  it('of type boolean treats false as false', async () => {
+    const booleans = parameters.filter(({ kind }) => kind === 'boolean');
+    expect(booleans.length).toBeGreaterThan(3);
+    await inLots(booleans, async ({ route, name, schema }) => {
+      const given = async (value: string) => (await client.ask(`${pathTo(route)}?${name}=${value}`)).body;
+      const [no, zero, yes, one] = [await given('false'), await given('0'), await given('true'), await given('1')];
+      expect([zero, one], `${route.path} ${name}`).toEqual([no, yes]);
+      expect(yes, `${route.path} ${name}`).not.toBe(no);
+      if (schema.default === false) expect((await client.ask(pathTo(route))).body).toBe(no);
+    });
+  });
+
+  it.each([
+    ['twice', (name: string, good: string) => `${name}=${good}&${name}=${good}`, ['value_error']],
+    ['a hundred times', (name: string, good: string) => Array(100).fill(`${name}=${good}`).join('&'), ['value_error']],
+    ['once plain and once encoded', (name: string, good: string) => `${name}=${good}&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${good}`, ['value_error']],
+  ])('given %s is refused', async (_, query, types) => {
+    await inLots(parameters, async (parameter) => {
+      const { route, name } = parameter;
+      const faults = faultsOf(await client.ask(`${pathTo(route)}?${query(name, goodValues(parameter)[0]!)}`));
+      expect(faults.map(({ loc, type }) => [...loc, type])).toEqual([['query', name, ...types]]);
+    });
+  }); // prettier-ignore
+
+  it.each([
+    ['as an array', (name: string) => `${name}[]`],
+    ['with an index', (name: string) => `${name}[0]`],
+    ['with an operator', (name: string) => `${name}[$gt]`],
+    ['with encoded brackets', (name: string) => `${name}%5B%5D`],
+    ['with a dot', (name: string) => `${name}.x`],
+    ['in capitals', (name: string) => name.toUpperCase()],
+    ['with an extra letter', (name: string) => `${name}s`],
+    ['with a leading space', (name: string) => `+${name}`],
+    ['with a trailing NUL', (name: string) => `${name}%00`],
+    ['with a byte that is not UTF-8', (name: string) => `${name}%ff`],
+  ])('spelt %s is unknown', async (_, spell) => {
+    await inLots(parameters, async (parameter) => {
+      const { route, name } = parameter;
+      const faults = faultsOf(await client.ask(`${pathTo(route)}?${spell(name)}=${goodValues(parameter)[0]!}`));
+      expect(faults.map(({ type }) => type)).toEqual(['extra_forbidden']);
+    });
+  });
+});
+
+describe('a query string', () => {
+  it.each([
+    '__proto__=1', '__proto__[polluted]=1', '__proto__.polluted=1', 'constructor=1', 'constructor[prototype][polluted]=1',
+    'constructor.prototype.polluted=1', 'prototype=1', 'toString=1', 'valueOf=1', 'hasOwnProperty=1', 'then=1', 'toJSON=1',
+    '__defineGetter__=1', '__lookupSetter__=1', '%5f%5fproto%5f%5f=1', 'length=1', '0=1', 'polluted=1', '=1', '%00=1', '%ff=1',
+    '%ed%a0%80=1', 'debug', 'token=x', 'api_key=x', 'organization_id=x', 'select=*', 'constructor', '__proto__',
+  ])('%s is refused on every route without prototype pollution', async (query) => {
+    await inLots(keyedReads(client.api), async (route) => {
+      const faults = faultsOf(await client.ask(`${pathTo(route)}?${query}`));
+      expect(faults.map(({ type }) => type), route.path).toEqual(['extra_forbidden']);
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    });
+  }); // prettier-ignore
+
+  it('reports all its faults together, in query order', async () => {
+    const query = 'zeta=1&to=x&limit=0&__proto__=1&offset=-1&mode=x&alpha=2&status=&student_id=1&constructor=3&from=now&cursor=';
+    const faults = faultsOf(await client.ask(`/v1/results?${query}`));
+    expect(faults.map(({ loc, type }) => `${loc.join('..')} ${type}`)).toEqual([
+      'query.zeta extra_forbidden', 'query.to date_parsing', 'query.limit greater_than_equal',
+      'query.__proto__ extra_forbidden', 'query.offset greater_than_equal', 'query.mode enum',
+      'query.alpha extra_forbidden', 'query.status enum', 'query.student_id uuid_parsing',
+      'query.constructor extra_forbidden', 'query.from date_parsing', 'query.cursor value_error',
+    ]);
+  }); // prettier-ignore
+
+  it.each([
+    ['nothing', ''],
+    ['a question mark', '?'],
+    ['ampersands', '?&&&'],
+    ['an encoded name', '?%6cimit=1'],
+  ])('with %s is accepted', async (_, query) => {
+    expect((await client.ask(`/v1/homework${query}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['12,000 characters in one value', `student_id=${'x'.repeat(12_000)}`, 1],
+    ['12,000 characters in one name', `${'x'.repeat(12_000)}=1`, 1],
+    ['7,500 repetitions of one unknown name', Array(7_500).fill('a').join('&'), 1],
+    ['3,500 different unknown names', Array.from({ length: 3_500 }, (_, n) => n.toString(36)).join('&'), 100],
+    ['4,000 encoded NULs', `limit=${'%00'.repeat(4_000)}`, 1],
+    ['15,000 ampersands', `${'&'.repeat(15_000)}limit=x`, 1],
+  ])('with %s is refused', async (_, query, count) => {
+    expect(faultsOf(await client.ask(`/v1/homework?${query}`))).toHaveLength(count);
+  });
+});
+
+describe('the id in a path', () => {
+  const uuid = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+
+  it.each([
+    '%00', '%ff', '%c3', '%', '%zz', '%ed%a0%80', '%2e%2e%2f', '%2e%2e', '../..', '..', 'abc', '1', 'null', 'undefined', '__proto__',
+    'constructor', '%20', '*', '%2a', '{id}', ':id', `{${uuid}}`, `%7B${uuid}%7D`, uuid.replaceAll('-', ''), `urn:uuid:${uuid}`,
+    `${uuid};a=b`, `${uuid}%00`, `${uuid}%0a`, `%20${uuid}`, uuid.replace('0', '%EF%BC%90'), `'%20OR%201=1--`, '%0d%0aSet-Cookie:%20a=b',
+    '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', uuid, '%E2%80%AE', '%F0%9F%92%A9', 'a'.repeat(10_000),
+  ])('%s returns the same 404 as an id of another organization', async (bad) => {
+    const routes = keyedReads(client.api).filter(({ path }) => path.includes(':'));
+    expect(routes.length).toBeGreaterThan(3);
+    await inLots(routes, async (route) => {
+      const [unknown, foreign] = [
+        await client.ask(route.path.replaceAll(/:[^/]+/g, () => bad)),
+        await client.ask(pathOf(route, client.fixtures.b)),
+      ];
+      expect(unknown.status, route.path).toBe(404);
+      expect(unknown.body).toBe(foreign.body);
+    });
+  }); // prettier-ignore
+
+  it('may be in upper case', async () => {
+    for (const route of keyedReads(client.api).filter(({ path }) => path.includes(':'))) {
+      const path = route.path.replaceAll(/:([^/]+)/g, (_, name: string) => client.fixtures.a.path[name]!.toUpperCase());
+      expect((await client.ask(path)).status, path).toBe(200);
+    }
+  });
+
+  it('is looked up only when the query is valid', async () => {
+    expect((await client.ask('/v1/parents/abc?x=1')).status).toBe(422);
+  });
+});

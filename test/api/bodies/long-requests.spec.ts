@@ -1,0 +1,226 @@
+import { type Scope, SCOPES } from '@app/accounts';
+import type { AddressInfo } from 'node:net';
+import { v7 as uuidv7 } from 'uuid';
+import { AnswerCheck } from '../../support/http/answer-check.js';
+import { TestApi } from '../../support/http/api.js';
+import { Factories } from '../../support/data/factories.js';
+import { faultsOf, inLots } from '../../support/fuzz/hostile-client.js';
+import { type Place, placesOf } from '../../support/fuzz/long-bodies.js';
+import { manyOf } from '../../support/fuzz/long-texts.js';
+import { parametersOfReads } from '../../support/fuzz/query-values.js';
+import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
+import { keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
+
+let api: TestApi;
+let make: Factories;
+let key: string;
+let writes: Route[];
+const check = new AnswerCheck();
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  make = await Factories.connect(api.database);
+  key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+  writes = keyedRoutes(api).filter(({ method }) => method !== 'GET');
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+async function ask(method: string, target: string, body = ''): Promise<RawAnswer> {
+  const bytes = Buffer.from(body).toString('latin1');
+  const headers: [string, string][] = [
+    ['Authorization', `Token token=${key}`],
+    ...(body === ''
+      ? []
+      : ([['Content-Type', 'application/json'], ['Content-Length', String(bytes.length)]] as [string, string][])),
+  ]; // prettier-ignore
+  const { port } = api.server.address() as AddressInfo;
+  const answer = await exchange(port, bytesOf(target, { method, headers, body: bytes }));
+  expect(check.faults(answer), answer.body.slice(0, 300)).toEqual([]);
+  return answer;
+}
+
+interface Told {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+const told = (answer: RawAnswer) => faultsOf(answer) as unknown as Told[];
+const MORE = / Errors not listed: ([\d,]+)\.$/;
+const moreOf = ({ msg }: Told) => Number(MORE.exec(msg)?.[1]?.replaceAll(',', '') ?? 0);
+
+/** The number of all faults, of which the first 100 are listed. */
+function countOf(answer: RawAnswer): number {
+  const faults = told(answer);
+  expect(faults.length).toBeLessThanOrEqual(100);
+  for (const fault of faults.slice(0, -1)) expect(moreOf(fault)).toBe(0);
+  return faults.length + moreOf(faults.at(-1)!);
+}
+
+/** This many unknown members. */
+const names = (count: number) => Array.from({ length: count }, (_, n) => `"n${n}":0`).join(',');
+
+describe('an answer lists 100 faults and counts the rest', () => {
+  it.each([1, 99, 100, 101, 250, 4_999])('for %i unknown names', async (count) => {
+    expect(countOf(await ask('PATCH', `/v1/students/${uuidv7()}`, `{${names(count)}}`))).toBe(count);
+    const query = Array.from({ length: Math.min(count, 2_000) }, (_, n) => `n${n}`).join('&');
+    expect(countOf(await ask('GET', `/v1/homework?${query}`))).toBe(Math.min(count, 2_000));
+  });
+
+  it('from the query and the body together, in the order the caller sent them', async () => {
+    const answer = await ask('POST', '/v1/students?a&b', `{"x":1,"first_name":7,${names(200)}}`);
+    expect(told(answer).slice(0, 4).map(({ loc, type }) => `${loc.join('..')} ${type}`)).toEqual([
+      'query.a extra_forbidden', 'query.b extra_forbidden', 'body.x extra_forbidden', 'body.first_name string_type',
+    ]);
+    // last_name is missing as well.
+    expect(countOf(answer)).toBe(2 + 2 + 200 + 1);
+  }); // prettier-ignore
+
+  it('across many rows', async () => {
+    const rows = Array.from({ length: 90 }, () => `{"type":"tutor","first_name":"a","last_name":"b",${names(50)}}`);
+    const answer = await ask('POST', '/v1/users/bulk-invite', `{"users":[${rows.join()}]}`);
+    expect(countOf(answer)).toBe(90 * 50);
+    expect(told(answer).at(-1)?.loc).toEqual(['body', 'users', 1, 'n49']);
+  });
+});
+
+describe('megabytes of unknown names', () => {
+  it.each([
+    ['POST', '/v1/students', 262_144],
+    ['POST', '/v1/students', 1_048_576],
+    ['POST', '/v1/blog-posts', 3_145_728],
+  ])('%s %s with %i bytes: the first 100 are listed with their total', async (method, path, size) => {
+    const members = manyOf((n) => `"n${n}":0`, size - 2).split(',');
+    const answer = await ask(method, path, `{${members.join()}}`);
+    expect(told(answer).map(({ loc, type }) => [...loc, type])).toEqual(
+      Array.from({ length: 100 }, (_, n) => ['body', `n${n}`, 'extra_forbidden']),
+    );
+    expect(countOf(answer)).toBe(members.length);
+  });
+
+  it('known names among them, even escaped ones, are not reported', async () => {
+    const answer = await ask('POST', '/v1/students', `{"first_name":1,"last\\u005fname":2,"\\u0078":3,${names(20_000)}}`);
+    expect(told(answer)[0]?.loc).toEqual(['body', 'x']);
+    expect(countOf(answer)).toBe(20_001);
+  }); // prettier-ignore
+
+  it('nested in a field: only the field is reported', async () => {
+    for (const value of [`{${names(20_000)}}`, `[{${names(20_000)}}]`, `[${'[],'.repeat(20_000)}0]`]) {
+      const answer = await ask('POST', '/v1/users/bulk-invite', `{"users":${value}}`);
+      expect(told(answer)).toMatchObject([{ loc: ['body', 'users'], type: 'too_long' }]);
+    }
+  });
+
+  it('in two fields: the one with the first excess member is reported', async () => {
+    const body = (items: number) => `{"first_name":[${Array(items).fill(0).join()}],"last_name":[0]}`;
+    for (const [items, field] of [[9_998, 'last_name'], [9_999, 'first_name']] as const) {
+      expect(told(await ask('POST', '/v1/students', body(items)))).toMatchObject([{ loc: ['body', field], type: 'too_long' }]);
+    }
+  }); // prettier-ignore
+
+  it('written inside a text are not counted', async () => {
+    const text = `\\"${'['.repeat(40)}${'{,'.repeat(20_000)}\\\\`;
+    const answer = await ask('POST', '/v1/students', `{"first_name":"a","last_name":"${text}","x":0}`);
+    expect(told(answer)).toMatchObject([
+      { loc: ['body', 'last_name'], type: 'string_too_long' },
+      { loc: ['body', 'x'] },
+    ]);
+  });
+
+  it('an oversized list, or invalid JSON, is reported as a whole', async () => {
+    for (const [body, type] of [[`[${'{},'.repeat(20_000)}{}]`, 'too_long'], [`{${':,'.repeat(20_000)}}`, 'json_invalid']] as const) {
+      expect(told(await ask('POST', '/v1/students', body))).toMatchObject([{ loc: ['body'], type }]);
+    }
+  }); // prettier-ignore
+
+  it('10,000 members and items are still read', async () => {
+    const answer = await ask('POST', '/v1/students', `{"first_name":"a","last_name":"b","x":[${'0,'.repeat(9_995)}0]}`);
+    expect(told(answer)).toMatchObject([{ loc: ['body', 'x'], type: 'extra_forbidden' }]);
+  });
+});
+
+describe('an unknown name', () => {
+  it.each([['letters', 'a'], ['emoji', '💩'], ['escapes', '\\u0001'], ['half a pair', '\\ud83d']])('made of %s is echoed up to 100 characters', async (_, unit) => {
+    const point = JSON.parse(`"${unit}"`) as string;
+    const named = async (length: number) => {
+      const [fault] = told(await ask('POST', '/v1/students', `{"first_name":"a","last_name":"b","${unit.repeat(length)}":0}`));
+      return fault!.loc[1];
+    };
+    expect(await named(100)).toBe(point.repeat(100));
+    expect(await named(101)).toBe(`${point.repeat(100)}…`);
+    expect(await named(150_000)).toBe(`${point.repeat(100)}…`);
+  }); // prettier-ignore
+
+  it('in a query is echoed up to 100 characters, too', async () => {
+    const [fault] = told(await ask('GET', `/v1/homework?${'a'.repeat(12_000)}=1`));
+    expect(fault!.loc).toEqual(['query', `${'a'.repeat(100)}…`]);
+  });
+});
+
+it('reports a query name repeated 5,000 times as one fault', async () => {
+  for (const name of ['limit', 'x', 'student_id']) {
+    const [fault, ...others] = told(await ask('GET', `/v1/homework?${manyOf(() => name, 13_000, '&')}`));
+    expect([fault!.loc, others]).toEqual([['query', name], []]);
+  }
+});
+
+describe('control characters', () => {
+  const REFUSED = Array.from({ length: 32 }, (_, code) => code).filter((code) => ![0x09, 0x0a, 0x0d].includes(code));
+  const ALLOWED = ['\\t', '\\n', '\\r', '\\u007f', '\\u0080', '\\u2028', '\u007f'];
+
+  interface TextPlace extends Place {
+    route: Route;
+  }
+  const isText = ({ schema }: Place) => schema.maxLength !== undefined;
+  const texts = (): TextPlace[] =>
+    writes.flatMap((route) =>
+      placesOf(route)
+        .filter(isText)
+        .map((place) => ({ ...place, route })),
+    );
+  /** The types of the control-character faults reported for this text. */
+  async function faultsAt({ route, around }: TextPlace, text: string): Promise<string[]> {
+    const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
+    const { status, body } = await ask(route.method, path, around(`"a${text}b"`));
+    const { detail = [] } = JSON.parse(body) as { detail?: Told[] };
+    return status === 422 ? detail.filter(({ msg }) => msg.includes('control characters')).map(({ type }) => type) : [];
+  }
+
+  it('are refused in every text of every body, except tab, line feed and carriage return', async () => {
+    const places = texts();
+    expect(places.length).toBeGreaterThan(30);
+    const wrong: string[] = [];
+    await inLots(places, async (place) => {
+      for (const code of REFUSED) {
+        const found = await faultsAt(place, `\\u${code.toString(16).padStart(4, '0')}`);
+        if (found.join() !== 'value_error') wrong.push(`${nameOf(place.route)} ${place.name} ${code}: ${found.join()}`);
+      }
+      for (const text of ALLOWED) {
+        if ((await faultsAt(place, text)).length > 0) wrong.push(`${nameOf(place.route)} ${place.name} takes no ${text}`);
+      }
+    });
+    expect(wrong).toEqual([]);
+  }); // prettier-ignore
+
+  it('are refused in every query parameter', async () => {
+    const parameters = await parametersOfReads(api);
+    await inLots(parameters, async ({ route, name }) => {
+      const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
+      for (const code of REFUSED) {
+        const [fault] = told(await ask('GET', `${path}?${name}=a%${code.toString(16).padStart(2, '0')}`));
+        expect(fault!.loc).toEqual(['query', name]);
+      }
+    });
+  });
+
+  it('are stored unchanged where they are allowed', async () => {
+    const content = 'a\tb\nc\r\nd\u007fe';
+    const post = await ask('POST', '/v1/blog-posts', JSON.stringify({ title: 'Lines', slug: 'lines', content }));
+    const { id } = JSON.parse(post.body) as { id: string };
+    expect(JSON.parse((await ask('GET', `/v1/blog-posts/${id}`)).body)).toMatchObject({ content });
+  });
+});

@@ -1,0 +1,143 @@
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import type { Scope } from '@app/accounts';
+import { TestApi } from '../../support/http/api.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../../support/http/routes.js';
+import { createFixtures, parametersOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+/** Allows one request per minute for each key. */
+const strict = await fixture(TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database));
+
+const codeOf = ({ text }: Answer): string | undefined => (JSON.parse(text) as { error?: { code: string } }).error?.code;
+
+/** A scope that does not give access to the route. */
+function unrelated(route: Route): Scope {
+  const needed: string[] = route.access?.public === false ? route.access.scopes : [];
+  return (['blog:write', 'read'] as const).find((scope) => !needed.includes(scope))!;
+}
+
+/** A query that every operation refuses. */
+const WRONG = '?unheard_of=1';
+
+describe('a request with two faults gets', () => {
+  it('401 before 429: a revoked key is not asked to retry', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      const { id, key } = await strict.keys.create(fixtures.a.id, { name: 'spent' });
+      await call(strict, route, fixtures.a, { key });
+      const spent = await call(strict, route, fixtures.a, { key });
+      await strict.keys.revoke(id);
+      const revoked = await call(strict, route, fixtures.a, { key, query: WRONG });
+      if (spent.status !== 429 || revoked.status !== 401)
+        wrong.push(`${nameOf(route)} ${spent.status} ${revoked.status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('429 before 403: a key without the scope is asked to retry later', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      const key = await strict.key(fixtures.a.id, { scopes: [unrelated(route)] });
+      const first = await call(strict, route, fixtures.a, { key });
+      const second = await call(strict, route, fixtures.a, { key, query: WRONG });
+      if (first.status !== 403 || second.status !== 429 || codeOf(second) !== 'rate_limit_exceeded') {
+        wrong.push(`${nameOf(route)} ${first.status} ${second.status}`);
+      }
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('403 before 422: a key without the scope learns nothing about the fields', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(api)) {
+      const key = await api.key(fixtures.a.id, { scopes: [unrelated(route)] });
+      const answer = await call(api, route, fixtures.a, { key, query: WRONG });
+      if (answer.status !== 403 || codeOf(answer) !== 'insufficient_scope')
+        wrong.push(`${nameOf(route)} ${answer.text}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('403 before 422 where the content decides what is required: platform posts and images', async () => {
+    const key = await api.key(fixtures.a.id, { scopes: ['blog:write'] });
+    const ask = (path: string) => supertest(api.server).post(path).set('Authorization', `Token token=${key}`);
+    const answers = [
+      await ask('/v1/blog-posts').send({ target: 'platform' }),
+      await ask('/v1/blog-posts').send({ target: 'platform', title: 7, brand: 'none', unheard_of: 1 }),
+      await ask(`/v1/blog-posts${WRONG}`).send({ target: 'platform', title: ' ' }),
+      await ask('/v1/blog-images?target=platform'),
+      await ask('/v1/blog-images?target=platform&brand=none'),
+      await ask('/v1/blog-images?target=platform&target=org'),
+      await ask(`/v1/blog-images${WRONG}&target=platform`),
+    ];
+    for (const { status, text } of answers) {
+      expect([status, codeOf({ status, text, headers: {} })]).toEqual([403, 'platform_blog_required']);
+    }
+  });
+
+  it('403 before 404: a key without the scope does not learn whether a record exists', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(api)) {
+      const key = await api.key(fixtures.a.id, { scopes: [unrelated(route)] });
+      for (const school of [fixtures.a, fixtures.b]) {
+        const { status } = await call(api, route, school, { key });
+        if (status !== 403) wrong.push(`${nameOf(route)} ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('422 before 404: an invalid request for a missing record is invalid', async () => {
+    const wrong: string[] = [];
+    const routes = keyedReads(api).filter((route) => parametersOf(route).length > 0);
+    expect(routes.length).toBeGreaterThan(4);
+    for (const route of routes) {
+      for (const id of [uuidv7(), 'no-uuid', ...parametersOf(route).map((name) => fixtures.b.path[name]!)]) {
+        const path = route.path.replaceAll(/:[^/]+/g, id);
+        const headers = { Authorization: `Token token=${fixtures.a.key}` };
+        const [faulty, absent] = [await send(api, 'GET', path + WRONG, headers), await send(api, 'GET', path, headers)];
+        if (faulty.status !== 422 || absent.status !== 404) wrong.push(`${path} ${faulty.status} ${absent.status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('422 before 404 for a change whose body alone is invalid', async () => {
+    const key = await api.key(fixtures.a.id, { scopes: ['blog:write'] });
+    const answer = await supertest(api.server)
+      .patch(`/v1/blog-posts/${uuidv7()}`)
+      .set('Authorization', `Token token=${key}`)
+      .send({ status: 'published', scheduled_at: '2027-01-01T00:00:00Z' });
+    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'scheduled_at'] }] }]);
+  });
+
+  it('401 before everything else', async () => {
+    const wrong: string[] = [];
+    for (const route of keyedRoutes(strict)) {
+      for (const school of [fixtures.a, fixtures.b]) {
+        const { status } = await call(strict, route, school, { key: `tk_live_${'f'.repeat(64)}`, query: WRONG });
+        if (status !== 401) wrong.push(`${nameOf(route)} ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('an address that fails to authenticate', () => {
+  it('eventually gets 429, while a valid key from the same address still works', async () => {
+    const guarded = await TestApi.start({ AUTH_FAILURES_PER_MINUTE: '3' }, api.database);
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push((await guarded.get('/v1/ping', 'garbage')).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    const refused = await guarded.get('/v1/ping');
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limit_exceeded', status: 429 } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await guarded.get('/v1/ping', fixtures.a.key)).status).toBe(200);
+    await guarded.close();
+  });
+});

@@ -1,0 +1,239 @@
+import { TestApi } from '../../support/http/api.js';
+import { Random } from '../../support/data/random.js';
+import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { createFixtures, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const SECRET = '5a'.repeat(32);
+
+const api = await fixture(TestApi.start({ ENCRYPTION_KEY: SECRET }));
+const fixtures = await createFixtures(api);
+const document = await documentOf(api);
+const lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
+// A second row wherever the fixtures has one, so that every list has a next page.
+for (const { id, path } of [fixtures.a, fixtures.b]) {
+  const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
+  await fixtures.make.feedback(id, path.tutor_id!, review);
+  await fixtures.make.adjustment(id, path.tutor_id!);
+}
+
+interface Body {
+  meta: { next_cursor: string | null };
+  data: { id: string }[];
+}
+
+async function read(route: Route, school: OrganizationFixture, query: string, path = pathOf(route, school)) {
+  const answer = await api.get(`${path}?${query}`, school.key);
+  return { status: answer.status, body: answer.body as Body };
+}
+
+/** The cursor after the first record. */
+async function cursorOf(route: Route, school: OrganizationFixture, filter = ''): Promise<string> {
+  const { status, body } = await read(route, school, `cursor=start&limit=1${filter}`);
+  if (status !== 200) throw new Error(`${nameOf(route)} ${status} ${JSON.stringify(body)}`);
+  if (!body.meta.next_cursor) throw new Error(`${nameOf(route)}${filter}: two rows are needed for a next page`);
+  return body.meta.next_cursor;
+}
+
+const REFUSED = {
+  status: 422,
+  body: { detail: [{ loc: ['query', 'cursor'], type: 'value_error', msg: expect.any(String) as string }] },
+};
+
+/** Filters for the next request that the cursor was not created with. */
+function otherFilters(route: Route): string[] {
+  return [...filtersOf(document, route)].map(([name, schema]) => {
+    const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
+    return `&${name}=${sample ?? fixtures.a.query[name] ?? '2020-01-01'}`;
+  });
+}
+
+describe('a cursor', () => {
+  it('continues where it was created with any limit and offset', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      const [first, second] = [
+        await read(route, fixtures.a, 'limit=100'),
+        await read(route, fixtures.a, `cursor=${cursor}`),
+      ];
+      expect([nameOf(route), second.status]).toEqual([nameOf(route), 200]);
+      expect(second.body.data).toEqual(first.body.data.slice(1));
+      expect((await read(route, fixtures.a, `limit=1&offset=9&cursor=${cursor}`)).status).toBe(200);
+    }
+  });
+
+  it('is opaque and has one format', async () => {
+    for (const route of lists) expect(await cursorOf(route, fixtures.a)).toMatch(/^[A-Za-z0-9_-]{54}$/);
+  });
+
+  it('works with other keys of the organization, and in every process with the same secret', async () => {
+    const another = await api.key(fixtures.a.id);
+    const process = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      const own = await read(route, fixtures.a, `cursor=${cursor}`);
+      const answer = await process.get(`${pathOf(route, fixtures.a)}?cursor=${cursor}`, another);
+      expect([nameOf(route), answer.status, answer.body]).toEqual([nameOf(route), 200, own.body]);
+    }
+    await process.close();
+  });
+
+  it('is refused for another organization', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      expect([nameOf(route), await read(route, fixtures.b, `cursor=${cursor}`)]).toEqual([nameOf(route), REFUSED]);
+      expect([nameOf(route), await read(route, fixtures.a, `cursor=${cursor}`)]).not.toEqual([nameOf(route), REFUSED]);
+    }
+  });
+
+  it('is refused on every other list', async () => {
+    for (const made of lists) {
+      const cursor = await cursorOf(made, fixtures.a);
+      for (const route of lists.filter((other) => other !== made)) {
+        const name = `${nameOf(made)} -> ${nameOf(route)}`;
+        expect([name, await read(route, fixtures.a, `cursor=${cursor}`)]).toEqual([name, REFUSED]);
+      }
+    }
+  });
+
+  it('is refused with an added filter', async () => {
+    let cells = 0;
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      for (const filter of otherFilters(route)) {
+        const name = `${nameOf(route)}${filter}`;
+        expect([name, await read(route, fixtures.a, `cursor=${cursor}${filter}`)]).toEqual([name, REFUSED]);
+        cells++;
+      }
+    }
+    expect(cells).toBeGreaterThan(15);
+  });
+
+  it('is refused without its filter or with another value of it', async () => {
+    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
+    await fixtures.make.homework(fixtures.a.path.tutor_id!, { studentId: fixtures.a.path.student_id! });
+    const cursor = await cursorOf(homework!, fixtures.a, '&homework_type=text');
+    expect((await read(homework!, fixtures.a, `cursor=${cursor}&homework_type=text`)).status).toBe(200);
+    for (const filter of ['', '&homework_type=exam', '&homework_type=text&scope=student', '&scope=student']) {
+      expect([filter, await read(homework!, fixtures.a, `cursor=${cursor}${filter}`)]).toEqual([filter, REFUSED]);
+    }
+  });
+
+  it('accepts its filters in another order', async () => {
+    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
+    await fixtures.make.homework(fixtures.a.path.tutor_id!, { studentId: fixtures.a.path.student_id! });
+    const cursor = await cursorOf(homework!, fixtures.a, '&homework_type=text&scope=student');
+    const { status } = await read(homework!, fixtures.a, `scope=student&homework_type=text&cursor=${cursor}`);
+    expect(status).toBe(200);
+  });
+
+  it('accepts a default filter that is spelled out', async () => {
+    for (const route of lists) {
+      for (const [name, schema] of filtersOf(document, route)) {
+        if (schema.default === undefined) continue;
+        const cursor = await cursorOf(route, fixtures.a);
+        const { status } = await read(route, fixtures.a, `cursor=${cursor}&${name}=${JSON.stringify(schema.default)}`);
+        expect([nameOf(route), name, status]).toEqual([nameOf(route), name, 200]);
+      }
+    }
+  });
+
+  it('of a tutor’s reviews is refused for another tutor', async () => {
+    const other = await fixtures.make.tutor(fixtures.a.id);
+    for (const comment of ['Good', 'Better']) {
+      await fixtures.make.feedback(fixtures.a.id, other.id, { comment, isPublic: true });
+    }
+    const nested = lists.filter(({ path }) => path.includes(':'));
+    expect(nested.map(nameOf)).toEqual(['GET /v1/tutors/{tutor_id}/reviews']);
+    const path = `/v1/tutors/${other.id}/reviews`;
+    const cursor = await cursorOf(nested[0]!, fixtures.a);
+    expect((await read(nested[0]!, fixtures.a, 'cursor=start', path)).body.data).toHaveLength(2);
+    expect(await read(nested[0]!, fixtures.a, `cursor=${cursor}`, path)).toEqual(REFUSED);
+  });
+
+  it('is refused with any bit changed', async () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const random = new Random(11);
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      const every = Array.from(cursor, (_, at) => at);
+      const positions = route === lists[0] ? every : [random.pick(every), random.pick(every), every.at(-1)!];
+      for (const at of positions) {
+        // Flips each of the six bits; the last character has four unused ones.
+        for (let bit = 1; bit < 64; bit <<= 1) {
+          const changed = alphabet[alphabet.indexOf(cursor[at]!) ^ bit]!;
+          const forged = cursor.slice(0, at) + changed + cursor.slice(at + 1);
+          expect([nameOf(route), at, bit, await read(route, fixtures.a, `cursor=${forged}`)]).toEqual([
+            nameOf(route),
+            at,
+            bit,
+            REFUSED,
+          ]);
+        }
+      }
+    }
+  });
+
+  it('is refused when truncated, extended, empty, invented or repeated', async () => {
+    for (const route of lists) {
+      const cursor = await cursorOf(route, fixtures.a);
+      const row = Buffer.alloc(40);
+      row.writeBigInt64BE(BigInt(Date.now() + 1_000_000));
+      const wrong = [
+        '',
+        'Start',
+        'start%20',
+        'end',
+        'null',
+        '0',
+        cursor.slice(0, -1),
+        cursor.slice(1),
+        cursor.slice(0, 32),
+        `${cursor}A`,
+        `${cursor}==`,
+        `%20${cursor}`,
+        row.toString('base64url'),
+        '_'.repeat(54),
+        Buffer.from(`${new Date().toISOString()},${fixtures.a.path.tutor_id}`).toString('base64url'),
+        `${cursor}&cursor=${cursor}`,
+        'start&cursor=start',
+        'A'.repeat(5000),
+        '%00',
+        '%ff',
+      ];
+      for (const given of wrong) {
+        const name = `${nameOf(route)} ${given}`;
+        expect([name, await read(route, fixtures.a, `cursor=${given}`)]).toEqual([name, REFUSED]);
+      }
+    }
+  });
+
+  it('created with another secret is refused', async () => {
+    const other = await TestApi.start({}, api.database);
+    for (const route of lists) {
+      const path = `${pathOf(route, fixtures.a)}?cursor=${await cursorOf(route, fixtures.a)}`;
+      expect([nameOf(route), (await other.get(path, fixtures.a.key)).status]).toEqual([nameOf(route), 422]);
+    }
+    await other.close();
+  });
+
+  it('continues among rows of the same instant', async () => {
+    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
+    await fixtures.make.query(`UPDATE adjustments SET created_at = '2026-03-02T10:00:00Z' WHERE organization_id = $1`, [
+      fixtures.a.id,
+    ]);
+    const all = await read(adjustments!, fixtures.a, 'limit=100');
+    const rest = await read(adjustments!, fixtures.a, `cursor=${await cursorOf(adjustments!, fixtures.a)}`);
+    expect(rest.body.data).not.toHaveLength(0);
+    expect(rest.body.data).toEqual(all.body.data.slice(1));
+  });
+
+  it('still works after its row is deleted', async () => {
+    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
+    const before = await read(adjustments!, fixtures.b, 'cursor=start&limit=1');
+    const rest = await read(adjustments!, fixtures.b, `cursor=${before.body.meta.next_cursor!}`);
+    await fixtures.make.query('DELETE FROM adjustments WHERE id = $1', [before.body.data[0]!.id]);
+    expect(await read(adjustments!, fixtures.b, `cursor=${before.body.meta.next_cursor!}`)).toEqual(rest);
+    expect(rest.body.data).not.toHaveLength(0);
+  });
+});

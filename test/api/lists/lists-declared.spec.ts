@@ -1,0 +1,97 @@
+import sql, { type Sql } from 'sql-template-tag';
+import type { Database } from '@app/database';
+import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
+import { OffsetQuery } from '../../../apps/api/src/http/lists/list-query.dto.js';
+import type { List, Selected } from '../../../apps/api/src/http/lists/list.js';
+import { Records } from '../../../apps/api/src/http/lists/records.js';
+import { cursorPage, existenceOf, offsetPage, recordsById } from '../../../apps/api/src/http/lists/statements.js';
+import { createFixtures, parametersOf, type OrganizationFixture, type Fixtures } from '../../support/data/fixtures.js';
+import { TestApi } from '../../support/http/api.js';
+import { type ApiDocument, documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+
+let api: TestApi;
+let fixtures: Fixtures;
+let document: ApiDocument;
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  fixtures = await createFixtures(api);
+  document = await documentOf(api);
+});
+
+afterAll(async () => {
+  await api.stop();
+});
+
+const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
+
+function declared(route: Route): List {
+  const list = operationOf(route.handler)?.list;
+  if (!list)
+    throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s module`);
+  return list;
+}
+
+describe('every list', () => {
+  it('is declared with its own view, whose name distinguishes its cursors', () => {
+    const names = listRoutes().map((route) => declared(route).view.name);
+    expect(names.length).toBeGreaterThan(10);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('has cursors if and only if its order is the default', () => {
+    for (const route of listRoutes()) {
+      const cursors = declared(route).order === undefined;
+      expect([nameOf(route), queryOf(document, route).has('cursor')]).toEqual([nameOf(route), cursors]);
+    }
+  });
+
+  // Runs as a superuser, who bypasses row-level security, to check the query's own condition.
+  it('reads only its organization’s rows', async () => {
+    for (const route of listRoutes()) {
+      const ids = await pageIds(route, fixtures.a);
+      expect([nameOf(route), ids.length]).not.toEqual([nameOf(route), 0]);
+      expect([nameOf(route), ids.filter((id) => !fixtures.a.ids.has(id))]).toEqual([nameOf(route), []]);
+    }
+  });
+});
+
+describe('a single record', () => {
+  it('is limited to its organization under any conditions', async () => {
+    const read = async (_caller: unknown, { text, values }: Sql) => [await fixtures.make.query(text, values)];
+    const records = new Records({ read } as unknown as Database);
+    for (const route of listRoutes()) {
+      const { view, source } = declared(route);
+      const get = (caller: Caller) => records.get(caller, view, source, sql`true OR true`);
+      await expect(get(callerOf(fixtures.a.id)), nameOf(route)).resolves.toBeDefined();
+      await expect(get(callerOf(NOBODY)), nameOf(route)).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+});
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+const callerOf = (organizationId: string) => ({ organizationId, platformBlog: false }) as Caller;
+
+/** The ids on every kind of page of the list, with a filter that is always true. */
+async function pageIds(route: Route, school: OrganizationFixture): Promise<string[]> {
+  const caller = callerOf(school.id);
+  const list = declared(route);
+  const path = Object.fromEntries(parametersOf(route).map((name) => [name, school.path[name]!]));
+  const query = Object.assign(new OffsetQuery(), { limit: 100 });
+  const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
+  selected.filters = [sql`true OR true`, () => sql`true OR true`];
+  const read = async (statement: Sql) => {
+    const rows = await fixtures.make.query<{ data: string | null }>(statement.text, statement.values);
+    return rows.flatMap(({ data }) => (data ? (JSON.parse(`[${data}]`) as { id: string }[]) : [])).map(({ id }) => id);
+  };
+  if (selected.within) {
+    const within = { ...selected.within, where: sql`true OR true` };
+    const statement = existenceOf(callerOf(NOBODY), within);
+    expect(await fixtures.make.query(statement.text, statement.values)).toEqual([]);
+  }
+  const pages = [offsetPage(caller, selected, query)];
+  if (!list.order) pages.push(cursorPage(caller, selected, 100, null));
+  const everyId = [...fixtures.a.ids, ...fixtures.b.ids];
+  return (await Promise.all([...pages, recordsById(caller, selected, everyId)].map(read))).flat();
+}

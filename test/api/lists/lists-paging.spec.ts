@@ -1,0 +1,235 @@
+import { TestApi } from '../../support/http/api.js';
+import {
+  createListFixture,
+  LIST_ROWS,
+  newestFirst,
+  rowsAt,
+  type ListFixture,
+  type Stored,
+} from '../../support/data/list-rows.js';
+import { Random } from '../../support/data/random.js';
+import {
+  type ApiDocument,
+  documentOf,
+  keyedReads,
+  nameOf,
+  operationAt,
+  queryOf,
+  type Route,
+} from '../../support/http/routes.js';
+import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+
+interface Page {
+  data: { id: string }[];
+  meta: Record<string, unknown>;
+}
+
+/** The only lists that return a total. */
+const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
+
+let api: TestApi;
+let fixtures: Fixtures;
+let document: ApiDocument;
+/** Rows in each list with a cursor: enough for every page size, and divisible so that the last page can be full. */
+const ROWS = 104;
+const stages = new Map<string, { stage: ListFixture; key: string }>();
+const stored = new Map<string, Stored[]>();
+
+beforeAll(async () => {
+  api = await TestApi.start();
+  fixtures = await createFixtures(api);
+  document = await documentOf(api);
+  const start = new Date('2026-05-01T00:00:00Z');
+  const random = new Random(7);
+  for (const [operation, { insert, already }] of Object.entries(LIST_ROWS)) {
+    const stage = await createListFixture(fixtures.make, start);
+    const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () =>
+      new Date(start.getTime() + random.integer(40)).toISOString(),
+    );
+    const rows = await insert(fixtures.make, stage, rowsAt(times, random));
+    if (already) rows.push({ id: stage[already], createdAt: start.getTime() });
+    stored.set(operation, rows.sort(newestFirst));
+    stages.set(operation, { stage, key: await api.key(stage.school) });
+  }
+});
+
+afterAll(async () => {
+  await api.stop();
+});
+
+/** Every list with `limit`, those with a cursor, those in an envelope. */
+const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
+const cursorLists = (): Route[] => lists().filter((route) => queryOf(document, route).has('cursor'));
+const envelopes = (): Route[] => lists().filter((route) => route.path !== '/v1/blog-posts');
+const operation = (route: Route): string => operationAt(document, route).operationId;
+
+/** A page of the list from the organization that was filled for it. */
+async function page(route: Route, query: string): Promise<Page> {
+  const { stage, key } = stages.get(operation(route))!;
+  const answer = await api.get(`${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key);
+  if (answer.status !== 200) throw new Error(`${nameOf(route)}?${query} ${answer.status} ${answer.text}`);
+  return answer.body as Page;
+}
+
+async function status(route: Route, query: string): Promise<number> {
+  return (await api.get(`${pathOf(route, fixtures.a)}?${query}`, fixtures.a.key)).status;
+}
+
+const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
+
+describe('offset mode', () => {
+  it('walks the whole list in order with correct metadata', async () => {
+    for (const route of cursorLists()) {
+      const rows = stored.get(operation(route))!;
+      const seen: string[] = [];
+      for (let offset = 0; ; offset += 20) {
+        const { data, meta } = await page(route, `offset=${offset}`);
+        const total = WITH_TOTAL.includes(operation(route)) ? { total: rows.length } : {};
+        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit: 20, offset, count: data.length, ...total }]);
+        seen.push(...idsOf(data));
+        if (data.length < 20) break;
+      }
+      expect([nameOf(route), seen]).toEqual([nameOf(route), idsOf(rows)]);
+    }
+  });
+
+  it('is the default, starting at the first record', async () => {
+    for (const route of cursorLists()) expect(await page(route, '')).toEqual(await page(route, 'limit=20&offset=0'));
+  });
+
+  it('accepts any limit up to its maximum', async () => {
+    for (const route of cursorLists()) {
+      const rows = idsOf(stored.get(operation(route))!);
+      for (const limit of [1, 2, 19, 99, 100]) {
+        const { data, meta } = await page(route, `limit=${limit}&offset=3`);
+        expect([nameOf(route), idsOf(data)]).toEqual([nameOf(route), rows.slice(3, 3 + limit)]);
+        expect(meta).toMatchObject({ limit, offset: 3, count: Math.min(limit, rows.length - 3) });
+      }
+    }
+  });
+
+  it('is empty beyond the end but still returns the total', async () => {
+    for (const route of cursorLists()) {
+      const { length } = stored.get(operation(route))!;
+      for (const offset of [length, length + 1, 2_147_483_647]) {
+        const { data, meta } = await page(route, `offset=${offset}`);
+        const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
+        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: 20, offset, count: 0, ...total }]);
+      }
+    }
+  });
+
+  it('returns a total only on the people lists, and never a cursor', async () => {
+    for (const route of envelopes()) {
+      const body = (await api.get(pathOf(route, fixtures.a), fixtures.a.key)).body as Page;
+      const names = ['limit', 'offset', 'count', ...(WITH_TOTAL.includes(operation(route)) ? ['total'] : [])];
+      expect([nameOf(route), Object.keys(body.meta)]).toEqual([nameOf(route), names]);
+      expect(Object.keys(body)).toEqual(['data', 'meta']);
+    }
+  });
+});
+
+describe('cursor mode', () => {
+  it('returns exactly limit, count and next_cursor, and ignores the offset', async () => {
+    for (const route of cursorLists()) {
+      const first = await page(route, 'cursor=start&limit=7');
+      expect([nameOf(route), Object.keys(first.meta)]).toEqual([nameOf(route), ['limit', 'count', 'next_cursor']]);
+      expect(first.meta).toEqual({ limit: 7, count: 7, next_cursor: expect.any(String) as string });
+      expect(await page(route, 'cursor=start&limit=7&offset=5')).toEqual(first);
+      const next = `limit=7&cursor=${first.meta.next_cursor as string}`;
+      expect(await page(route, `${next}&offset=50`)).toEqual(await page(route, next));
+    }
+  });
+
+  it('ends with null, whether or not the last page is full', async () => {
+    for (const route of cursorLists()) {
+      const rows = idsOf(stored.get(operation(route))!);
+      // A divisor of the number of rows fills the last page.
+      for (const limit of [100, 1, 2, 13, 26, 52, 51]) {
+        const seen: string[] = [];
+        const sizes: number[] = [];
+        let cursor: string | null = 'start';
+        while (cursor !== null && (limit > 12 || sizes.length < 8)) {
+          const { data, meta }: Page = await page(route, `limit=${limit}&cursor=${cursor}`);
+          seen.push(...idsOf(data));
+          sizes.push(data.length);
+          cursor = meta.next_cursor as string | null;
+        }
+        expect([nameOf(route), limit, seen]).toEqual([nameOf(route), limit, rows.slice(0, seen.length)]);
+        if (limit < 13) continue;
+        expect(seen.length).toBe(ROWS);
+        expect(sizes.at(-1)).toBe(ROWS % limit || limit);
+      }
+    }
+  });
+
+  it('exists for every list in an envelope except conversations', () => {
+    const without = envelopes().filter((route) => !queryOf(document, route).has('cursor'));
+    expect(without.map(nameOf)).toEqual(['GET /v1/conversations']);
+  });
+});
+
+describe('limit and offset', () => {
+  it('have the documented defaults and bounds', async () => {
+    for (const route of lists()) {
+      const blog = route.path === '/v1/blog-posts';
+      const most = blog ? 200 : 100;
+      expect([nameOf(route), queryOf(document, route).get('limit')]).toEqual([
+        nameOf(route),
+        { type: 'integer', minimum: 1, maximum: most, default: blog ? 50 : 20 },
+      ]);
+      expect(queryOf(document, route).get('offset')).toMatchObject({ type: 'integer', minimum: 0, default: 0 });
+      expect([nameOf(route), await status(route, `limit=1`), await status(route, `limit=${most}`)]).toEqual([
+        nameOf(route),
+        200,
+        200,
+      ]);
+    }
+  });
+
+  it.each([
+    ['limit', '0', 'greater_than_equal'],
+    ['limit', '-1', 'greater_than_equal'],
+    ['limit', 'most + 1', 'less_than_equal'],
+    ['limit', '99999999999999999999', 'less_than_equal'],
+    ['limit', '', 'int_parsing'],
+    ['limit', 'ten', 'int_parsing'],
+    ['limit', '1.5', 'int_parsing'],
+    ['limit', '1e1', 'int_parsing'],
+    ['limit', '0x10', 'int_parsing'],
+    ['limit', '%2010', 'int_parsing'],
+    ['limit', '+10', 'int_parsing'],
+    ['offset', '-1', 'greater_than_equal'],
+    ['offset', '2147483648', 'less_than_equal'],
+    ['offset', '9007199254740993', 'less_than_equal'],
+    ['offset', 'NaN', 'int_parsing'],
+    ['offset', '1&offset=2', 'value_error'],
+    ['unheard_of', '1', 'extra_forbidden'],
+    ['limits', '10', 'extra_forbidden'],
+    ['limit[]', '10', 'extra_forbidden'],
+  ])('%s=%s is refused as %s on every list', async (name, given, type) => {
+    for (const route of lists()) {
+      const value = given === 'most + 1' ? String(queryOf(document, route).get('limit')!.maximum! + 1) : given;
+      const answer = await api.get(`${pathOf(route, fixtures.a)}?${name}=${value}`, fixtures.a.key);
+      expect([nameOf(route), answer.status, answer.body]).toEqual([
+        nameOf(route),
+        422,
+        { detail: [{ loc: ['query', name], type, msg: expect.any(String) as string }] },
+      ]);
+    }
+  });
+
+  it('are reported together when invalid', async () => {
+    for (const route of cursorLists()) {
+      const query = 'limit=0&offset=-1&cursor=no+cursor&unheard_of=1';
+      const answer = await api.get(`${pathOf(route, fixtures.a)}?${query}`, fixtures.a.key);
+      const { detail } = answer.body as { detail: { loc: string[]; type: string }[] };
+      expect(detail.map(({ loc, type }) => `${loc.join('..')} ${type}`).sort()).toEqual([
+        'query.cursor value_error',
+        'query.limit greater_than_equal',
+        'query.offset greater_than_equal',
+        'query.unheard_of extra_forbidden',
+      ]);
+    }
+  });
+});

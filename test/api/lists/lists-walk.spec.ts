@@ -1,0 +1,40 @@
+import { TestApi } from '../../support/http/api.js';
+import { walkAmongWriters, walkedLists, walkHistories } from '../../support/faults/cursor-walks.js';
+import { LIST_ROWS } from '../../support/data/list-rows.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const HISTORIES = 50;
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
+
+const api = await fixture(TestApi.start());
+const { make } = api;
+const lists = await walkedLists(api);
+process.stdout.write(`Cursor walks: SEED=${SEED}\n`);
+
+/** The list with its own seed. */
+function listOf(operation: string) {
+  const index = lists.findIndex((list) => list.operation === operation);
+  return { on: { api, make, list: lists[index]! }, seed: SEED + index * 1000 };
+}
+
+describe('a cursor walk', () => {
+  it('is possible on every list ordered by (created_at, id)', () => {
+    expect(lists.map(({ operation }) => operation).sort()).toEqual(Object.keys(LIST_ROWS).sort());
+  });
+
+  it.each(Object.keys(LIST_ROWS))(
+    'of %s shows exactly the rows that follow the last one at that time, whatever is inserted between pages',
+    async (operation) => {
+      const { on, seed } = listOf(operation);
+      await walkHistories(on, HISTORIES, seed);
+    },
+  );
+
+  it.each(Object.keys(LIST_ROWS))(
+    'of %s neither repeats nor omits rows that exist throughout, while others write',
+    async (operation) => {
+      const { on, seed } = listOf(operation);
+      await walkAmongWriters(on, 5, seed + 500_000);
+    },
+  );
+});

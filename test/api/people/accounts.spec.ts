@@ -1,0 +1,245 @@
+import { v7 as uuidv7 } from 'uuid';
+import { TestApi } from '../../support/http/api.js';
+import { Factories } from '../../support/data/factories.js';
+import {
+  type Detail,
+  newAddress,
+  NOBODY,
+  PeopleFixture,
+  parentRow,
+  person,
+  refusedAt,
+  studentRow,
+} from '../../support/data/provisioning.js';
+
+let api: TestApi;
+/** The same API without a mail server. */
+let mute: TestApi;
+let make: Factories;
+let provisioning: PeopleFixture;
+let other: PeopleFixture;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+  mute = await TestApi.start({}, api.database);
+  make = await Factories.connect(api.database);
+});
+
+beforeEach(async () => {
+  [provisioning, other] = [await PeopleFixture.open(api, make), await PeopleFixture.open(api, make)];
+});
+
+afterAll(async () => {
+  await make.close();
+  await mute.close();
+  await api.stop();
+});
+
+describe.each([
+  ['students', '/v1/students', '/v1/students', {}],
+  ['tutors', '/v1/tutors', '/v1/tutors', { bio: 'Patient', teaching_mode: 'online', is_published: true }],
+])('POST /v1/%s', (_, path, list, more) => {
+  it('returns the record that the list shows', async () => {
+    const { status, body } = await provisioning.post(path, person(more));
+    expect(status).toBe(201);
+    expect(body).toEqual(await provisioning.seen(list, (body as { id: string }).id));
+    expect(body).toMatchObject({ first_name: 'Mia', status: 'accepted', ...more });
+    expect(await provisioning.queued()).toHaveLength(1);
+  });
+
+  it('returns an existing member unchanged', async () => {
+    const wish = person(more);
+    const first = await provisioning.post(path, wish);
+    const second = await provisioning.post(path, { ...wish, first_name: 'Other' });
+    expect([second.status, second.body]).toEqual([201, first.body]);
+    expect(await provisioning.queued()).toHaveLength(1);
+  });
+
+  it('invites a person known elsewhere, showing only what was supplied', async () => {
+    const { id, email } = await make.member(other.id, { role: 'tutor', user: { firstName: 'Secret', phone: '555' } });
+    const { status, body } = await provisioning.post(path, person({ email }));
+    expect([status, body]).toMatchObject([201, { id, first_name: 'Mia', email, status: 'pending' }]);
+  });
+
+  it('returns 422 at the field for what a bulk invite reports as a row error', async () => {
+    expect(refusedAt(await provisioning.post(path, person({ email: 'nobody' })))).toEqual(['body.email']);
+    const { email } = await make.member(provisioning.id, { role: 'admin' });
+    expect(refusedAt(await provisioning.post(path, person({ email })))).toEqual(['body.email']);
+    const there = (await provisioning.list(list)) as { role?: string }[];
+    expect(there.filter(({ role }) => role !== 'admin')).toEqual([]);
+  });
+
+  it('replays its answer to the same key', async () => {
+    const headers = { 'Idempotency-Key': 'one' };
+    const body = person({ email: null });
+    const [first, second] = [
+      await provisioning.send('post', path, body, { headers }),
+      await provisioning.send('post', path, body, { headers }),
+    ];
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(await provisioning.list(list)).toHaveLength(1);
+  });
+});
+
+describe('POST /v1/students', () => {
+  it('creates the parent too', async () => {
+    const parent = person({ first_name: 'Ana' });
+    const { body } = await provisioning.post('/v1/students', person({ parent }));
+    const [record] = await provisioning.list('/v1/parents');
+    expect(record).toMatchObject({
+      first_name: 'Ana',
+      email: parent.email,
+      student_ids: [(body as { id: string }).id],
+    });
+    expect(body).toMatchObject({ parent_ids: [record!.id] });
+  });
+
+  it('refuses a parent at the parent’s field and creates nobody', async () => {
+    const wish = person();
+    const child = await provisioning.inviteOne(studentRow());
+    for (const email of ['nobody', wish.email, child.email]) {
+      const answer = await provisioning.post('/v1/students', { ...wish, parent: person({ email }) });
+      expect(refusedAt(answer)).toEqual(['body.parent.email']);
+    }
+    expect(await provisioning.list('/v1/students')).toHaveLength(1);
+  });
+
+  it.each([
+    ['a type', { type: 'student' }, ['body.type', 'extra_forbidden']],
+    ['a bio', { bio: 'Hi' }, ['body.bio', 'extra_forbidden']],
+    ['no name', { first_name: undefined }, ['body.first_name', 'missing']],
+    ['an empty name', { first_name: '\t' }, ['body.first_name', 'string_too_short']],
+    ['a name of a parent', { parent: { first_name: 'A', last_name: null } }, ['body.parent.last_name', 'string_type']],
+  ])('refuses %s', async (_, wish, expected) => {
+    const { status, body } = await provisioning.post('/v1/students', person(wish));
+    const { detail } = body as { detail: Detail[] };
+    expect([status, detail.map(({ loc, type }) => [loc.join('..'), type])]).toEqual([422, [expected]]);
+  });
+});
+
+describe('POST /v1/parents', () => {
+  it('returns a parent who stays invisible until linked', async () => {
+    const { status, body } = await provisioning.post('/v1/parents', person());
+    expect([status, body]).toMatchObject([
+      201,
+      { first_name: 'Mia', status: 'accepted', student_ids: [], enrolled_at: null, placeholder_email: false },
+    ]);
+    const { id } = body as { id: string };
+    expect(await provisioning.list('/v1/parents')).toEqual([]);
+    expect((await api.get(`/v1/parents/${id}`, provisioning.key)).status).toBe(404);
+    expect((await api.get(`/v1/parents/${id}/balance`, provisioning.key)).status).toBe(404);
+    expect(await provisioning.queued()).toEqual([]);
+  });
+
+  it('refuses the address of a student', async () => {
+    const { email } = await provisioning.inviteOne(studentRow());
+    expect(refusedAt(await provisioning.post('/v1/parents', person({ email })))).toEqual(['body.email']);
+  });
+});
+
+describe('POST /v1/parents/{parent_id}/link-student', () => {
+  it('links, and changes nothing when repeated', async () => {
+    const [parent, student] = [await provisioning.inviteOne(parentRow()), await provisioning.inviteOne(studentRow())];
+    const path = `/v1/parents/${parent.id}/link-student`;
+    const first = await provisioning.post(path, { student_id: student.id });
+    expect([first.status, first.body]).toEqual([
+      200,
+      {
+        parent_id: parent.id,
+        student_id: student.id,
+        linked_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) as string,
+      },
+    ]);
+    expect((await provisioning.post(path, { student_id: student.id })).body).toEqual(first.body);
+    const seen = (await api.get(`/v1/parents/${parent.id}`, provisioning.key)).body as object;
+    expect(seen).toMatchObject({ id: parent.id, student_ids: [student.id] });
+  });
+
+  it('returns 404 for people of another organization, missing ones and those in the wrong role', async () => {
+    const [parent, student] = [await provisioning.inviteOne(parentRow()), await provisioning.inviteOne(studentRow())];
+    const [theirs, child] = [await other.inviteOne(parentRow()), await other.inviteOne(studentRow())];
+    const tutor = await make.tutor(provisioning.id);
+    const status = async (id: unknown, studentId: unknown) =>
+      (await provisioning.post(`/v1/parents/${id as string}/link-student`, { student_id: studentId })).status;
+    expect(await status(parent.id, child.id)).toBe(404);
+    expect(await status(theirs.id, student.id)).toBe(404);
+    expect(await status(theirs.id, child.id)).toBe(404);
+    expect(await status(parent.id, tutor.id)).toBe(404);
+    expect(await status(parent.id, parent.id)).toBe(404);
+    expect(await status(student.id, student.id)).toBe(404);
+    expect(await status(parent.id, uuidv7())).toBe(404);
+    for (const id of NOBODY) expect(await status(id, student.id)).toBe(404);
+    expect(await status(parent.id, 'no-uuid')).toBe(422);
+    expect(
+      await make.query('SELECT FROM parent_students WHERE organization_id = ANY ($1)', [[provisioning.id, other.id]]),
+    ).toEqual([]);
+  });
+});
+
+describe.each([
+  ['student', 'students'],
+  ['parent', 'parents'],
+])('POST /v1/%ss/{id}/send-invite', (kind, folder) => {
+  /** A person with this address; a parent is linked to a student. */
+  async function somebody(email: string | null): Promise<string> {
+    const child = await provisioning.inviteOne(
+      studentRow({ send_invite: false, ...(kind === 'student' && { email }) }),
+    );
+    if (kind === 'student') return child.id!;
+    const parent = await provisioning.inviteOne(parentRow({ email }));
+    await provisioning.link(parent.id, child.id);
+    return parent.id!;
+  }
+  const sendInvite = (id: string, to = provisioning) => to.post(`/v1/${folder}/${id}/send-invite`);
+
+  it('sends the join link whenever asked, at most once in ten minutes', async () => {
+    const email = newAddress();
+    const id = await somebody(email);
+    for (const _ of [1, 2]) {
+      await provisioning.tenMinutesLater();
+      const { status, body } = await sendInvite(id);
+      expect([status, body]).toEqual([200, { sent: true, email }]);
+      expect((await sendInvite(id)).body).toEqual({ sent: false, email });
+    }
+    expect(await provisioning.queued()).toEqual([1, 2].map(() => ({ kind: 'account_created', recipient: email })));
+    const invites = await make.query('SELECT role, target_id, email FROM invites WHERE organization_id = $1', [
+      provisioning.id,
+    ]);
+    expect(invites).toEqual([1, 2].map(() => ({ role: kind, target_id: id, email })));
+  });
+
+  it('emails a pending person at the supplied address', async () => {
+    const { email } = await make.member(other.id, { role: 'tutor' });
+    const id = await somebody(email.toUpperCase());
+    expect((await sendInvite(id)).body).toEqual({ sent: true, email: email.toUpperCase() });
+    expect(await provisioning.queued()).toEqual([{ kind: 'membership_invite', recipient: email.toUpperCase() }]);
+  });
+
+  it('refuses a person without an address, and an archived one', async () => {
+    expect(refusedAt(await sendInvite(await somebody(null)))).toEqual([`path.${kind}_id`]);
+    const id = await somebody(newAddress());
+    const table = kind === 'student' ? 'members' : 'parents';
+    await make.query(`UPDATE ${table} SET status = 'archived' WHERE user_id = $1`, [id]);
+    expect(refusedAt(await sendInvite(id))).toEqual([`path.${kind}_id`]);
+  });
+
+  it('reports that nothing was sent when mail is off or the address is suppressed', async () => {
+    const email = newAddress();
+    const id = await somebody(email);
+    const silent = Object.assign(Object.create(PeopleFixture.prototype) as PeopleFixture, provisioning, { api: mute });
+    expect((await sendInvite(id, silent)).body).toEqual({ sent: false, email });
+    await make.query('INSERT INTO suppressions VALUES ($1, $2)', [email, 'bounced']);
+    expect((await sendInvite(id)).body).toEqual({ sent: false, email });
+    expect(await provisioning.queued()).toEqual([]);
+  });
+
+  it('returns 404 for anyone else', async () => {
+    const id = await somebody(newAddress());
+    expect((await sendInvite(id, other)).status).toBe(404);
+    for (const nobody of NOBODY) expect((await sendInvite(nobody)).status).toBe(404);
+    const tutor = await make.tutor(provisioning.id);
+    expect((await sendInvite(tutor.id)).status).toBe(404);
+    const unlinked = await provisioning.inviteOne(parentRow());
+    expect((await sendInvite(unlinked.id!)).status).toBe(404);
+  });
+});

@@ -1,0 +1,253 @@
+import { Invites } from '@app/accounts';
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import { Vault } from '@app/config';
+import type { EmailPayload } from '@app/jobs';
+import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const DAY = 86_400_000;
+const PORTAL = 'https://portal.example.org';
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
+
+interface Invite {
+  id: string;
+  token: string;
+  join_url: string | null;
+  expires_at: string;
+  created_at: string;
+  emailed: boolean;
+}
+
+const api = await fixture(TestApi.start({ APP_URL: PORTAL, SMTP_URL: 'smtp://127.0.0.1:9' }));
+const { make } = api;
+const school = (await make.organization({ name: 'Canary Tutoring' })).id;
+const key = await api.key(school, { scopes: ['accounts:write'] });
+/** An id of each kind in this organization, and in another one. */
+const here = await ids(school);
+const there = await ids((await make.organization()).id);
+
+async function ids(organizationId: string): Promise<Record<string, string>> {
+  return {
+    tutor_id: (await make.tutor(organizationId)).id,
+    student_id: (await make.student(organizationId)).id,
+    classroom_id: (await make.classroom(organizationId)).id,
+    group_id: (await make.group(organizationId)).id,
+    subject_id: (await make.subject(organizationId)).id,
+  };
+}
+
+function invite(body: object, as = key): supertest.Test {
+  return supertest(api.server).post('/v1/invites').set('Authorization', `Token token=${as}`).send(body);
+}
+
+interface Mail {
+  kind: string;
+  organization_id: string;
+  invite_id: string;
+  link_expires_at: Date;
+  payload: Buffer;
+}
+
+const address = () => `${uuidv7()}@example.org`;
+const stored = async (id: string) => (await make.query('SELECT * FROM invites WHERE id = $1', [id]))[0]!;
+const mailsTo = (email: string) => make.query<Mail>('SELECT * FROM outbox WHERE recipient = $1', [email]);
+const count = async (table: string) =>
+  (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+
+interface ScopeCase {
+  scope: string;
+  needs: string[];
+  given?: string;
+  role: string;
+  target: string;
+  mail: string | null;
+}
+
+/** What each scope takes, and the invite that results. */
+const SCOPES: ScopeCase[] = [
+  { scope: 'organization', needs: [], role: 'tutor', target: 'organization', mail: 'organization_invite' },
+  { scope: 'organization', needs: [], given: 'tutor', role: 'tutor', target: 'organization', mail: 'organization_invite' },
+  { scope: 'organization', needs: [], given: 'student', role: 'student', target: 'organization', mail: 'organization_invite' },
+  { scope: 'organization', needs: [], given: 'admin', role: 'admin', target: 'organization', mail: 'organization_invite' },
+  { scope: 'tutor_student', needs: ['tutor_id'], role: 'student', target: 'tutor_id', mail: 'tutor_invite' },
+  { scope: 'tutor_student', needs: ['tutor_id', 'subject_id'], role: 'student', target: 'tutor_id', mail: 'tutor_invite' },
+  { scope: 'classroom', needs: ['classroom_id'], role: 'student', target: 'classroom_id', mail: null },
+  { scope: 'group', needs: ['group_id'], role: 'student', target: 'group_id', mail: null },
+  { scope: 'parent', needs: ['student_id'], role: 'parent', target: 'student_id', mail: null },
+]; // prettier-ignore
+
+const CASES = SCOPES.flatMap((row) => [true, false].map((withEmail) => ({ ...row, withEmail }))).filter(
+  ({ given, withEmail }) => given !== 'admin' || withEmail,
+);
+
+describe('POST /v1/invites', () => {
+  it.each(CASES)('$scope $given $needs, email: $withEmail', async ({ scope, needs, given, withEmail, ...expected }) => {
+    const email = withEmail ? `  Mia.${address()} ` : undefined;
+    const targets = Object.fromEntries(needs.map((name) => [name, here[name]]));
+    const answer = await invite({ scope, ...(given && { role: given }), ...(email && { email }), ...targets });
+    expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
+    const body = answer.body as Invite;
+    const linked = scope === 'tutor_student' || (scope === 'organization' && withEmail);
+    const queued = withEmail && expected.mail !== null;
+    expect(Object.entries(body)).toEqual([
+      ['scope', scope],
+      ['id', expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)],
+      ['role', expected.role],
+      ['target_id', expected.target === 'organization' ? school : here[expected.target]],
+      ['email', email?.trim() ?? null],
+      ['token', expect.stringMatching(linked ? TOKEN : CODE)],
+      ['join_url', scope === 'parent' ? null : `${PORTAL}/join/${body.token}`],
+      ['expires_at', new Date(Date.parse(body.created_at) + (withEmail ? 14 : 90) * DAY).toISOString()],
+      ['subject_id', needs.includes('subject_id') ? here.subject_id : null],
+      ['emailed', queued],
+      ['created_at', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)],
+    ]);
+    expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(20_000);
+
+    const row = await stored(body.id);
+    expect(row).toMatchObject({
+      organization_id: school,
+      scope,
+      email: body['email' as keyof Invite] ?? null,
+      standing: false,
+    });
+    expect(row.secret_hash).toEqual(api.app.get(Invites).hashOf(body.token));
+    expect((row.expires_at as Date).toISOString()).toBe(body.expires_at);
+
+    const mails = email ? await mailsTo(email.trim()) : [];
+    expect(mails.map(({ kind, organization_id }) => [kind, organization_id])).toEqual(
+      queued ? [[expected.mail, school]] : [],
+    );
+    for (const { invite_id, link_expires_at, payload } of mails) {
+      // The mail is no longer sent once the invite is closed or has expired.
+      expect([invite_id, link_expires_at.toISOString()]).toEqual([body.id, body.expires_at]);
+      expect(JSON.parse(api.app.get(Vault).open('outbox payloads', payload)) as EmailPayload).toEqual({
+        organizationName: 'Canary Tutoring',
+        timeZone: 'Australia/Melbourne',
+        firstName: null,
+        role: expected.role,
+        joinUrl: body.join_url,
+        proof: expect.stringMatching(/^[\w-]{43}$/) as string,
+        expiresAt: body.expires_at,
+      });
+    }
+    const [audit] = await make.query('SELECT * FROM audit_log ORDER BY id DESC LIMIT 1');
+    expect(audit).toMatchObject({ operation: 'POST /v1/invites', status: 201, result: 'done' });
+    expect(audit!.details).toEqual({
+      invite_id: body.id,
+      scope,
+      role: expected.role,
+      target_id: (body as unknown as { target_id: string }).target_id,
+      subject_id: needs.includes('subject_id') ? here.subject_id : null,
+      emailed: queued,
+    });
+  });
+
+  it('never issues a secret twice, and stores none', async () => {
+    const secrets: string[] = [];
+    for (let i = 0; i < 40; i++) {
+      const answer = await invite(
+        i % 2 ? { scope: 'organization' } : { scope: 'tutor_student', tutor_id: here.tutor_id },
+      );
+      secrets.push((answer.body as Invite).token);
+    }
+    expect(new Set(secrets).size).toBe(40);
+    const tables = ['invites', 'audit_log', 'outbox', 'idempotency_keys'];
+    const dump = JSON.stringify(await Promise.all(tables.map((table) => make.query(`SELECT t::text FROM ${table} t`))));
+    expect(dump).toContain(here.tutor_id);
+    const hex = (text: string) => Buffer.from(text).toString('hex');
+    expect(secrets.filter((secret) => dump.includes(secret) || dump.includes(hex(secret)))).toEqual([]);
+    expect(secrets.filter((secret) => api.logged.join('').includes(secret))).toEqual([]);
+  });
+
+  it('queues no email without SMTP_URL or for a suppressed address, and returns the link', async () => {
+    const silent = await TestApi.start({}, api.database);
+    const email = address();
+    const answer = await supertest(silent.server)
+      .post('/v1/invites')
+      .set('Authorization', `Token token=${key}`)
+      .send({ scope: 'organization', email });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({ emailed: false, join_url: expect.stringContaining('/join/') as string });
+    await silent.close();
+    await make.query(`INSERT INTO suppressions (email_normalized, reason) VALUES ($1, 'smtp_550')`, [email]);
+    expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({
+      emailed: false,
+    });
+    expect(await mailsTo(email)).toEqual([]);
+  });
+
+  it('stores its idempotent answer encrypted and replays it unchanged', async () => {
+    const idempotencyKey = uuidv7();
+    const ask = () =>
+      invite({ scope: 'organization', email: 'sealed@example.org' }).set('Idempotency-Key', idempotencyKey);
+    const first = await ask();
+    const again = await ask();
+    expect([again.status, again.text, again.headers['content-type']]).toEqual([
+      201,
+      first.text,
+      first.headers['content-type'],
+    ]);
+    expect([first.headers['idempotency-replayed'], again.headers['idempotency-replayed']]).toEqual([undefined, 'true']);
+    const [row] = await make.query<{ answer: Buffer }>('SELECT answer FROM idempotency_keys WHERE key = $1', [
+      idempotencyKey,
+    ]);
+    for (const part of [(first.body as Invite).token, 'sealed@example.org', 'join_url']) {
+      expect(row!.answer.includes(part)).toBe(false);
+    }
+    expect(await mailsTo('sealed@example.org')).toHaveLength(1);
+  });
+
+  it('invites members who have not accepted, and refuses those who have', async () => {
+    const before = await count('invites');
+    for (const role of ['owner', 'admin', 'tutor', 'student'] as const) {
+      const { email } = await make.member(school, { role });
+      const answer = await invite({ scope: 'organization', email: ` ${email.toUpperCase()} ` });
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'email'], type: 'value_error' }] });
+    }
+    expect(await count('invites')).toBe(before);
+    for (const status of ['pending', 'archived'] as const) {
+      const { email } = await make.member(school, { status });
+      expect((await invite({ scope: 'organization', email })).status).toBe(201);
+    }
+    const elsewhere = await make.user();
+    expect((await invite({ scope: 'organization', email: elsewhere.email })).status).toBe(201);
+    // Only the organization scope checks membership: a student of the school may be invited to a tutor.
+    const student = await make.student(school);
+    expect((await invite({ scope: 'tutor_student', tutor_id: here.tutor_id, email: student.email })).status).toBe(201);
+  });
+
+  it('returns 404 for targets outside the organization, and stores nothing', async () => {
+    const before = [await count('invites'), await count('outbox')];
+    const pending = await make.tutor(school, { status: 'pending' });
+    const archived = await make.student(school, { status: 'archived' });
+    const wrong: string[] = [];
+    const ask = async (body: object) => {
+      const { status, text } = await invite(body);
+      if (status !== 404 || !text.includes('No such record in this organization.'))
+        wrong.push(`${JSON.stringify(body)} ${text}`);
+    };
+    for (const { scope, needs } of SCOPES.filter(({ needs }) => needs.length > 0)) {
+      for (const missing of needs) {
+        for (const id of [there[missing], uuidv7()]) {
+          await ask({ scope, ...Object.fromEntries(needs.map((name) => [name, here[name]])), [missing]: id });
+          await ask({
+            scope,
+            ...Object.fromEntries(needs.map((name) => [name, here[name]])),
+            [missing]: id,
+            email: address(),
+          });
+        }
+      }
+    }
+    await ask({ scope: 'tutor_student', tutor_id: here.student_id });
+    await ask({ scope: 'tutor_student', tutor_id: pending.id });
+    await ask({ scope: 'parent', student_id: here.tutor_id });
+    await ask({ scope: 'parent', student_id: archived.id });
+    expect(wrong).toEqual([]);
+    expect([await count('invites'), await count('outbox')]).toEqual(before);
+  });
+});

@@ -1,0 +1,280 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { type Scope, SCOPES } from '@app/accounts';
+import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
+import { TestApi } from '../../support/http/api.js';
+import { BODIES } from '../../support/http/bodies.js';
+import { Probe } from '../../support/faults/probe.js';
+import { keyedReads, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
+import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+
+interface Entry {
+  id: string;
+  organization_id: string;
+  api_key_id: string;
+  operation: string;
+  request_id: string;
+  status: number;
+  result: string;
+  details: Record<string, unknown>;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-audit-'));
+let api: TestApi;
+let fixtures: Fixtures;
+let writes: Route[];
+/** Holds every scope; the rows name its id. */
+let caller: { id: string; key: string };
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9', DATA_DIR: dataDir }, undefined, [Probe]);
+  fixtures = await createFixtures(api);
+  writes = keyedRoutes(api).filter(({ method }) => method !== 'GET');
+  expect(writes.length).toBeGreaterThanOrEqual(5);
+  caller = await holder(Object.keys(SCOPES) as Scope[]);
+});
+
+afterAll(async () => {
+  await api.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function holder(scopes: Scope[]): Promise<{ id: string; key: string }> {
+  return api.keys.create(fixtures.a.id, { name: 'audited', scopes, platformBlog: true });
+}
+
+interface Sent {
+  as?: string;
+  body?: unknown;
+  type?: string;
+  headers?: Record<string, string>;
+  method?: string;
+}
+
+async function ask(
+  path: string,
+  { as = caller.key, body, type = 'application/json', headers, method = 'POST' }: Sent = {},
+) {
+  const { port } = api.server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: {
+      Authorization: `Token token=${as}`,
+      'X-Request-Id': uuidv7(),
+      ...(body !== undefined && { 'Content-Type': type }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const requestId = response.headers.get('x-request-id')!;
+  const { status } = response;
+  // A write that fails with 5xx is answered before it is recorded.
+  const later = status >= 500 && method !== 'GET';
+  const entries = await (later ? vi.waitFor(() => theEntryOf(requestId), 5_000) : entriesOf(requestId));
+  return { status, text, requestId, entries, headers: response.headers };
+}
+
+function entriesOf(requestId: string): Promise<Entry[]> {
+  return fixtures.make.query<Entry>('SELECT * FROM audit_log WHERE request_id = $1', [requestId]);
+}
+
+async function theEntryOf(requestId: string): Promise<Entry[]> {
+  const entries = await entriesOf(requestId);
+  expect(entries).toHaveLength(1);
+  return entries;
+}
+
+const absent = (route: Route) => route.path.replaceAll(/:[^/]+/g, () => uuidv7());
+const operationOf = (route: Route) => `${route.method} ${route.path}`;
+const tooLong = ({ handler }: Route) => `{"x":"${'x'.repeat((bodyKindOf(handler) as { json: number }).json)}"}`;
+const json = (route: Route) => bodyKindOf(route.handler) !== 'upload';
+
+/** How the row of a request differs from what it should say. */
+function faults(answer: Awaited<ReturnType<typeof ask>>, route: Route, result: string, keyId = caller.id): string[] {
+  const { entries, status } = answer;
+  if (entries.length !== 1) return [`${nameOf(route)} ${status}: ${entries.length} rows ${answer.text.slice(0, 200)}`];
+  const { organization_id, api_key_id, operation, status: told, result: ended } = entries[0]!;
+  const [is, should] = [
+    [organization_id, api_key_id, operation, told, ended].join(' '),
+    [fixtures.a.id, keyId, operationOf(route), status, result].join(' '),
+  ];
+  return is === should ? [] : [`${is} is not ${should}`];
+}
+
+describe('a refused write leaves one row', () => {
+  it('for 403, naming the key that lacked the scope', async () => {
+    const reader = await holder(['read']);
+    const wrong: string[] = [];
+    for (const route of writes) {
+      const answer = await ask(absent(route), { as: reader.key, method: route.method });
+      expect(answer.status, nameOf(route)).toBe(403);
+      wrong.push(...faults(answer, route, 'insufficient_scope', reader.id));
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['422 malformed', '{', 'application/json', 422, 'validation_failed'],
+    ['422 unknown field', '{"unheard_of":1}', 'application/json', 422, 'validation_failed'],
+    ['415', 'hello', 'text/plain', 415, 'unsupported_media_type'],
+    ['413', null, 'application/json', 413, 'payload_too_large'],
+  ])('for %s', async (_what, body, type, status, result) => {
+    const wrong: string[] = [];
+    for (const route of writes.filter(json)) {
+      const sent = body ?? tooLong(route);
+      const answer = await ask(absent(route), { body: sent, type, method: route.method });
+      expect(answer.status, `${nameOf(route)} ${answer.text.slice(0, 200)}`).toBe(status);
+      wrong.push(...faults(answer, route, result));
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['404', 404, 'not_found'], ['409', 409, 'invalid_state'], ['412', 412, 'precondition_failed'], ['422', 422, 'validation_failed'],
+    ['500', 500, 'internal_error'], ['sql', 500, 'internal_error'], ['killed', 503, 'service_unavailable'],
+  ] as const)('for a handler that fails after its effect: %s', async (ends, status, result) => {
+    const route = writes.find((one) => operationOf(one) === 'POST /v1/probes')!;
+    const answer = await ask('/v1/probes', { body: { name: 'ends', ends } });
+    expect(answer.status).toBe(status);
+    expect(faults(answer, route, result)).toEqual([]);
+    expect(answer.entries[0]!.details).toEqual({});
+  }); // prettier-ignore
+
+  it('for 400 on a malformed idempotency key, and 422 on one used for another request', async () => {
+    const route = writes.find((one) => operationOf(one) === 'POST /v1/probes')!;
+    const malformed = await ask('/v1/probes', { body: { name: 'x' }, headers: { 'Idempotency-Key': 'a b' } });
+    expect(faults(malformed, route, 'bad_request')).toEqual([]);
+    await ask('/v1/probes', { body: { name: 'x' }, headers: { 'Idempotency-Key': 'mismatched' } });
+    const mismatch = await ask('/v1/probes', { body: { name: 'y' }, headers: { 'Idempotency-Key': 'mismatched' } });
+    expect([mismatch.status, ...faults(mismatch, route, 'validation_failed')]).toEqual([422]);
+  });
+});
+
+describe('requests that leave no row', () => {
+  it('are those refused with 401 or 429', async () => {
+    const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database, [Probe]);
+    const usual = api;
+    api = strict;
+    const spent = await holder(['read']);
+    const before = await total();
+    for (const route of writes) {
+      expect((await ask(absent(route), { as: 'garbage', method: route.method })).status).toBe(401);
+    }
+    await api.get('/v1/ping', spent.key);
+    for (const route of writes) {
+      expect((await ask(absent(route), { as: spent.key, method: route.method })).status).toBe(429);
+    }
+    expect(await total()).toBe(before);
+    api = usual;
+    await strict.close();
+  });
+
+  it('are reads, unknown paths and unknown methods', async () => {
+    const before = await total();
+    for (const route of keyedReads(api).filter(({ path }) => path !== '/v1/probes/reads')) {
+      expect((await ask(pathOf(route, fixtures.a), { method: 'GET' })).status, nameOf(route)).toBe(200);
+    }
+    await ask('/v1/nowhere', { body: {} });
+    await ask('/v1/ping', { method: 'DELETE' });
+    expect(await total()).toBe(before);
+  });
+
+  it('are replays', async () => {
+    const sent = { body: { name: 'once' }, headers: { 'Idempotency-Key': randomBytes(8).toString('hex') } };
+    const [first, again] = [await ask('/v1/probes', sent), await ask('/v1/probes', sent)];
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+    expect([first.entries.length, again.entries.length]).toEqual([1, 0]);
+  });
+});
+
+async function total(): Promise<number> {
+  return (await fixtures.make.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_log'))[0]!.n;
+}
+
+describe('a completed write leaves one row', () => {
+  const probes = { name: 'Canary' };
+  const bodies: typeof BODIES = {
+    ...BODIES,
+    'POST /v1/probes': () => probes,
+    'POST /v1/probes/:probe_id/again': () => probes,
+    'POST /v1/probes/empty': () => probes,
+    'PATCH /v1/probes': () => probes,
+  };
+
+  it('for every write but uploads, with ids and never with personal data', async () => {
+    const wrong: string[] = [];
+    const untold: string[] = [];
+    const walked: Entry[] = [];
+    // Deletions come last, because other writes need what they delete.
+    const inOrder = [
+      ...writes.filter(({ method }) => method !== 'DELETE'),
+      ...writes.filter(({ method }) => method === 'DELETE'),
+    ];
+    for (const route of inOrder.filter(json)) {
+      const make = bodies[operationOf(route)];
+      if (!make) {
+        untold.push(operationOf(route));
+        continue;
+      }
+      const path = route.path.includes(':probe_id') ? '/v1/probes/canary/again' : pathOf(route, fixtures.a);
+      const answer = await ask(path, { body: make(fixtures.a.path), method: route.method });
+      expect(answer.status, `${nameOf(route)} ${answer.text}`).toBeLessThan(300);
+      wrong.push(...faults(answer, route, 'done'));
+      walked.push(...answer.entries);
+    }
+    expect(untold, 'give each write a body in test/support/http/bodies.ts').toEqual([]);
+    expect(wrong).toEqual([]);
+    for (const { details, operation } of walked) {
+      expect(Object.keys(details), operation).not.toEqual([]);
+    }
+    const dump = JSON.stringify(await fixtures.make.query('SELECT * FROM audit_log'));
+    expect(dump.length).toBeGreaterThan(1000);
+    expect(dump.toLowerCase().replaceAll('/v1/probes/canary', '')).not.toContain('canary');
+  });
+});
+
+describe('the audit log', () => {
+  it.each([
+    `UPDATE audit_log SET status = 200`,
+    `DELETE FROM audit_log`,
+    `TRUNCATE audit_log`,
+    `ALTER TABLE audit_log DISABLE ROW LEVEL SECURITY`,
+    `DROP TABLE audit_log`,
+  ])('is append-only for the application: %s is refused', async (statement) => {
+    const client = new pg.Client({ connectionString: api.database.applicationUrl });
+    await client.connect();
+    await client.query(`SELECT set_config('app.organization_id', $1, false)`, [fixtures.a.id]);
+    await expect(client.query(statement)).rejects.toMatchObject({ code: '42501' });
+    await client.end();
+  });
+
+  it('can be read and written only by its own organization', async () => {
+    const client = new pg.Client({ connectionString: api.database.tenantUrl });
+    await client.connect();
+    await client.query(`SELECT set_config('app.organization_id', $1, false)`, [fixtures.b.id]);
+    expect((await client.query('SELECT id FROM audit_log WHERE organization_id = $1', [fixtures.a.id])).rows).toEqual(
+      [],
+    );
+    const forged = client.query(
+      `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result) VALUES ($1, $2, 'x', 'x', 200, 'done')`,
+      [uuidv7(), fixtures.a.id],
+    );
+    await expect(forged).rejects.toMatchObject({ code: '42501' });
+    await client.end();
+  });
+});
+
+it('a write inside a GET fails with 25006 and changes nothing', async () => {
+  const before = await fixtures.make.query('SELECT id FROM subjects');
+  const answer = await ask('/v1/probes/reads', { method: 'GET' });
+  expect([answer.status, answer.entries]).toEqual([500, []]);
+  const line = api.logged.find((one) => one.includes(answer.requestId) && one.includes('"err"'))!;
+  expect(line).toContain('25006');
+  expect(await fixtures.make.query('SELECT id FROM subjects')).toEqual(before);
+});

@@ -1,0 +1,295 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import supertest from 'supertest';
+import { v7 as uuidv7 } from 'uuid';
+import { TestApi } from '../../support/http/api.js';
+import { Factories } from '../../support/data/factories.js';
+import { hooks, Probe } from '../../support/faults/probe.js';
+import { Random } from '../../support/data/random.js';
+import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
+
+const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
+console.log(`seed ${SEED} (SEED=${SEED} repeats it)`);
+const random = new Random(SEED);
+
+let api: TestApi;
+let make: Factories;
+let school: string;
+let key: string;
+
+beforeAll(async () => {
+  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }, undefined, [Probe]);
+  make = await Factories.connect(api.database);
+  school = (await make.organization()).id;
+  key = await api.key(school, { scopes: ['read', 'write', 'accounts:write'] });
+});
+
+afterAll(async () => {
+  await make.close();
+  await api.stop();
+});
+
+function post(path: string, body: object | string, idempotencyKey: string, as = key): supertest.Test {
+  return supertest(api.server)
+    .post(path)
+    .set('Authorization', `Token token=${as}`)
+    .set('Idempotency-Key', idempotencyKey)
+    .set('Content-Type', 'application/json')
+    .send(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+const total = async (table: string) =>
+  (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+
+describe('a request that reuses a key', () => {
+  type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+
+  /** The same value with one change, and still valid. */
+  function mutated(body: Record<string, Json>): Record<string, Json> {
+    const name = random.pick(Object.keys(body));
+    const value = body[name]!;
+    const letter = () => random.pick(Array.from('abcxyzABC0189 äß語🙂'));
+    if (Array.isArray(value)) {
+      const items = [...value];
+      const at = random.integer(items.length);
+      const change = random.integer(4);
+      if (change === 0) items.splice(at, 1);
+      else if (change === 1) items.splice(at, 0, letter());
+      else if (change === 2) items[at] = `${items[at] as string}${letter()}`;
+      else items.reverse();
+      return JSON.stringify(items) === JSON.stringify(value) ? mutated(body) : { ...body, [name]: items };
+    }
+    const points = Array.from(value as string);
+    const at = random.integer(points.length);
+    const change = random.integer(4);
+    if (change === 0) points.splice(at, 1);
+    else if (change === 1) points.splice(at, 0, letter());
+    else if (change === 2) points[at] = letter();
+    else points[at] = points[at]!.toUpperCase() === points[at] ? points[at].toLowerCase() : points[at]!.toUpperCase();
+    const text = points.join('');
+    return text === value || text.trim() === '' ? mutated(body) : { ...body, [name]: text };
+  }
+
+  it('returns 422 without any effect or trace of the first answer for each of 500 changed bodies', async () => {
+    const body = { name: 'Quadratics for Year 10', tags: ['one', 'two', 'three'] };
+    const first = await post('/v1/probes', body, 'mutations');
+    expect(first.status).toBe(201);
+    const before = [await total('subjects'), await total('idempotency_keys')];
+    hooks.runs = 0;
+    const wrong: string[] = [];
+    const bodies = Array.from({ length: 500 }, () => mutated(body));
+    for (let at = 0; at < bodies.length; at += 10) {
+      await Promise.all(
+        bodies.slice(at, at + 10).map(async (changed) => {
+          const response = await post('/v1/probes', changed, 'mutations');
+          const { status, text } = response;
+          const [fault] = (response.body as { detail?: { loc: string[]; type: string }[] }).detail ?? [];
+          const right =
+            status === 422 && String(fault?.loc) === 'header,idempotency-key' && fault?.type === 'value_error';
+          if (!right || text.includes((first.body as { id: string }).id))
+            wrong.push(`${JSON.stringify(changed)} ${status} ${text}`);
+        }),
+      );
+    }
+    expect(wrong).toEqual([]);
+    expect([await total('subjects'), await total('idempotency_keys'), hooks.runs]).toEqual([...before, 0]);
+    expect((await post('/v1/probes', body, 'mutations')).text).toBe(first.text);
+  });
+
+  it('matches when its body is the same JSON, whatever its member order, whitespace and escapes', async () => {
+    const first = await post('/v1/probes', '{"name":"Mia","tags":["a","b"]}', 'spelling');
+    const spellings = [
+      '{"tags":["a","b"],"name":"Mia"}',
+      ' { "name" : "Mia" ,\r\n\t"tags" : [ "a" , "b" ] } ',
+      '{"name":"\\u004dia","tags":["\\u0061","b"]}',
+      '{"name":"other","tags":["a","b"],"name":"Mia"}',
+    ];
+    for (const spelling of spellings) {
+      const { status, text, headers } = await post('/v1/probes', spelling, 'spelling');
+      expect([status, text, headers['idempotency-replayed']], spelling).toEqual([201, first.text, 'true']);
+    }
+    for (const other of ['{"name":"Mia"}', '{"name":"Mia","tags":["b","a"]}', '{"name":"Mia ","tags":["a","b"]}']) {
+      expect((await post('/v1/probes', other, 'spelling')).status, other).toBe(422);
+    }
+  });
+
+  it('gets the validation error for an invalid body', async () => {
+    await post('/v1/probes', { name: 'x' }, 'faulty');
+    const { status, text } = await post('/v1/probes', { nam: 'x' }, 'faulty');
+    expect(status).toBe(422);
+    expect(text).toContain('"loc":["body","name"]');
+  });
+});
+
+describe('the scope of a key', () => {
+  it('is the organization: the same key in two organizations has two effects, and neither sees the other', async () => {
+    const other = (await make.organization()).id;
+    const theirs = await api.key(other, { scopes: ['write'] });
+    const body = { name: 'shared' };
+    const [ours, foreign] = [
+      await post('/v1/probes', body, 'shared'),
+      await post('/v1/probes', body, 'shared', theirs),
+    ];
+    expect([ours.status, foreign.status]).toEqual([201, 201]);
+    expect(foreign.headers['idempotency-replayed']).toBeUndefined();
+    expect(foreign.text).not.toBe(ours.text);
+    // Not even another body conflicts.
+    const third = await api.key((await make.organization()).id, { scopes: ['write'] });
+    expect((await post('/v1/probes', { name: 'else' }, 'shared', third)).status).toBe(201);
+    expect(await make.query(`SELECT organization_id FROM subjects WHERE name LIKE 'shared %' ORDER BY 1`)).toEqual(
+      [school, other].sort().map((organization_id) => ({ organization_id })),
+    );
+  });
+
+  it('includes the path with its ids, and covers every API key of the organization', async () => {
+    const body = { name: 'paths' };
+    const paths = ['/v1/probes', '/v1/probes/a/again', '/v1/probes/b/again', '/v1/probes/empty'];
+    for (const path of paths)
+      expect((await post(path, body, 'paths')).headers['idempotency-replayed'], path).toBeUndefined();
+    const colleague = await api.key(school, { scopes: ['write'] });
+    for (const path of paths)
+      expect((await post(path, body, 'paths', colleague)).headers['idempotency-replayed'], path).toBe('true');
+    expect(await make.query(`SELECT id FROM subjects WHERE name LIKE 'paths %'`)).toHaveLength(paths.length);
+  });
+
+  it('includes very long paths without failing', async () => {
+    for (const length of [200, 255, 256, 3000, 12_000]) {
+      // Random, because an index compresses its entries.
+      const path = `/v1/probes/${randomBytes(length).toString('hex').slice(0, length)}/again`;
+      const [first, again] = [await post(path, { name: 'long' }, 'long'), await post(path, { name: 'long' }, 'long')];
+      expect([first.status, again.status, again.text === first.text]).toEqual([200, 200, true]);
+    }
+  });
+
+  it('is limited to requests that send a key and create something', async () => {
+    const keyless = () =>
+      supertest(api.server).post('/v1/probes').set('Authorization', `Token token=${key}`).send({ name: 'keyless' });
+    expect((await keyless()).text).not.toBe((await keyless()).text);
+    const patch = (given: string) =>
+      supertest(api.server)
+        .patch('/v1/probes')
+        .set('Authorization', `Token token=${key}`)
+        .set('Idempotency-Key', given)
+        .send({ name: 'patched' });
+    expect([(await patch('p')).status, (await patch('p')).status, (await patch('a b')).status]).toEqual([
+      200, 200, 200,
+    ]);
+    expect(await make.query(`SELECT id FROM subjects WHERE name LIKE 'patched %'`)).toHaveLength(3);
+    const read = await supertest(api.server)
+      .get('/v1/ping')
+      .set('Authorization', `Token token=${key}`)
+      .set('Idempotency-Key', '');
+    expect(read.status).toBe(200);
+  });
+});
+
+describe('idempotency key syntax', () => {
+  /** Sends over its own socket, so that each character is one byte. */
+  async function ask(headers: [string, string][], name: string): Promise<RawAnswer> {
+    const { port } = api.server.address() as AddressInfo;
+    const body = JSON.stringify({ name });
+    const all: [string, string][] = [
+      ['Authorization', `Token token=${key}`],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', String(body.length)],
+      ...headers,
+    ];
+    return exchange(port, bytesOf('/v1/probes', { method: 'POST', headers: all, body }));
+  }
+
+  const name = 'Idempotency-Key';
+  const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index));
+  const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+
+  const GOOD: [string, string][][] = [
+    ...visible.map((character): [string, string][] => [[name, `${character}${uuidv7()}`]]),
+    [[name, visible.join('')]],
+    [[name, '"quoted"']],
+    [[name, "'quoted'"]],
+    [[name, '"']],
+    [[name, '\\']],
+    [[name, '%00%0d%0a']],
+    [[name, "');DROP/**/TABLE/**/idempotency_keys;--"]],
+    [[name, '${jndi:ldap://127.0.0.1/a}']],
+    [[name, '__proto__']],
+    [[name, 'constructor']],
+    [[name, 'null']],
+    [[name, 'x']],
+    [[name, 'x'.repeat(254)]],
+    [[name, 'x'.repeat(255)]],
+    [[name, `  padded-${uuidv7()}\t `]], // Whitespace around a header's value is not part of it.
+    [['iDEMPOTENCY-kEY', `case-${uuidv7()}`]],
+  ];
+
+  const BAD: [string, string][][] = [
+    [[name, '']],
+    [[name, ' ']],
+    [[name, '\t']],
+    [[name, 'x'.repeat(256)]],
+    [[name, 'x'.repeat(4000)]],
+    [[name, 'a b']],
+    [[name, 'a\tb']],
+    [[name, 'a, b']],
+    [[name, utf8('ключ')]],
+    [[name, utf8('🙂')]],
+    [[name, utf8('a\u200bb')]],
+    [[name, '\xff']],
+    [[name, '\xa0']],
+    [[name, '\x80abc']],
+    [[name, 'a'], [name, 'b']],
+    [[name, 'a'], [name, 'a']],
+    [[name, ''], [name, 'a']],
+    [['idempotency-key', 'a'], ['IDEMPOTENCY-KEY', 'b']],
+    // The HTTP parser refuses malformed headers with the same 400.
+    ...['\0', '\x01', '\x0b', '\x7f', '\r', '\n', 'a\rb', 'a\nb', 'a\0b', 'a\r\n b', 'a\r\nb'].map(
+      (value): [string, string][] => [[name, value]],
+    ),
+  ]; // prettier-ignore
+
+  function generated(): [string, string][] {
+    const good = random.chance(0.5);
+    const length = 4 + random.integer(good ? 60 : 300);
+    const characters = Array.from({ length }, () =>
+      good ? random.pick(visible) : String.fromCharCode(random.integer(256)),
+    );
+    return [[name, characters.join('')]];
+  }
+
+  /** Decides from the bytes alone, as the contract does. */
+  function isKey(headers: [string, string][]): boolean {
+    const value = headers[0]![1].replaceAll(/^[\t ]+|[\t ]+$/g, '');
+    return headers.length === 1 && /^[\x21-\x7e]{1,255}$/.test(value);
+  }
+
+  it('returns 201 with one effect or 400 with none, for more than 200 keys', async () => {
+    const cases = [...GOOD, ...BAD, ...Array.from({ length: 90 }, generated)];
+    expect(cases.length).toBeGreaterThan(200);
+    expect([GOOD.every(isKey), BAD.some(isKey)]).toEqual([true, false]);
+    const wrong: string[] = [];
+    const landed = { accepted: 0, refused: 0 };
+    for (let at = 0; at < cases.length; at += 8) {
+      await Promise.all(
+        cases.slice(at, at + 8).map(async (headers, index) => {
+          const probe = `key-${at + index}`;
+          const { status, body } = await ask(headers, probe);
+          const effects = (await make.query(`SELECT id FROM subjects WHERE name LIKE $1`, [`${probe} %`])).length;
+          const expected = isKey(headers) ? [201, 1] : [400, 0];
+          landed[expected[0] === 201 ? 'accepted' : 'refused']++;
+          const coded = status === 201 || body.includes('"code":"bad_request"');
+          if (status !== expected[0] || effects !== expected[1] || !coded) {
+            wrong.push(`${JSON.stringify(headers)} ${status} ${effects} ${body.slice(0, 200)}`);
+          }
+        }),
+      );
+    }
+    console.log(`seed ${SEED}: ${JSON.stringify(landed)}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('CR LF in a key starts another header, and never another answer', async () => {
+    const answer = await ask([[name, 'a\r\nX-Smuggled: yes']], 'smuggled');
+    expect([answer.status, answer.answers]).toEqual([201, 1]);
+    const [row] = await make.query(`SELECT key FROM idempotency_keys WHERE key LIKE 'a%' AND length(key) < 4`);
+    expect(row).toEqual({ key: 'a' });
+  });
+});

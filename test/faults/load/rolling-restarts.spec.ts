@@ -1,0 +1,121 @@
+import { TestApi } from '../../support/http/api.js';
+import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
+import { TestNginx } from '../../support/load/nginx.js';
+import { reached } from '../../support/faults/promise.js';
+import { TestSmtp } from '../../support/worker/smtp.js';
+import { SteadyTraffic } from '../../support/load/steady-traffic.js';
+import { freePorts } from '../../support/process/free-ports.js';
+import { OutboxFixture } from '../../support/worker/worker.js';
+import { WorkerProcess } from '../../support/worker/worker-process.js';
+
+/**
+ * Promise 33: two processes behind nginx, which retries nothing, are restarted alternately under traffic. Takes about nine
+ * minutes.
+ */
+const RESTARTS = Number(process.env.RESTARTS ?? 50);
+const PER_SECOND = Number(process.env.PER_SECOND ?? 200);
+const MOST_SECONDS = 10;
+
+let api: TestApi;
+let key: string;
+
+beforeAll(async () => {
+  await buildOnce();
+  api = await TestApi.start();
+  const { id } = await api.organizations.create({ name: 'Rolling', slug: 'rolling' });
+  key = await api.key(id, { scopes: ['read', 'accounts:write'] });
+}, 300_000);
+afterAll(() => api.stop());
+
+async function restart(count: number, settings: Record<string, string> = {}) {
+  const front = await freePorts(3);
+  const ports = [front + 1, front + 2];
+  const start = (port: number) =>
+    ApiProcess.start({
+      DATABASE_URL: api.database.applicationUrl,
+      PORT: String(port),
+      TRUST_PROXY: 'true',
+      LOG_LEVEL: 'error',
+      // The default; ApiProcess sets 0.
+      SHUTDOWN_DELAY_SECONDS: '',
+      ...settings,
+    });
+  const processes = await Promise.all(ports.map(start));
+  const nginx = await TestNginx.start(front, ports);
+  await nginx.until(ports);
+  const traffic = new SteadyTraffic(nginx.port, key, PER_SECOND);
+  const exits: (number | string)[] = [];
+  let complaints: string[] = [];
+  let slowest = 0;
+  try {
+    for (let index = 0; index < count; index++) {
+      const which = index % 2;
+      const began = performance.now();
+      processes[which]!.signal('SIGTERM');
+      exits.push(await processes[which]!.exit);
+      slowest = Math.max(slowest, (performance.now() - began) / 1_000);
+      processes[which] = await start(ports[which]!);
+      await nginx.until(ports);
+    }
+    await traffic.stop();
+    complaints = nginx.complaints;
+  } finally {
+    await traffic.stop();
+    await nginx.stop();
+    await Promise.all(processes.map((process) => process.stop()));
+  }
+  return { answered: traffic.times.length, failures: traffic.failures, complaints, exits, slowest };
+}
+
+it('rolling restarts fail no request', async () => {
+  const began = performance.now();
+  const { answered, failures, complaints, exits, slowest } = await restart(RESTARTS);
+  const rate = answered / ((performance.now() - began) / 1_000);
+  const failed = exits.filter((exit) => exit !== 0).length;
+  reached(33, `${failures.length} of ${answered} requests failed in ${exits.length} restarts at ${rate.toFixed(0)} requests/s; ${failed} exits other than 0, the slowest after ${slowest.toFixed(1)} s`); // prettier-ignore
+  expect([[...new Set(failures)], complaints]).toEqual([[], []]);
+  expect(exits).toEqual(Array(RESTARTS).fill(0));
+  expect(slowest).toBeLessThanOrEqual(MOST_SECONDS);
+  expect(rate).toBeGreaterThan(PER_SECOND / 2);
+});
+
+it('catches a process that closes its port at once', async () => {
+  const { failures } = await restart(4, { SHUTDOWN_DELAY_SECONDS: '0' });
+  console.log(`row 33, planted bug: ${failures.length} requests failed in 4 restarts, ${new Set(failures).size} ways`);
+  expect(failures.length).toBeGreaterThan(0);
+});
+
+it('a worker told to stop finishes what it can and releases the rest', async () => {
+  const smtp = await TestSmtp.start();
+  const room = await OutboxFixture.open({ SMTP_URL: smtp.url });
+  try {
+    // The server stalls on some recipients and is quick with the others.
+    smtp.atRecipient = (address) => ({ waitMs: address.startsWith('stuck') ? 60_000 : 50 });
+    const names = ['stuck', 'quick'];
+    await room.queue(Array.from({ length: 60 }, (_, n) => `${names[n % 20 === 0 ? 0 : 1]}${n}@example.org`));
+    const worker = await WorkerProcess.start(room.settings);
+    await vi.waitFor(() => expect(smtp.received.length).toBeGreaterThan(5), 30_000);
+    const began = performance.now();
+    worker.signal('SIGTERM');
+    const [code] = (await worker.exit) as [number | null];
+    const seconds = (performance.now() - began) / 1_000;
+    const [held] = await room.make.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM outbox WHERE leased_by IS NOT NULL',
+    );
+    const sent = smtp.received.length;
+    reached(
+      33,
+      `a worker ended with ${code} after ${seconds.toFixed(1)} s, ${sent} of 60 mails sent, ${held!.n} leases left`,
+    );
+    expect([code, held!.n]).toEqual([0, 0]);
+    expect(seconds).toBeLessThanOrEqual(MOST_SECONDS);
+    smtp.atRecipient = () => undefined;
+    const next = await WorkerProcess.start(room.settings);
+    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: 60 }), 60_000);
+    await next.stop();
+    expect(smtp.received).toHaveLength(60);
+  } finally {
+    await room.stop();
+    await smtp.stop();
+  }
+});

@@ -1,0 +1,158 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { newAddress } from '../../support/data/provisioning.js';
+import { axeFaults, inEachLook, TestBrowser } from '../../support/portal/browser.js';
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { busyOffice, joinPages } from '../../support/portal/join-states.js';
+import { PASSWORD } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const joining = await fixture(JoinFixture.open());
+const browser = await fixture(TestBrowser.start());
+const provisioning = await joining.provisioning();
+
+const STUDENT = { scope: 'organization', role: 'student' };
+const LOOKS = [
+  { width: 320, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+] as const;
+/** A folder for screenshots, if set. */
+const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
+
+const overflow = (page: Page) =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+
+async function fill(page: Page, fields: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
+}
+
+describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) => {
+  it('a new person enters a code, registers and is welcomed', async () => {
+    const code = await joining.invite(provisioning, STUDENT);
+    const page = await browser.visit(joining.portal, { javaScript, width: 320 });
+    await page.goto('/join');
+    await fill(page, { 'Code or link': `${code.slice(0, 5).toLowerCase()} - ${code.slice(5)}` });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL(`**/join/${code}`);
+    const email = newAddress();
+    await fill(page, {
+      'First name': 'Mia',
+      'Last name': 'Nguyen',
+      'Email address': email,
+      'Choose a password': PASSWORD,
+    });
+    await page.getByRole('button', { name: 'Accept and join' }).click();
+    await page.waitForURL('**/join/done');
+    expect(await heading(page)).toBe('Welcome to Demo Tutoring');
+    const people = await provisioning.list('/v1/students');
+    expect(people).toContainEqual(expect.objectContaining({ email, first_name: 'Mia', status: 'accepted' }));
+  });
+
+  it('a person with an account signs in to accept, and no request header reveals the link or the proof', async () => {
+    const { id, email } = await joining.person();
+    await joining.invite(provisioning, { ...STUDENT, email });
+    const { token, proof } = await joining.mail(email);
+    const page = await browser.visit(joining.portal, { javaScript });
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(JSON.stringify(request.headers())));
+    await page.goto(`/join/${token}?proof=${proof}`);
+    expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('link', { name: 'Sign in to accept' }).click();
+    await fill(page, { 'Email address': email, Password: PASSWORD });
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL(`**/join/${token}`);
+    await page.getByRole('button', { name: 'Accept and join' }).click();
+    await page.waitForURL('**/join/done');
+    expect(await provisioning.seen('/v1/students', id)).toMatchObject({ status: 'accepted' });
+    expect(sent.length).toBeGreaterThan(5);
+    for (const headers of sent) expect(headers).not.toMatch(/"referer":"[^"]/);
+    expect(sent.join()).not.toContain(proof);
+  });
+
+  it('an owner approves a waiting tutor, and resends and revokes invites', async () => {
+    const { provisioning: busy, owner, base } = await busyOffice(joining);
+    const page = await browser.visit(joining.portal, { javaScript, width: 320, cookie: owner.header });
+    await page.goto(base);
+    await page.getByRole('link', { name: 'Approve or decline' }).click();
+    await page.getByRole('button', { name: 'Approve Mia Nguyen' }).click();
+    await page.waitForURL('**/people?status=waiting');
+    expect(await page.getByRole('status').textContent()).toBe('The tutor was approved.');
+    expect(await busy.list('/v1/tutors')).toContainEqual(
+      expect.objectContaining({ first_name: 'Mia', status: 'accepted' }),
+    );
+    await busy.tenMinutesLater();
+    await page.goto(base);
+    await page.getByRole('button', { name: 'Resend invite to Ada Byron' }).click();
+    await page.waitForURL(`**${base}`);
+    expect(await page.getByRole('status').textContent()).toMatch(/^We are sending a link to /);
+    await page.goto(`${base}/invites`);
+    await page.locator('summary').first().click();
+    await page.getByRole('button', { name: 'Revoke it' }).first().click();
+    expect(await page.getByRole('status').textContent()).toBe('The invite was revoked.');
+  });
+});
+
+describe('the pages for joining', () => {
+  it('have their headings, fit their widths and pass axe in every state', async () => {
+    for (const [name, { path, cookie = '', press, heading: expected }] of Object.entries(
+      await joinPages(joining, provisioning),
+    )) {
+      const page = await browser.visit(joining.portal, { cookie });
+      await page.goto(path);
+      if (press) await page.getByRole('button', { name: press, exact: true }).click();
+      await inEachLook(page, LOOKS, async ({ width }) => {
+        if (SCREENSHOTS) {
+          mkdirSync(SCREENSHOTS, { recursive: true });
+          await page.screenshot({ path: join(SCREENSHOTS, `join ${name} ${width}.png`), fullPage: true });
+        }
+        const found = {
+          name,
+          heading: await heading(page),
+          overflow: await overflow(page),
+          axe: await axeFaults(page),
+        };
+        expect(found).toEqual({ name, heading: expected, overflow: 0, axe: [] });
+      });
+      await page.context().close();
+    }
+  });
+
+  it('can be filled in and sent by keyboard', async () => {
+    const token = await joining.invite(provisioning, { ...STUDENT, email: newAddress() });
+    const page = await browser.visit(joining.portal, { width: 320 });
+    await page.goto(`/join/${token}`);
+    const texts = ['Mia', 'Nguyen', PASSWORD];
+    for (let step = 0; step < 20 && texts.length > 0; step++) {
+      await page.keyboard.press('Tab');
+      const isOpen = 'document.activeElement.matches("input:not([readonly])")';
+      if (await page.evaluate<boolean>(isOpen)) await page.keyboard.type(texts.shift()!);
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/join/done');
+    expect(await heading(page)).toBe('Welcome to Demo Tutoring');
+  });
+});
+
+describe('the pages of people', () => {
+  it('fit their widths and pass axe', async () => {
+    const { owner, base } = await busyOffice(joining);
+    const page = await browser.visit(joining.portal, { cookie: owner.header });
+    for (const path of [base, `${base}?status=waiting`, `${base}?status=archived`, `${base}/invites`]) {
+      await page.goto(path);
+      const fields = '[...document.querySelectorAll(".filters :is(input, select, button)")]';
+      const heights = await page.evaluate<number[]>(`${fields}.map((field) => Math.round(field.offsetHeight))`);
+      expect([path, new Set(heights).size]).toEqual([path, heights.length > 0 ? 1 : 0]);
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      await inEachLook(page, LOOKS, async () => {
+        expect({ path, overflow: await overflow(page), axe: await axeFaults(page) }).toEqual({
+          path,
+          overflow: 0,
+          axe: [],
+        });
+      });
+    }
+  });
+});

@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newCode } from '@app/accounts';
+import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
+import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { TestPortal } from '../../support/portal/portal.js';
+import { Visitor } from '../../support/portal/visitor.js';
+import { fixture } from '../../support/process/fixture.js';
+
+let provisioning: PeopleFixture;
+
+const joining = await fixture(JoinFixture.open());
+beforeEach(async () => {
+  provisioning = await joining.provisioning();
+  await provisioning.make.query('DELETE FROM sign_in_attempts');
+});
+
+const STUDENT = { scope: 'organization', role: 'student' };
+
+describe('the code box', () => {
+  it('accepts a code in any spelling, and a whole link', async () => {
+    const code = await joining.invite(provisioning, STUDENT);
+    const [left, right] = [code.slice(0, 5), code.slice(5)];
+    const typed = [
+      code,
+      code.toLowerCase(),
+      ` ${left} ${right} `,
+      `${left}-${right}`,
+      `${left}–${right}`,
+      `${left}\u00a0${right}\u200b`,
+      `https://portal.example.org/join/${code}`,
+      `http://localhost:1/join/${left}-${right}?utm_source=x#top`,
+      `Join us: https://portal.example.org/join/${code}`,
+    ];
+    for (const text of typed) {
+      const answer = await joining.visitor().post('/join', { code: text });
+      expect([answer.status, answer.headers.location, text]).toEqual([303, `/join/${code}`, text]);
+    }
+    expect((await joining.visitor().get(`/join/${left}-${right.toLowerCase()}`)).text).toContain('Join Demo Tutoring');
+  });
+
+  it('accepts a mailed link with its proof, and never leads to another site', async () => {
+    const [token, proof] = ['t'.repeat(43), 'p'.repeat(43)];
+    const links = [
+      [`https://portal.example.org/join/${token}?proof=${proof}`, `/join/${token}?proof=${proof}`],
+      [`https://evil.example/join/${token}?proof=x&next=//evil.example`, `/join/${token}`],
+    ];
+    for (const [text, to] of links) {
+      expect((await joining.visitor().post('/join', { code: text! })).headers.location).toBe(to);
+    }
+  });
+
+  it('explains what a code looks like if the text is not one', async () => {
+    for (const text of [
+      '',
+      ' ',
+      'hello',
+      '0O1IL0O1IL0O',
+      'HJKMNPQRST',
+      '../account',
+      '//evil.example',
+      '<script>',
+      'x'.repeat(20_000),
+    ]) {
+      const answer = await joining.visitor().post('/join', { code: text });
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('A code has 12 letters and digits');
+      expect(answer.text).not.toContain('<script>');
+    }
+  });
+});
+
+describe('guesses at codes', () => {
+  it('get the same answer for unknown codes and codes that no longer work', async () => {
+    const child = await provisioning.make.student(provisioning.id);
+    const ways = {
+      expired: 'UPDATE invites SET expires_at = now() WHERE organization_id = $1',
+      revoked: 'UPDATE invites SET revoked_at = now() WHERE organization_id = $1 AND NOT standing',
+      accepted: 'UPDATE invites SET accepted_at = now() WHERE organization_id = $1',
+      gone: `UPDATE members SET status = 'archived' WHERE organization_id = $1`,
+    };
+    const shapeOf = async (code: string, method: 'get' | 'post') => {
+      const answer = await joining.visitor()[method](`/join/${code}`, registration('mia@example.org'));
+      const headers = { ...answer.headers, date: '', 'x-request-id': '' };
+      return { status: answer.status, headers, text: answer.text.replaceAll(code, 'CODE') };
+    };
+    for (const [state, end] of Object.entries(ways)) {
+      const code = await joining.invite(provisioning, { scope: 'parent', student_id: child.id });
+      await provisioning.make.query(end, [provisioning.id]);
+      for (const method of ['get', 'post'] as const) {
+        const wrong = await shapeOf(newCode(), method);
+        expect(wrong.status).toBe(404);
+        expect([state, await shapeOf(code, method)]).toEqual([state, wrong]);
+      }
+    }
+  });
+
+  it('are limited per network across processes; beyond the limit, the right code still works', async () => {
+    const code = await joining.invite(provisioning, STUDENT);
+    const other = await joining.another();
+    try {
+      const guesser = joining.visitor();
+      const elsewhere = new Visitor(other);
+      Object.assign(elsewhere, { network: guesser.network });
+      const guesses = Array.from({ length: 40 }, (_, index) =>
+        (index % 2 ? guesser : elsewhere).get(`/join/${newCode()}`),
+      );
+      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 404)).toHaveLength(20);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+      for (const one of [guesser, elsewhere]) {
+        for (const refused of [
+          await one.get(`/join/${newCode()}`),
+          await one.post(`/join/${newCode()}`, registration()),
+        ]) {
+          expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('Too many attempts')]);
+          expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+        }
+        expect((await one.get(`/join/${code}`)).status).toBe(200);
+      }
+      const joined = await guesser.post(`/join/${code}`, registration(newAddress()));
+      expect(joined.headers.location).toBe('/join/done');
+      expect((await joining.visitor().get(`/join/${newCode()}`)).status).toBe(404);
+      // Links cannot be guessed, so they are not limited.
+      const token = await joining.invite(provisioning, { ...STUDENT, email: 'mia@example.org' });
+      expect((await guesser.get(`/join/${token}`)).status).toBe(200);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('do not count when they are right, so a class can join from one room', async () => {
+    const code = await joining.invite(provisioning, STUDENT);
+    const room = joining.visitor();
+    for (let student = 0; student < 30; student++) expect((await room.get(`/join/${code}`)).status).toBe(200);
+    // A right code does not reset the count of wrong ones.
+    for (let guess = 0; guess < 20; guess++) {
+      expect((await room.get(`/join/${newCode()}`)).status).toBe(404);
+      if (guess < 19) expect((await room.get(`/join/${code}`)).status).toBe(200);
+    }
+    expect((await room.get(`/join/${newCode()}`)).status).toBe(429);
+  });
+
+  it('are limited without Redis', async () => {
+    const alone = await TestPortal.start({ REDIS_URL: 'redis://127.0.0.1:1', TRUST_PROXY: 'true' });
+    try {
+      const guesser = new Visitor(alone);
+      for (let guess = 0; guess < 20; guess++) await guesser.get(`/join/${newCode()}`);
+      expect((await guesser.get(`/join/${newCode()}`)).status).toBe(429);
+    } finally {
+      await alone.stop();
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, it } from 'vitest';
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { busyOffice } from '../../support/portal/join-states.js';
+import type { PeoplePages } from '../../support/portal/people-pages.js';
+import { fixture } from '../../support/process/fixture.js';
+
+/** Queries for ids of another organization's records, or of its owner's ($2), by path parameter. */
+const IDS: Record<string, string> = {
+  key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
+    UNION SELECT user_id FROM parents WHERE organization_id = $1`,
+  invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
+  session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
+  passkey_id: 'SELECT id FROM passkeys WHERE user_id = $2 AND $1::uuid IS NOT NULL',
+};
+
+/** What stands for the other parameters. */
+const OTHERS: Record<string, string[]> = { kind: ['members', 'parents'] };
+
+/** Enough for every form to get as far as the record. */
+const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
+
+/** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
+const STATE = `
+  SELECT 'key' AS what, to_jsonb(k) - 'last_used_at' AS row FROM api_keys k WHERE organization_id = $1
+  UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
+  UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
+  UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
+  UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
+  UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
+  UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
+  ORDER BY 1, 2`;
+
+let own: PeoplePages;
+let foreign: PeoplePages;
+
+const joining = await fixture(JoinFixture.open());
+
+beforeAll(async () => {
+  own = await busyOffice(joining);
+  foreign = await busyOffice(joining);
+  await joining.api.keys.create(foreign.provisioning.id, { name: 'Website' });
+  const child = await joining.portal.make.student(foreign.provisioning.id);
+  await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
+  await ask(
+    `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+     SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,
+  );
+  await ask(`UPDATE outbox SET status = 'dead' WHERE organization_id = $1 AND $2::uuid IS NOT NULL`);
+});
+
+/** A statement about the other organization ($1) and its owner ($2). */
+const ask = (statement: string) => joining.portal.make.query(statement, [foreign.provisioning.id, foreign.ownerId]);
+
+const parametersOf = (path: string) => [...path.matchAll(/:([^/]+)/g)].map(([, name]) => name!);
+
+/** Every path of a route for an id. */
+function pathsOf(path: string, id: string): string[] {
+  let paths = [path.replace(':slug', own.base.split('/')[2]!)];
+  for (const [name, values] of Object.entries(OTHERS))
+    paths = paths.flatMap((each) => (each.includes(`:${name}`) ? values.map((value) => each.replace(`:${name}`, value)) : each)); // prettier-ignore
+  return paths.map((each) => each.replace(/:[^/]+/, id));
+}
+
+it('every id in a path is refused as if it did not exist, if it is another organization’s or person’s', async () => {
+  const routes = joining.portal.routes().filter(({ path }) => parametersOf(path).some((name) => name.endsWith('_id')));
+  const names = new Set(routes.flatMap(({ path }) => parametersOf(path)));
+  // Whoever adds a parameter says which ids of others it could be given.
+  expect([...names].sort()).toEqual([...Object.keys(IDS), ...Object.keys(OTHERS), 'slug'].sort());
+  const before = await ask(STATE);
+  for (const { method, path } of routes) {
+    const [name, ...more] = parametersOf(path).filter((each) => each.endsWith('_id'));
+    expect([path, more]).toEqual([path, []]);
+    const ids = (await ask(IDS[name!]!)).map(({ id }) => id as string);
+    expect([name, ids.length > 0]).toEqual([name, true]);
+    const answer = async (at: string, id: string) => {
+      const cookie = own.owner.header;
+      const { status, text, headers } = await (method === 'GET' ? joining.portal.get(at, cookie) : joining.portal.post(at, FIELDS, cookie));
+      return { status, to: headers.location, text: text.replace(/<code>[^<]*<\/code>/g, '').replaceAll(id, '') };
+    }; // prettier-ignore
+    for (const at of pathsOf(path, 'nonsense')) expect([at, (await answer(at, 'nonsense')).status]).toEqual([at, 404]);
+    const absent = randomUUID();
+    for (const id of ids) {
+      for (const [index, at] of pathsOf(path, id).entries()) {
+        const missing = await answer(pathsOf(path, absent)[index]!, absent);
+        // An offer that is gone leads back to those that remain.
+        expect([at, missing.status]).toEqual([at, path.startsWith('/organizations/') ? 303 : 404]);
+        expect([at, await answer(at, id)]).toEqual([at, missing]);
+      }
+    }
+  }
+  expect(await ask(STATE)).toEqual(before);
+});

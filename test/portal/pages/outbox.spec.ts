@@ -1,0 +1,201 @@
+import { MAIL_KINDS } from '../../../apps/portal/src/outbox/mail-kinds.js';
+import { EMAIL_KINDS } from '@app/jobs';
+import { axeFaults, inEachLook, LOOKS, TestBrowser } from '../../support/portal/browser.js';
+import { type Someone, TestPortal } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const portal = await fixture(TestPortal.start());
+const owner = await portal.someone('owner');
+
+const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/outbox`;
+
+interface Mail {
+  status?: string;
+  recipient?: string;
+  problem?: string | null;
+  kind?: string;
+  age?: string;
+}
+
+/** A mail of the organization. @returns its id */
+async function mail({ organization }: Someone, wish: Mail = {}): Promise<string> {
+  const {
+    status = 'sent',
+    recipient = 'ada@example.org',
+    problem = null,
+    kind = 'organization_invite',
+    age = '0',
+  } = wish;
+  const [row] = await portal.make.query<{ id: string }>(
+    `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, created_at, finished_at)
+     VALUES (gen_random_uuid(), $1, 'email', $2, $3, '\\x00', $4, 8, $5, now() - $6::interval,
+       CASE WHEN $4 IN ('sent', 'dead', 'suppressed') THEN now() END) RETURNING id`,
+    [organization.id, kind, recipient, status, problem, age],
+  );
+  return row!.id;
+}
+
+const rowOf = async (id: string) =>
+  (
+    await portal.make.query<{ status: string; attempts: number }>('SELECT status, attempts FROM outbox WHERE id = $1', [
+      id,
+    ])
+  )[0];
+
+const auditOf = ({ organization }: Someone) =>
+  portal.make.query(
+    `SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at`,
+    [organization.id],
+  );
+
+const suppress = (address: string, sender: Someone | null) =>
+  portal.make.query(`SELECT suppress_address($1, 'smtp_550', $2::uuid)`, [address, sender?.organization.id ?? null]);
+
+describe('Outbox', () => {
+  it('has a label for every kind of mail that organizations send', () => {
+    const missing = EMAIL_KINDS.filter(
+      (kind) => !(kind in MAIL_KINDS) && !/password|passkey|sign_in|owner_welcome/.test(kind),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('says so if there are no mails', async () => {
+    const { text } = await portal.get(pathOf(owner), owner.cookie).expect(200);
+    expect(text).toContain('No emails yet');
+  });
+
+  it('lists each mail by status, with a readable reason and without its content', async () => {
+    const someone = await portal.someone('admin');
+    await mail(someone, { status: 'queued', recipient: 'queued@example.org' });
+    await mail(someone, { status: 'dead', recipient: 'dead@example.org', problem: 'smtp_451' });
+    await mail(someone, { status: 'failed', recipient: 'failed@example.org', problem: 'host_not_found' });
+    await mail(someone, { recipient: '<b>sent@example.org' });
+    await mail(someone, { recipient: 'private@example.org', kind: 'password_reset' });
+    const look = async (query = '') => (await portal.get(pathOf(someone) + query, someone.cookie).expect(200)).text;
+    const all = await look();
+    expect(all).toContain('The mail server replied with this code.');
+    expect(all).toContain('smtp_451');
+    expect(all).toContain('The host name cannot be resolved.');
+    expect(all).toContain('&lt;b&gt;sent@example.org');
+    expect(all).not.toContain('private@example.org');
+    expect(all.match(/Try again/g)).toHaveLength(2);
+    expect(await look('?status=dead')).toContain('dead@example.org');
+    expect(await look('?status=dead')).not.toContain('queued@example.org');
+    expect(await look('?status=suppressed')).toContain('No matching emails');
+    // Invalid filters are ignored.
+    expect(await look('?status=lost&before=x')).toContain('queued@example.org');
+  });
+
+  it('pages by keyset', async () => {
+    const someone = await portal.someone('owner');
+    for (let n = 0; n < 60; n++)
+      await mail(someone, { recipient: `n${n}@example.org`, age: `${Math.floor(n / 4)} hours` });
+    const seen: string[] = [];
+    for (let path: string | undefined = pathOf(someone); path;) {
+      const { text }: { text: string } = await portal.get(path, someone.cookie).expect(200);
+      seen.push(...[...text.matchAll(/To (n\d+)@/g)].map(([, name]) => name!));
+      const older: string | undefined = /href="([^"]+)">Older</.exec(text)?.[1];
+      path = older?.replaceAll('&amp;', '&');
+    }
+    expect(seen).toHaveLength(60);
+    expect(new Set(seen).size).toBe(60);
+  });
+
+  it('queues failed and dead mails again, with all attempts left and an audit row', async () => {
+    const someone = await portal.someone('owner');
+    for (const status of ['failed', 'dead']) {
+      const id = await mail(someone, { status, problem: 'timeout' });
+      await portal.post(`${pathOf(someone)}/messages/${id}/retry`, {}, someone.cookie).expect(303);
+      expect(await rowOf(id)).toEqual({ status: 'queued', attempts: 0 });
+    }
+    const sent = await mail(someone);
+    await portal.post(`${pathOf(someone)}/messages/${sent}/retry`, {}, someone.cookie).expect(303);
+    expect(await rowOf(sent)).toMatchObject({ status: 'sent' });
+    const rows = await auditOf(someone);
+    expect(rows).toMatchObject([{ operation: 'retry_mail', by: someone.user.id }, { operation: 'retry_mail' }]);
+  });
+
+  it('is for owners and admins, and returns 404 for mails of other organizations', async () => {
+    const [other, tutor] = [
+      await portal.someone('owner'),
+      await portal.someone('tutor', { organization: owner.organization }),
+    ];
+    const id = await mail(other, { status: 'dead', recipient: 'theirs@example.org' });
+    const retry = (someone: Someone) => `${pathOf(someone)}/messages/${id}/retry`;
+    await portal.post(retry(owner), {}, owner.cookie).expect(404);
+    await portal.post(retry(other), {}, owner.cookie).expect(404);
+    await portal.post(`${pathOf(owner)}/messages/nonsense/retry`, {}, owner.cookie).expect(404);
+    await portal.post(retry(owner), {}, tutor.cookie).expect(403);
+    await portal.get(pathOf(owner), tutor.cookie).expect(403);
+    await portal.get(pathOf(other), owner.cookie).expect(404);
+    expect((await portal.get(pathOf(owner), owner.cookie)).text).not.toContain('theirs@example.org');
+    expect(await rowOf(id)).toEqual({ status: 'dead', attempts: 8 });
+  });
+});
+
+describe('suppressed addresses', () => {
+  const left = async (address: string) =>
+    (await portal.make.query('SELECT FROM suppressions WHERE email_normalized = $1', [address])).length;
+
+  it('are shown to and lifted by the organization whose mail was refused, with an audit row without the address', async () => {
+    const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];
+    await suppress('gone@example.org', mine);
+    await suppress('elsewhere@example.org', theirs);
+    await suppress('nobody@example.org', null);
+    const { text } = await portal.get(pathOf(mine), mine.cookie).expect(200);
+    expect(text).toContain('gone@example.org');
+    expect(text).not.toMatch(/elsewhere@|nobody@/);
+    const allow = (address: string) => portal.post(`${pathOf(mine)}/allow`, { address }, mine.cookie);
+    for (const address of ['elsewhere@example.org', 'nobody@example.org', 'unknown@example.org', '', 'x'.repeat(5_000)])
+      await allow(address).expect(404);
+    expect([await left('elsewhere@example.org'), await left('nobody@example.org')]).toEqual([1, 1]);
+    await allow('gone@example.org').expect(303);
+    expect(await left('gone@example.org')).toBe(0);
+    expect(await auditOf(mine)).toEqual([{ operation: 'allow_address', by: mine.user.id, details: {} }]);
+    expect((await portal.get(pathOf(mine), mine.cookie)).text).not.toContain('gone@example.org');
+  });
+
+  it('that several organizations wrote to are lifted for all of them', async () => {
+    const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];
+    await suppress('both@example.org', mine);
+    await suppress('both@example.org', theirs);
+    await portal.post(`${pathOf(theirs)}/allow`, { address: 'both@example.org' }, theirs.cookie).expect(303);
+    expect((await portal.get(pathOf(mine), mine.cookie)).text).not.toContain('both@example.org');
+  });
+});
+
+describe('in a browser', () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await TestBrowser.start();
+  });
+  afterAll(() => browser.stop());
+
+  it('the page fits and passes axe in every look, and retries a mail without JavaScript', async () => {
+    const someone = await portal.someone('owner');
+    await mail(someone, { recipient: 'mia.nguyen@example.org' });
+    await mail(someone, {
+      status: 'queued',
+      kind: 'parent_invite',
+      recipient: 'parent.with.a.long.address@families.example.org',
+    });
+    await mail(someone, { status: 'failed', problem: 'host_not_found', recipient: 'typo@exmaple.org' });
+    await mail(someone, { status: 'suppressed', problem: 'smtp_550', recipient: 'gone-away@example.org' });
+    const id = await mail(someone, { status: 'dead', problem: 'connection_refused' });
+    await suppress('gone-away@example.org', someone);
+    const looked = await browser.visit(portal, { cookie: someone.cookie });
+    await looked.goto(pathOf(someone));
+    await inEachLook(looked, LOOKS, async (look) => {
+      const axe = await axeFaults(looked);
+      const beyond = await looked.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect({ look, axe, beyond }).toEqual({ look, axe: [], beyond: 0 });
+    });
+    const page = await browser.visit(portal, { cookie: someone.cookie, javaScript: false });
+    await page.goto(pathOf(someone));
+    await page.getByRole('button', { name: 'Try again to send “Invitation” to ada@example.org' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('queued again');
+    expect(await rowOf(id)).toMatchObject({ status: 'queued' });
+  });
+});

@@ -1,0 +1,216 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newAddress, studentRow } from '../../support/data/provisioning.js';
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { PeoplePages } from '../../support/portal/people-pages.js';
+import { Visitor } from '../../support/portal/visitor.js';
+import { fixture } from '../../support/process/fixture.js';
+
+let pages: PeoplePages;
+
+const joining = await fixture(JoinFixture.open());
+beforeEach(async () => {
+  pages = await PeoplePages.open(joining);
+});
+
+const TUTOR = { scope: 'organization', role: 'tutor' };
+
+const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
+  joining.portal.make.query<Row>(statement, values);
+const namesOn = (html: string) =>
+  [...html.matchAll(/<strong>([^<]+)<\/strong> <span class="chip">/g)].map(([, name]) => name);
+
+describe('the list of people', () => {
+  it('shows only supplied data of a person who has not accepted', async () => {
+    const stranger = await joining.portal.make.user({ firstName: 'Secretive', lastName: 'Canary' });
+    await joining.portal.make.member((await joining.provisioning()).id, { user: stranger });
+    await pages.provisioning.inviteOne(
+      studentRow({ email: stranger.email, first_name: 'Supplied', last_name: 'Name' }),
+    );
+    const { text } = await pages.owner.get(pages.base);
+    expect(text).toContain('Supplied Name');
+    expect(text).toContain('Invited');
+    expect(text).not.toMatch(/Secretive|Canary/);
+    const parent = await joining.portal.make.parent(pages.provisioning.id, {
+      user: { firstName: 'Linh', lastName: 'Parent' },
+      children: [(await pages.provisioning.make.student(pages.provisioning.id)).id],
+    });
+    await pages.provisioning.make.parent(pages.provisioning.id, { user: { firstName: 'Unlinked' } });
+    const all = (await pages.owner.get(pages.base)).text;
+    expect(all).toContain(parent.email);
+    expect(all).not.toContain('Unlinked');
+  });
+
+  it('is filtered by each status and role, and ignores invalid filters', async () => {
+    const make = joining.portal.make;
+    const people = { accepted: {}, pending: {}, archived: {} } as const;
+    for (const status of Object.keys(people) as (keyof typeof people)[]) {
+      for (const role of ['admin', 'tutor', 'student'] as const) {
+        const supplied = { suppliedFirstName: status, suppliedLastName: role, suppliedEmail: newAddress() };
+        const user = { firstName: status, lastName: role };
+        await make.member(pages.provisioning.id, { role, status, user, ...(status === 'pending' ? supplied : {}) });
+      }
+    }
+    await sql(
+      `UPDATE members SET accepted_at = created_at WHERE organization_id = $1 AND status = 'archived'`,
+      pages.provisioning.id,
+    );
+    await pages.waitingTutor();
+    const listed = async (query: string) => namesOn((await pages.owner.get(`${pages.base}${query}`)).text).sort();
+    for (const status of Object.keys(people)) {
+      const own = status === 'accepted' ? ['Ada Lovelace'] : [];
+      const expected = ['admin', 'student', 'tutor'].map((role) => `${status} ${role}`);
+      expect(await listed(`?status=${status}`)).toEqual([...own, ...expected]);
+      for (const role of ['admin', 'tutor', 'student']) {
+        expect(await listed(`?status=${status}&role=${role}`)).toEqual([`${status} ${role}`]);
+      }
+    }
+    expect(await listed('?status=waiting')).toEqual(['Waiting Nguyen']);
+    expect(await listed('?role=owner')).toEqual(['Ada Lovelace']);
+    expect(await listed('?role=tutor')).toEqual([
+      'Waiting Nguyen',
+      'accepted tutor',
+      'archived tutor',
+      'pending tutor',
+    ]);
+    const everybody = await listed('');
+    expect(everybody).toHaveLength(11);
+    for (const query of [
+      '?status=x',
+      '?role=x',
+      '?after=x',
+      '?status=a&status=b',
+      "?after=1_'",
+      '?after=999999999999999_x',
+    ]) {
+      expect(await listed(query)).toEqual(everybody);
+    }
+  });
+
+  it('shows everybody exactly once page by page, even if created at the same instant', async () => {
+    const make = joining.portal.make;
+    const names = Array.from({ length: 130 }, (_, index) => `Person${String(index).padStart(3, '0')}`);
+    for (const [index, firstName] of names.entries()) {
+      const createdAt = new Date(Date.UTC(2026, 0, 1 + Math.floor(index / 40)));
+      const role = index % 3 === 0 ? 'tutor' : 'student';
+      await make.member(pages.provisioning.id, { role, user: { firstName, lastName: 'X' }, createdAt });
+    }
+    const child = await make.student(pages.provisioning.id, { user: { firstName: 'Child', lastName: 'X' } });
+    const both = await make.tutor(pages.provisioning.id, { user: { firstName: 'Both', lastName: 'X' } });
+    await make.parent(pages.provisioning.id, { user: { firstName: 'Parent', lastName: 'X' }, children: [child.id] });
+    await make.query('INSERT INTO parents (organization_id, user_id) VALUES ($1, $2)', [
+      pages.provisioning.id,
+      both.id,
+    ]);
+    await make.link(pages.provisioning.id, both.id, child.id);
+    const walk = async (query: string) => {
+      const seen: (string | undefined)[] = [];
+      for (let path: string | undefined = `${pages.base}${query}`; path;) {
+        const { text } = await pages.owner.get(path);
+        seen.push(...namesOn(text));
+        path = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      }
+      return seen;
+    };
+    for (const query of ['', '?status=accepted']) {
+      const seen = await walk(query);
+      expect([...seen].sort()).toEqual(
+        ['Ada Lovelace', ...['Both', 'Child', 'Parent', ...names].map((name) => `${name} X`)].sort(),
+      );
+    }
+    expect(await walk('?role=tutor')).toHaveLength(44 + 1);
+    expect(await walk('?role=student&status=accepted')).toHaveLength(86 + 1);
+    expect((await walk('?role=parent')).sort()).toEqual(['Both X', 'Parent X']);
+  });
+
+  it('is searched by name or address, ignoring case and accents and keeping the filters', async () => {
+    const make = joining.portal.make;
+    await make.student(pages.provisioning.id, {
+      user: { firstName: 'Zoë', lastName: 'Åström', email: 'zoe.astrom@example.org' },
+    });
+    for (let more = 0; more < 40; more++)
+      await make.student(pages.provisioning.id, { user: { firstName: `Sam${more}`, lastName: 'Searched' } });
+    await make.tutor(pages.provisioning.id, { user: { firstName: 'Sam', lastName: 'Searched' } });
+    const listed = async (query: string) => namesOn((await pages.owner.get(`${pages.base}${query}`)).text);
+    for (const search of ['zoe', 'ASTROM', 'åström zoë', 'zoe.astrom@', ' Zoë ']) {
+      expect([search, await listed(`?search=${encodeURIComponent(search)}`)]).toEqual([search, ['Zoë Åström']]);
+    }
+    expect(await listed('?search=zoe+nobody')).toEqual([]);
+    expect(await listed('?search=searched&role=tutor')).toEqual(['Sam Searched']);
+    const first = (await pages.owner.get(`${pages.base}?search=searched&role=student`)).text;
+    const next = /href="([^"]+)">Next page/.exec(first)![1]!.replaceAll('&amp;', '&');
+    expect(next).toContain('search=searched');
+    const all = [...namesOn(first), ...(await (async () => namesOn((await pages.owner.get(next)).text))())];
+    expect(all).toHaveLength(40);
+    expect(new Set(all).size).toBe(40);
+  });
+
+  it('searches only supplied data of a person who has not accepted', async () => {
+    const stranger = await joining.portal.make.user({ firstName: 'Secretive', lastName: 'Canary' });
+    await joining.portal.make.member((await joining.provisioning()).id, { user: stranger });
+    await pages.provisioning.inviteOne(
+      studentRow({ email: stranger.email, first_name: 'Supplied', last_name: 'Name' }),
+    );
+    const listed = async (search: string) => namesOn((await pages.owner.get(`${pages.base}?search=${search}`)).text);
+    expect(await listed('supplied')).toEqual(['Supplied Name']);
+    for (const search of ['Secretive', 'Canary']) expect(await listed(search)).toEqual([]);
+  });
+
+  it('is for owners and admins only', async () => {
+    const organization = await joining.portal.make.find('organizations', pages.provisioning.id);
+    for (const role of ['tutor', 'student'] as const) {
+      const { cookie } = await joining.portal.someone(role, { organization });
+      for (const path of [pages.base, `${pages.base}/invites`]) {
+        const answer = await new Visitor(joining.portal, cookie).get(path);
+        expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Only owners and admins')]);
+      }
+    }
+    const { cookie } = await joining.portal.someone('admin', { organization });
+    expect((await new Visitor(joining.portal, cookie).get(pages.base)).status).toBe(200);
+    expect((await joining.visitor().get(pages.base)).status).toBe(303);
+    const elsewhere = await joining.portal.someone('owner');
+    expect((await new Visitor(joining.portal, elsewhere.cookie).get(pages.base)).status).toBe(404);
+  });
+});
+
+describe('a tutor who waits for approval', () => {
+  it('is approved once by an owner and then sees the organization', async () => {
+    const { id, email, visitor } = await pages.waitingTutor();
+    const [{ to }] = (await sql<{ to: string }>('SELECT email AS to FROM users WHERE id = $1', pages.ownerId)) as [
+      { to: string },
+    ];
+    expect(await joining.mail(to)).toMatchObject({ kind: 'approval_request', token: 'people?status=waiting' });
+    expect((await pages.owner.get(pages.base)).text).toContain('One tutor is waiting for your approval');
+    const answer = await pages.owner.post(`${pages.base}/members/${id}/approve`, { from: '?status=waiting' });
+    expect(answer.headers.location).toBe(`${pages.base}?status=waiting`);
+    expect((await pages.owner.follow(answer)).text).toContain('The tutor was approved.');
+    expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({
+      status: 'accepted',
+      first_name: 'Waiting',
+    });
+    expect((await visitor.get('/organizations')).text).toContain('Demo Tutoring');
+    const again = await pages.owner.follow(await pages.owner.post(`${pages.base}/members/${id}/decline`));
+    expect(again.text).toContain('This has already been decided.');
+    expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted' });
+    expect(await pages.audited('approve_member')).toEqual([{ user_id: id, by: pages.ownerId }]);
+    expect(await pages.audited('decline_member')).toEqual([]);
+    expect(await joining.mail(email)).toMatchObject({ kind: 'approval_given', token: 'sign-in', proof: '' });
+  });
+
+  it('cannot join by code again after being declined', async () => {
+    const { id, email, visitor } = await pages.waitingTutor();
+    await pages.owner.post(`${pages.base}/members/${id}/decline`);
+    expect(await joining.mail(email)).toMatchObject({ kind: 'approval_declined', token: '', proof: '' });
+    expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({ status: 'archived' });
+    const again = await visitor.post(`/join/${await joining.invite(pages.provisioning, TUTOR)}`);
+    expect(again.text).toContain('Your membership has ended');
+    expect(await pages.audited('decline_member')).toEqual([{ user_id: id, by: pages.ownerId }]);
+  });
+
+  it('gets one decision from concurrent requests', async () => {
+    const { id } = await pages.waitingTutor();
+    const decide = (index: number) =>
+      pages.owner.post(`${pages.base}/members/${id}/${index % 2 ? 'approve' : 'decline'}`);
+    await Promise.all(Array.from({ length: 10 }, (_, index) => decide(index)));
+    expect([...(await pages.audited('approve_member')), ...(await pages.audited('decline_member'))]).toHaveLength(1);
+  });
+});

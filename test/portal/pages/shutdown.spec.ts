@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request as send } from 'node:http';
+import pg from 'pg';
+import { waitsFor } from '../../support/database/lock-waits.js';
+import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
+import { type Someone, TestPortal } from '../../support/portal/portal.js';
+
+/** A restart of the portal loses no session and drops no request. */
+let portal: TestPortal;
+let owner: Someone;
+let process: ApiProcess;
+let agent: Agent;
+const ENCRYPTION_KEY = randomBytes(32).toString('hex');
+
+beforeAll(async () => {
+  await buildOnce();
+  portal = await TestPortal.start();
+  owner = await portal.someone('owner');
+});
+afterEach(async () => {
+  agent.destroy();
+  await process.stop();
+});
+afterAll(() => portal.stop());
+
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  const all = { PORTAL_DATABASE_URL: portal.database.portalUrl, ENCRYPTION_KEY, ...settings };
+  process = await ApiProcess.start(all, [], 'portal');
+  agent = new Agent({ keepAlive: true });
+}
+
+interface Answer {
+  status: number;
+  connection: string | undefined;
+}
+
+function ask(path: string, form?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      Cookie: owner.cookie,
+      'Sec-Fetch-Site': 'same-origin',
+      ...(form !== undefined && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+    };
+    const method = form === undefined ? 'GET' : 'POST';
+    const sent = send({ host: '127.0.0.1', port: process.port, path, method, headers, agent }, (response) => {
+      response
+        .resume()
+        .on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
+    });
+    sent.on('error', reject);
+    sent.end(form);
+  });
+}
+
+const organization = () => `/o/${owner.organization.slug}`;
+
+it('SIGTERM fails readiness and ends each connection with its answer, while pages are still served', async () => {
+  await start({ SHUTDOWN_DELAY_SECONDS: '300' });
+  expect(await ask('/health/ready')).toEqual({ status: 200, connection: 'keep-alive' });
+  process.signal('SIGTERM');
+  await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503));
+  expect(await ask('/health/live')).toEqual({ status: 200, connection: 'close' });
+  expect(await ask('/account')).toEqual({ status: 200, connection: 'close' });
+  expect(await ask('/sign-in', 'email=&password=')).toEqual({ status: 422, connection: 'close' });
+  expect(process.ended).toBeNull();
+});
+
+it('requests in flight finish, new connections are refused, and the next process knows the session', async () => {
+  await start();
+  const lock = new pg.Client({ connectionString: portal.database.adminUrl });
+  await lock.connect();
+  await lock.query('BEGIN; LOCK TABLE rebuild_hooks IN ACCESS EXCLUSIVE MODE');
+  const url = encodeURIComponent('https://build.example.org/x');
+  const inFlight = [ask(`${organization()}/build-hook`), ask(`${organization()}/build-hook/add`, `url=${url}`)];
+  await vi.waitFor(async () => expect((await lock.query(waitsFor('rebuild_hooks'))).rows).toHaveLength(2));
+  process.signal('SIGTERM');
+  await vi.waitFor(async () => {
+    await expect(ask('/health/live')).rejects.toThrow(/ECONNREFUSED/);
+  });
+  expect(process.ended).toBeNull();
+  await lock.end();
+  expect(await Promise.all(inFlight)).toEqual(Array(2).fill({ status: 200, connection: 'close' }));
+  expect(await process.exit).toBe(0);
+  expect(process.stderr).toBe('');
+  await start();
+  expect((await ask(organization())).status).toBe(200);
+}); // prettier-ignore
+
+it('drops no request while it shuts down', async () => {
+  await start();
+  const statuses: number[] = [];
+  const failures: string[] = [];
+  let told = false;
+  const browser = async (path: string, form?: string): Promise<void> => {
+    for (;;) {
+      try {
+        statuses.push((await ask(path, form)).status);
+      } catch (error) {
+        if (!told || !/ECONNREFUSED/.test((error as Error).message)) failures.push((error as Error).message);
+        return;
+      }
+    }
+  };
+  const browsers = [browser('/account'), browser(organization()), browser('/join', 'code=x'), browser('/sign-in')];
+  await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40));
+  told = true;
+  process.signal('SIGTERM');
+  await Promise.all(browsers);
+  expect(failures).toEqual([]);
+  expect([...new Set(statuses)].sort()).toEqual([200, 303, 422]);
+  expect(await process.exit).toBe(0);
+});
+
+it('the portal runs without Redis', async () => {
+  await start({ REDIS_URL: 'redis://127.0.0.1:1' });
+  expect((await ask('/health/ready')).status).toBe(200);
+  expect((await ask(organization())).status).toBe(200);
+  process.signal('SIGINT');
+  expect(await process.exit).toBe(0);
+});

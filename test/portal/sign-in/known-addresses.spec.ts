@@ -1,0 +1,101 @@
+import argon2 from '@node-rs/argon2';
+import { describe, expect, it } from 'vitest';
+import { hashPassword, isPassword } from '@app/accounts';
+import { Database } from '@app/database';
+import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { fixture } from '../../support/process/fixture.js';
+
+/** The forms that take an address and may not reveal whether it is known. */
+const FORMS: Record<string, (email: string) => [path: string, fields: Record<string, string>]> = {
+  'POST /sign-in': (email) => ['/sign-in', { email, password: 'not the password' }],
+  'POST /forgot-password': (email) => ['/forgot-password', { email }],
+};
+/** Public forms that take no address, or need an invite's secret first. */
+const OTHERS = [
+  'POST /sign-out', 'POST /sign-in/passkey/options', 'POST /sign-in/passkey', 'POST /password/:secret', 'POST /join',
+  'POST /join/:secret', 'POST /join/:secret/passkey/options', 'POST /join/:secret/sign-out',
+]; // prettier-ignore
+const TABLES = ['outbox', 'password_links', 'password_link_requests', 'portal_sessions', 'credentials', 'users'];
+
+const joining = await fixture(JoinFixture.open());
+const provisioning = await joining.provisioning();
+
+const counts = async (): Promise<number[]> => {
+  const columns = TABLES.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`).join(', ');
+  const [row] = await joining.portal.make.query<Record<string, number>>(`SELECT ${columns}`);
+  return TABLES.map((table) => row![table]!);
+};
+
+/** Hashing done by a task. */
+async function hashing(task: () => Promise<unknown>): Promise<{ hashed: number; verified: number }> {
+  const [hash, verify] = [vi.spyOn(argon2, 'hash'), vi.spyOn(argon2, 'verify')];
+  await task();
+  const done = { hashed: hash.mock.calls.length, verified: verify.mock.calls.length };
+  hash.mockRestore();
+  verify.mockRestore();
+  return done;
+}
+
+/** What the portal does for a form: its answer, its statements in order, the passwords it hashes, the rows it adds. */
+async function workOf(form: string, email: string) {
+  const statements: string[] = [];
+  for (const method of ['lookUp', 'query', 'read', 'transaction'] as const) {
+    const right = Object.getOwnPropertyDescriptor(Database.prototype, method)!.value as (...args: unknown[]) => unknown;
+    vi.spyOn(joining.portal.app.get(Database), method).mockImplementation(function (
+      this: Database,
+      ...args: unknown[]
+    ) {
+      const texts = args
+        .map((arg) => (arg as { text?: string } | undefined)?.text)
+        .filter((text) => text !== undefined);
+      // The readiness probe polls the database.
+      if (!texts.join().includes('migrations')) statements.push(`${method} ${texts.join('; ')}`);
+      return right.apply(this, args) as never;
+    });
+  }
+  const before = await counts();
+  const [path, fields] = FORMS[form]!(email);
+  let answer = '';
+  const passwords = await hashing(async () => {
+    const { status, text } = await joining.visitor().post(path, fields);
+    answer = `${status} ${text.replaceAll(email, '…')}`;
+  });
+  vi.restoreAllMocks();
+  const after = await counts();
+  return { answer, statements, passwords, added: after.map((count, index) => count - before[index]!) };
+}
+
+it('every public form is either tested here or takes no address', () => {
+  const forms = joining.portal.routes().filter(({ method, access }) => method !== 'GET' && access === 'public');
+  expect(forms.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    [...Object.keys(FORMS), ...OTHERS].sort(),
+  );
+});
+
+describe.each(Object.keys(FORMS))('%s', (form) => {
+  it('does the same work for known addresses, with or without a password, and unknown ones', async () => {
+    const { email: withPassword } = await joining.person();
+    const { email: withoutPassword } = await joining.portal.make.user();
+    const unknown = await workOf(form, 'unknown@example.org');
+    expect(unknown.answer).not.toMatch(/^5/);
+    expect(unknown.statements.length).toBeGreaterThan(1);
+    expect(await workOf(form, withPassword)).toEqual(unknown);
+    expect(await workOf(form, withoutPassword)).toEqual(unknown);
+  });
+});
+
+it('joining with a code hashes as many passwords for a known address as for an unknown one', async () => {
+  const code = await joining.invite(provisioning, { scope: 'organization', role: 'student' });
+  const { email: known } = await joining.person();
+  const join = (email: string) => hashing(() => joining.visitor().post(`/join/${code}`, registration(email)));
+  const unknown = await join('unknown-to-join@example.org');
+  expect(unknown.hashed + unknown.verified).toBe(2);
+  expect(await join(known)).toEqual(unknown);
+});
+
+it('compares with a hash of the usual cost where there is none', async () => {
+  const verify = vi.spyOn(argon2, 'verify');
+  expect(await isPassword('a password', null)).toBe(false);
+  const costOf = (stored: string) => stored.split('$').slice(1, 4);
+  expect(costOf(verify.mock.lastCall![0] as string)).toEqual(costOf(await hashPassword('a password')));
+});

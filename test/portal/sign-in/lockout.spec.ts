@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { AttemptLimits } from '../../../apps/portal/src/web/attempt-limits.js';
+import { reached } from '../../support/faults/promise.js';
+import { guess } from '../../support/portal/guessing.js';
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { type Attack, LockoutTarget, type Way } from '../../support/portal/lockout.js';
+import { Visitor } from '../../support/portal/visitor.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const ATTACKS: Attack[] = ['wrong passwords', 'wrong passwords with a code', 'links', 'wrong passkeys', 'wrong codes'];
+const WAYS: Way[] = [
+  'password in a known browser', 'password in a new browser', 'passkey in a new browser', 'link by mail in a known browser',
+  'link by mail in a new browser', 'right code', 'joining with a code', 'change of the name', 'confirmation of the address',
+  'change of the password',
+]; // prettier-ignore
+/** What a new browser cannot do behind a stranger's own network: the page offers passkey and mail, and the mail another network. */
+const NOT_BESIDE: Way[] = ['password in a new browser', 'link by mail in a new browser'];
+
+const joining = await fixture(JoinFixture.open());
+
+/** The person tries this after strangers have attempted everything a million times. */
+async function works(way: Way, beside: boolean): Promise<boolean> {
+  await joining.portal.make.query('DELETE FROM sign_in_attempts');
+  const target = await LockoutTarget.make(joining);
+  await joining.portal.make.query('DELETE FROM sign_in_attempts');
+  const own = joining.visitor().network;
+  const networks = beside ? [own] : Array.from({ length: 3 }, () => joining.visitor().network);
+  for (const attack of ATTACKS) {
+    for (const network of networks) await target.attack(attack, new Visitor(joining.portal, undefined, network));
+  }
+  await joining.portal.make.query('UPDATE sign_in_attempts SET attempts = 1000000 WHERE attempts > 0');
+  if (beside) Object.assign(target.known, { network: own });
+  return target.try(way, own);
+}
+
+/** Every limit, and what attempts are counted for. None may be counted for everybody. */
+const COUNTED = {
+  'password in': 'known browser', 'password at and from': 'address and network', 'password from': 'network',
+  'wrong passwords at': 'address, and refuses nothing', 'warning of wrong passwords at': 'address, and refuses nothing',
+  'password link from': 'network', 'password link to': 'address, which has an earlier link by then',
+  'password link in': 'known browser', 'confirmation for': 'person signed in', 'current password of': 'person signed in',
+  'name change of': 'person signed in', 'passkey challenge': 'challenge', 'joined from': 'network', 'wrong code from': 'network',
+}; // prettier-ignore
+
+it('every limit is part of this sweep', () => {
+  const folder = fileURLToPath(new URL('../../../apps/portal/src/', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const texts = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+  const purposes = [...texts.matchAll(/purpose: '([^']+)', most/g)].map(([, purpose]) => purpose!);
+  expect(purposes.sort()).toEqual(Object.keys(COUNTED).sort());
+});
+
+describe('strangers', () => {
+  it.each(WAYS)('in other networks do not keep anybody from: %s', async (way) => {
+    expect(await works(way, false)).toBe(true);
+  });
+
+  it.each(WAYS)('in the same network refuse new browsers two things and nothing else: %s', async (way) => {
+    expect(await works(way, true)).toBe(!NOT_BESIDE.includes(way));
+  });
+
+  it('who guess all the time do not keep the owner from signing in', async () => {
+    await joining.portal.make.query('DELETE FROM sign_in_attempts');
+    const strangers = { networks: 8, connections: 16, costly: false };
+    const refused = ['wrong passwords: 429', 'wrong codes: 429'];
+    const so = await guess(joining, strangers, ({ attempts }) => refused.every((what) => attempts[what]! > 20));
+    reached(52, `${so.tries} tries of the owner, ${so.failed.length} in vain, against ${JSON.stringify(so.attempts)}`);
+    expect(so.failed).toEqual([]);
+  });
+
+  it('who shared a counter with everybody would lock people out', async () => {
+    const prototype = AttemptLimits.prototype as unknown as { subject(counted: [{ purpose: string }, string]): Buffer };
+    const right = Reflect.get(prototype, 'subject');
+    vi.spyOn(prototype, 'subject').mockImplementation(function (this: typeof prototype, [limit, whose]) {
+      return right.call(this, [limit, limit.purpose === 'passkey challenge' ? whose : 'everybody']);
+    });
+    const failed: Way[] = [];
+    for (const way of WAYS) if (!(await works(way, false))) failed.push(way);
+    vi.restoreAllMocks();
+    expect(failed).toEqual(['password in a new browser', 'link by mail in a new browser']);
+  });
+});

@@ -1,0 +1,267 @@
+import { Invites } from '@app/accounts';
+import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
+import { v7 as uuidv7 } from 'uuid';
+import type { Tables } from '@app/database';
+import type { TestApi } from '../http/api.js';
+import { newestFirstLists } from '../http/catalogue.js';
+import type { Factories } from './factories.js';
+
+/** An organization with data for every route. */
+export interface OrganizationFixture {
+  organization: Tables['organizations'];
+  id: string;
+  /** A key with `read`. */
+  key: string;
+  /** A key with `read` and the platform-blog capability. */
+  platformKey: string;
+  /** An id for every path parameter. */
+  path: Record<string, string>;
+  /** A value that matches at least one record, for every filter except enums, flags, dates and brands. */
+  query: Record<string, string>;
+  /** The ids of all its rows. */
+  ids: ReadonlySet<string>;
+}
+
+export interface Fixtures {
+  make: Factories;
+  a: OrganizationFixture;
+  b: OrganizationFixture;
+  c: OrganizationFixture;
+}
+
+/** Three organizations that share no rows, and platform posts. */
+export async function createFixtures(api: TestApi): Promise<Fixtures> {
+  const { make } = api;
+  const [a, b, c] = [
+    await createOrganizationFixture(api, make),
+    await createOrganizationFixture(api, make),
+    await createOrganizationFixture(api, make),
+  ];
+  await make.post(null, { title: 'From the platform' });
+  await make.post(null, { title: 'Published', brand: 'secondary', status: 'published', publishedAt: new Date() });
+  return { make, a, b, c };
+}
+
+/** The route's path with the school's ids. */
+export function pathOf(route: Route, school: OrganizationFixture): string {
+  return route.path.replaceAll(/:([^/]+)/g, (_, name: string) => {
+    const id = school.path[name];
+    if (!id)
+      throw new Error(
+        `${route.method} ${route.path}: give "${name}" a value in OrganizationFixture.path (test/support/data/fixtures.ts)`,
+      );
+    return id;
+  });
+}
+
+/** The route's path with the school's ids, one of them replaced. */
+export function pathWith(route: Route, school: OrganizationFixture, name: string, id: string): string {
+  return pathOf(route, { ...school, path: { ...school.path, [name]: id } });
+}
+
+export function parametersOf(route: Route): string[] {
+  return [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]!);
+}
+
+/** Creates an organization with data for every route. */
+export async function createOrganizationFixture(api: TestApi, make: Factories): Promise<OrganizationFixture> {
+  const known = new Set(make.made);
+  const organization = await make.organization();
+  await api.app.get(Invites).ensureStandingCodes(organization.id);
+  const { path, query } = await fill(make, organization.id);
+  const listed = await fillLists(make, organization.id, { ...path, ...query });
+  return {
+    organization,
+    id: organization.id,
+    key: await api.key(organization.id),
+    platformKey: await api.key(organization.id, { platformBlog: true }),
+    path: { ...listed, ...path },
+    query,
+    ids: new Set([...make.made].filter((id) => !known.has(id))),
+  };
+}
+
+/** Creates one row of each kind with a value in every column, and one with only the required values. */
+async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
+  const subject = await make.subject(school);
+  const { tutor, student, parent } = await people(make, school, subject.id);
+  const classroom = await make.classroom(school, { tutorId: tutor.id, subjectId: subject.id, priceCents: 12000 });
+  await make.classroomMember(school, classroom.id, student.id);
+  await make.tutorStudent(school, tutor.id, student.id, { subjectId: subject.id });
+  const group = await make.group(school, {
+    tutorId: tutor.id,
+    classroomId: classroom.id,
+    subjectId: subject.id,
+    ratePerStudentCents: 4500,
+    color: '#3366cc',
+    avatarUrl: 'https://example.org/group.png',
+  });
+  await make.groupMember(group.id, student.id);
+  await make.groupMember(group.id, tutor.id, { role: 'tutor' });
+  const session = await sessions(make, school, { tutorId: tutor.id, studentId: student.id, subjectId: subject.id });
+
+  const homework = await make.homework(tutor.id, {
+    scope: 'classroom',
+    classroomId: classroom.id,
+    description: 'Pages 4 to 6',
+    dueDate: new Date('2026-03-09T00:00:00Z'),
+    files: [{ name: 'sheet.pdf', url: 'https://example.org/sheet.pdf' }],
+  });
+  await make.homework(tutor.id, { scope: 'group', homeworkType: 'exam', groupId: group.id });
+  await make.homework(tutor.id, { studentId: student.id }, school);
+  await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
+  await results(make, student.id, homework.id);
+  const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
+  await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
+  await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
+  const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
+  const post = await make.post(school, {
+    excerpt: 'What is new',
+    content: '<p>Hello</p>',
+    author: 'Ada',
+    tags: ['exams', 'habits'],
+    featuredImage: 'https://example.org/image.jpg',
+    category: 'News',
+    date: '2026-03-02',
+    scheduledAt: new Date('2027-01-01T00:00:00Z'),
+  });
+  await make.post(school, { brand: 'secondary', status: 'published', isPinned: true, publishedAt: new Date() });
+  const { apiKeyId } = await make.loggedRequest(school, { status: 404, createdAt: new Date('2026-03-02T09:00:00Z') });
+  await make.loggedRequest(school, { apiKeyId, method: 'POST', route: null, status: 503 });
+
+  return {
+    path: {
+      session_id: session.id,
+      tutor_id: tutor.id,
+      student_id: student.id,
+      parent_id: parent.id,
+      group_id: group.id,
+      classroom_id: classroom.id,
+      conversation_id: conversation,
+      post_id: post.id,
+      ...money,
+    },
+    query: {
+      tutor_id: tutor.id,
+      student_id: student.id,
+      subject_id: subject.id,
+      classroom_id: classroom.id,
+      api_key_id: apiKeyId,
+      route: '/v1/students',
+      status: '4xx',
+    },
+  };
+}
+
+/**
+ * Fills the tables of lists that {@link fill} does not cover: a full row, and one with only the required values.
+ *
+ * @returns the ids of the full rows, by path parameter
+ */
+async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>) {
+  const known = { ...ids, organization_id };
+  const owned = make.samples.tablesWith('organization_id');
+  const listed = newestFirstLists.map((id) => id.replace('list_', '')).filter((table) => owned.includes(table));
+  const empty: string[] = [];
+  for (const table of listed) {
+    const rows = await make.query(`SELECT FROM ${table} WHERE organization_id = $1 LIMIT 1`, [organization_id]);
+    if (rows.length === 0) empty.push(table);
+  }
+  const added = await make.samples.each(empty, known, async (table, row) => {
+    await make.insert(table, [{ ...row, ...make.samples.optional(table, known) }]);
+    await make.insert(table, [{}], known);
+  });
+  return added as Record<string, string>;
+}
+
+async function people(make: Factories, school: string, subjectId: string) {
+  const profile = {
+    bio: 'Patient and precise',
+    teachingMode: 'both' as const,
+    isPublished: true,
+    avatarUrl: 'https://example.org/tutor.png',
+    handle: 'ada',
+    homeSuburb: 'Brunswick',
+    homePostcode: '3056',
+    homeLat: -37.76,
+    homeLng: 144.96,
+    servicePostcodes: ['3056', '3057'],
+    maxTravelKm: 10,
+    inPersonArrangements: ['at_home'],
+    specialisations: ['exams'],
+  };
+  const tutor = await make.tutor(school, { profile });
+  await make.tutorSubject(school, tutor.id, subjectId);
+  await make.tutor(school, { role: 'owner' });
+  await make.member(school, { role: 'admin' });
+  const student = await make.student(school);
+  await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
+  await make.student(school, { user: { placeholderEmail: true } });
+  const parent = await make.parent(school, { children: [student.id] });
+  await make.parent(school, { status: 'pending', suppliedLastName: 'Nguyen', children: [student.id] });
+  return { tutor, student, parent };
+}
+
+type Lesson = { tutorId: string; studentId: string };
+
+async function sessions(make: Factories, school: string, lesson: Lesson & { subjectId: string }) {
+  const session = await make.session(school, {
+    ...lesson,
+    status: 'completed',
+    title: 'Methods',
+    tutorPayRateCents: 5000,
+    studentRateCents: 8500,
+    amountOwedCents: 8500,
+    mode: 'online',
+    completedAt: new Date('2026-03-02T10:00:00Z'),
+  });
+  await make.participant(school, session.id, lesson.studentId);
+  await make.session(school);
+  return session;
+}
+
+async function feedback(
+  make: Factories,
+  school: string,
+  { tutorId, ...more }: { tutorId: string; reviewerId: string; sessionId: string },
+): Promise<void> {
+  const tags = { positiveTags: ['patient'], improveTags: ['pace'] };
+  const said = { recommend: true, prepared: false, comment: 'Explains it until it clicks.', isPublic: true };
+  await make.feedback(school, tutorId, { ...more, ...tags, ...said, reviewerRole: 'student' });
+  await make.feedback(school, tutorId, { rating: 1 });
+}
+
+async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<void> {
+  const done = { startedAt: new Date('2026-03-02T09:00:00Z'), completedAt: new Date('2026-03-02T10:00:00Z') };
+  const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId };
+  await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
+  await make.result(studentId, { status: 'submitted', mode: 'topic_practice' });
+  await make.result(studentId, { status: 'in_progress', mode: 'vce_exam' });
+  await make.result(studentId, { status: 'not_started' });
+}
+
+/** @returns the id of the conversation that has a message */
+async function conversations(make: Factories, participants: string[], classroomId: string): Promise<string> {
+  const { id } = await make.conversation({ participants, title: 'Questions' });
+  await make.message(id);
+  await make.conversation({ type: 'triad', participants });
+  await make.conversation({ type: 'group', participants });
+  await make.conversation({ type: 'classroom_feed', classroomId, participants });
+  return id;
+}
+
+/** @returns the ids for path parameters */
+async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {
+  const { sessionId, ...pair } = lesson;
+  const invoice = await make.invoice(school, pair.studentId, { tutorId: pair.tutorId, amountPaidCents: 1000 });
+  await make.invoiceLine(school, invoice.id, { description: 'Lesson', itemType: 'session', sessionId });
+  await make.invoice(school, pair.studentId, { status: 'paid', amountPaidCents: 8500 });
+  const details = { refundAmountCents: 100, stripePaymentIntentId: 'pi_1' };
+  const payment = await make.payment(school, { ...lesson, ...details });
+  await make.payment(school, { status: 'pending', paymentType: 'cash' });
+  await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
+  await make.payment(school, { status: 'refunded', paymentType: 'external' });
+  await make.mileage(school, pair.tutorId, { sessionId });
+  await make.expense(school, pair.tutorId, { sessionId });
+  return { invoice_id: invoice.id, payment_id: payment.id };
+}
