@@ -217,7 +217,7 @@ describe('names', () => {
     ['../../etc/passwd', 'passwd.png'],
     ['..\\..\\windows\\system.ini', 'system.png'],
     ['/etc/shadow', 'shadow.png'],
-    ['../..', 'image.png'],
+    ['..', 'image.png'],
     ['a/..', 'image.png'],
     ['/', 'image.png'],
     ['...', 'image.png'],

@@ -89,7 +89,7 @@ const masked = ({ status, text }: Answer): string =>
     .replaceAll(/"token":"[^"]+"/g, '"token"')
     .replaceAll(/\/join\/[^"]+/g, '/join/<token>');
 
-const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('..')}`;
+const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('.')}`;
 const faultAt = ({ body }: Answer, at: (string | number)[]) =>
   ((body.detail ?? []) as { loc: unknown[]; type: string }[]).find(({ loc }) => loc.join() === ['body', ...at].join());
 
@@ -152,7 +152,7 @@ describe('a body', () => {
       expect(results.map((result) => result.status)).toEqual(results.map((_, at) => (at === row ? 'error' : 'ok')));
       expect(results[row]).toMatchObject({ index: row, id: null, created: null, invited: null });
       expect(results[row]!.error).toBe(
-        `${inRow.join('..')}: Must have at most ${String(field.schema.maxLength)} characters.`,
+        `${inRow.join('.')}: Must have at most ${String(field.schema.maxLength)} characters.`,
       );
       expect(body.summary).toMatchObject({ total: 3, ok: 2, errors: 1 });
     }

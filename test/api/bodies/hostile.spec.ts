@@ -102,7 +102,7 @@ describe('a query string', () => {
   it('reports all its faults together, in query order', async () => {
     const query = 'zeta=1&to=x&limit=0&__proto__=1&offset=-1&mode=x&alpha=2&status=&student_id=1&constructor=3&from=now&cursor=';
     const faults = faultsOf(await client.ask(`/v1/results?${query}`));
-    expect(faults.map(({ loc, type }) => `${loc.join('..')} ${type}`)).toEqual([
+    expect(faults.map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([
       'query.zeta extra_forbidden', 'query.to date_parsing', 'query.limit greater_than_equal',
       'query.__proto__ extra_forbidden', 'query.offset greater_than_equal', 'query.mode enum',
       'query.alpha extra_forbidden', 'query.status enum', 'query.student_id uuid_parsing',
@@ -135,7 +135,7 @@ describe('the id in a path', () => {
   const uuid = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
   it.each([
-    '%00', '%ff', '%c3', '%', '%zz', '%ed%a0%80', '%2e%2e%2f', '%2e%2e', '../..', '..', 'abc', '1', 'null', 'undefined', '__proto__',
+    '%00', '%ff', '%c3', '%', '%zz', '%ed%a0%80', '%2e%2e%2f', '%2e%2e', '..', '.', 'abc', '1', 'null', 'undefined', '__proto__',
     'constructor', '%20', '*', '%2a', '{id}', ':id', `{${uuid}}`, `%7B${uuid}%7D`, uuid.replaceAll('-', ''), `urn:uuid:${uuid}`,
     `${uuid};a=b`, `${uuid}%00`, `${uuid}%0a`, `%20${uuid}`, uuid.replace('0', '%EF%BC%90'), `'%20OR%201=1--`, '%0d%0aSet-Cookie:%20a=b',
     '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', uuid, '%E2%80%AE', '%F0%9F%92%A9', 'a'.repeat(10_000),

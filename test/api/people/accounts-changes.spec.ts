@@ -116,7 +116,7 @@ describe('PATCH /v1/students/{student_id}', () => {
     const { id } = await provisioning.inviteOne(studentRow());
     const answer = await change(id!, body);
     const { detail } = answer.body as { detail: Detail[] };
-    expect([answer.status, detail.map(({ loc, type }) => [loc.join('..'), type])]).toEqual([422, [expected]]);
+    expect([answer.status, detail.map(({ loc, type }) => [loc.join('.'), type])]).toEqual([422, [expected]]);
   });
 
   it('gives an address to only one of ten simultaneous changes', async () => {

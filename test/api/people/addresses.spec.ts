@@ -43,7 +43,7 @@ describe('email addresses', () => {
       const { status, body: answer } = await provisioning.send(method, path, body);
       expect([path, status], JSON.stringify(body)).toEqual([path, 422]);
       const { detail } = answer as { detail: { loc: string[] }[] };
-      expect(detail.map(({ loc }) => loc.join('..'))).toEqual([place]);
+      expect(detail.map(({ loc }) => loc.join('.'))).toEqual([place]);
     }
     expect(await logins()).toEqual(before);
   });
@@ -63,7 +63,7 @@ describe('email addresses', () => {
     ];
     for (const [method, path, body, places] of requests) {
       const { detail } = (await provisioning.send(method, path, body)).body as { detail: { loc: string[] }[] };
-      expect(detail.map(({ loc }) => loc.join('..'))).toEqual(places.map((place) => `body.${place}`));
+      expect(detail.map(({ loc }) => loc.join('.'))).toEqual(places.map((place) => `body.${place}`));
     }
   });
 

@@ -28,7 +28,7 @@ async function faults(body: unknown): Promise<string[]> {
   const answer = await invite(body);
   expect([answer.status, answer.text]).toEqual([422, expect.anything()]);
   const { detail } = answer.body as { detail: { loc: (string | number)[]; type: string }[] };
-  return detail.map(({ loc, type }) => `${type} at ${loc.join('..')}`).sort();
+  return detail.map(({ loc, type }) => `${type} at ${loc.join('.')}`).sort();
 }
 
 const ID = uuidv7();

@@ -52,7 +52,7 @@ const forge: Probe = async (walk, cursor, random) => {
 async function ask(walk: CursorWalk, cursor: string, key: string): Promise<void> {
   const answer = await api.get(`${walk.path}?cursor=${cursor}`, key);
   const { detail } = answer.body as { detail?: { loc: string[] }[] };
-  if (answer.status === 422 && detail?.[0]?.loc.join('..') === 'query.cursor') refused++;
+  if (answer.status === 422 && detail?.[0]?.loc.join('.') === 'query.cursor') refused++;
   else leaked.push(`${walk.path} ${cursor}: ${answer.status} ${answer.text.slice(0, 100)}`);
 }
 

@@ -168,7 +168,7 @@ export class FuzzRequests {
       () => (segments[at] = segments[at]!.toUpperCase()),
       () => (segments[at] = this.havoc(segments[at]!, 1)),
       () => (segments[at] = `%${segments[at]!.charCodeAt(0).toString(16)}${segments[at]!.slice(1)}`),
-      () => segments.splice(at, 0, random.pick(['', '../http', '..', '%2e%2e', '__proto__', 'x'])),
+      () => segments.splice(at, 0, random.pick(['', '.', '..', '%2e%2e', '__proto__', 'x'])),
       () => segments.splice(at, 1),
       () => segments.push(''),
       () => segments.push(...segments.slice(1)),

@@ -22,7 +22,7 @@ export const JSON_TEXTS: Kind[] = [
   { name: 'quotes', unit: '\\"' },
   { name: 'backslashes', unit: '\\\\' },
   { name: 'halves of pairs', unit: '\\ud800' },
-  { name: 'dots', unit: '../http', start: 'a@', end: '!' },
+  { name: 'dots', unit: '.', start: 'a@', end: '!' },
   { name: 'labels', unit: 'a.', start: 'a@', end: '!' },
   { name: 'at signs', unit: '@' },
   { name: 'words of a slug', unit: 'a-', end: '!' },
@@ -45,7 +45,7 @@ export const URL_TEXTS: Kind[] = [
   { name: 'NULs', unit: '%00' },
   { name: 'emoji', unit: '%F0%9F%92%A9' },
   { name: 'equals signs', unit: '=' },
-  { name: 'dots', unit: '../http' },
+  { name: 'dots', unit: '.' },
   { name: 'brackets', unit: '[a]' },
 ];
 
@@ -73,8 +73,8 @@ export const HEADER_TEXTS: Kind[] = [
 /** Encoded for a quoted string in a part's header. */
 export const PART_TEXTS: Kind[] = [
   { name: 'letters', unit: 'a' },
-  { name: 'dots', unit: '../http', end: 'a' },
-  { name: 'dots inside', unit: '../http', start: 'a', end: 'a.jpg' },
+  { name: 'dots', unit: '.', end: 'a' },
+  { name: 'dots inside', unit: '.', start: 'a', end: 'a.jpg' },
   { name: 'extensions', unit: '.a', end: '!' },
   { name: 'backslashes', unit: '\\\\' },
   { name: 'quotes', unit: '\\"' },
