@@ -65,7 +65,7 @@ describe.each(FORMATS)('$format', ({ format, extension, type, quality }) => {
       const answer = await uploads.send('', { parts });
       expect([claimed, answer.status]).toEqual([claimed, 201]);
       const served = await uploads.media(answer.body.path);
-      expect([answer.body.path.endsWith(`..${extension}`), served.headers.get('content-type')]).toEqual([true, type]);
+      expect([answer.body.path.endsWith(`.${extension}`), served.headers.get('content-type')]).toEqual([true, type]);
     }
   });
 

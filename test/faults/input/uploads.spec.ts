@@ -99,7 +99,7 @@ const PATH = /^org\/[0-9a-f-]{36}\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]
 async function checkStored(path: string): Promise<void> {
   expect(path).toMatch(PATH);
   const served = await uploading.uploads.media(path);
-  const { type } = FORMATS.find(({ extension }) => path.endsWith(`..${extension}`))!;
+  const { type } = FORMATS.find(({ extension }) => path.endsWith(`.${extension}`))!;
   expect([served.status, served.headers.get('content-type')]).toEqual([200, type]);
   expect(served.headers.get('x-content-type-options')).toBe('nosniff');
   expect(served.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");

@@ -16,7 +16,7 @@ import { reached } from '../faults/promise.js';
 /** Statuses of the guards that every run has to meet. */
 const GUARDS = [400, 401, 404, 405, 417, 431];
 
-const METER = fileURLToPath(new URL('meter.js', import.meta.url));
+const METER = fileURLToPath(new URL('../load/meter.js', import.meta.url));
 
 type Parameters = Awaited<ReturnType<typeof parametersOfReads>>;
 
