@@ -1,14 +1,12 @@
-import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { ForSignedIn, Session } from '../web/access.decorators.js';
 import { browserOf } from '../web/browser-name.js';
-import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
-import { NamesService } from './names.service.js';
 
 /** More would make the page slow. The others can be ended together. */
 const MOST_SESSIONS = 25;
@@ -19,7 +17,6 @@ export class AccountController {
   constructor(
     private readonly sessions: Sessions,
     private readonly passkeys: PasskeysService,
-    private readonly names: NamesService,
   ) {}
 
   @Get()
@@ -35,39 +32,23 @@ export class AccountController {
     });
   }
 
-  @Get('name')
-  @ForSignedIn()
-  name(@Session() session: SignedIn): Page {
-    return this.names.show(session);
-  }
-
-  @Post('name')
-  @ForSignedIn()
-  changeName(@SentForm() form: Form, @Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
-    return this.names.change(form, session, request);
-  }
-
   @Post('sessions/end-others')
   @ForSignedIn()
-  async endOthers(
-    @Session() session: SignedIn,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SeeOther> {
-    const ended = await this.sessions.endOthers(request, response, session);
+  async endOthers(@Session() session: SignedIn, @Req() request: Request): Promise<SeeOther> {
+    const ended = await this.sessions.endOthers(request, session);
     const text =
       ended === 0
         ? 'No other browser was signed in.'
         : ended === 1
           ? 'One other browser was signed out.'
           : `${ended} other browsers were signed out.`;
-    return seeOther('/account', { kind: 'success', text });
+    return seeOther('/account', 'success', text);
   }
 
   @Post('sessions/:session_id/end')
   @ForSignedIn()
   async endOne(@Param('session_id') id: string, @Req() request: Request): Promise<SeeOther> {
     if (!(await this.sessions.endOne(request, pathId(id)))) throw PageError.notFound();
-    return seeOther('/account', { kind: 'success', text: 'The browser was signed out.' });
+    return seeOther('/account', 'success', 'The browser was signed out.');
   }
 }

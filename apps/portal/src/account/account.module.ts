@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { WebModule } from '../web/web.module.js';
 import { AccountController } from './account.controller.js';
-import { NamesService } from './names.service.js';
+import { NameController } from './name.controller.js';
 
-@Module({ imports: [PasskeysModule, WebModule], controllers: [AccountController], providers: [NamesService] })
+@Module({ imports: [PasskeysModule, WebModule], controllers: [AccountController, NameController] })
 export class AccountModule {}

@@ -1,6 +1,6 @@
 import type { Place } from '@app/jobs';
 import { isStorable } from '@app/database';
-import { placeText, readPlace } from '../web/place.js';
+import { placeText, queryOf, readPlace } from '../web/place.js';
 
 /** The statuses in the form. The URL accepts any status. */
 export const STATUSES: [value: string, label: string][] = [
@@ -42,14 +42,8 @@ export class ActivityFilters {
   /** The query string of the first page with these filters changed. */
   queryWith(other: { route?: string; before?: Place }): string {
     const { key, status } = this;
-    const route = other.route ?? this.route;
-    const query = new URLSearchParams({
-      ...(key !== null && { key }),
-      ...(route !== null && { route }),
-      ...(status !== null && { status }),
-      ...(other.before && { before: placeText(other.before) }),
-    });
-    return `?${query.toString()}`;
+    const before = other.before ? placeText(other.before) : null;
+    return queryOf({ key, route: other.route ?? this.route, status, before }) || '?';
   }
 }
 

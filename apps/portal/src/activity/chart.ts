@@ -1,4 +1,3 @@
-/** The requests of an hour. */
 export interface Hour {
   start: Date;
   requests: number;
@@ -24,10 +23,8 @@ interface Bar {
 /** A chart of requests and errors per hour: positions for the template, and the same as numbers. */
 export interface Chart {
   height: number;
-  /** Percent. */
   barWidth: string;
   bars: Bar[];
-  /** Midnights. */
   days: { x: string; weekday: string; day: string }[];
   /** The value of the highest bar. */
   most: number;

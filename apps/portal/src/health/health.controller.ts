@@ -1,11 +1,29 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { raw } from 'sql-template-tag';
+import { Database, pendingMigrations } from '@app/database';
+import { Polled, Shutdown } from '@app/serving';
 import { Probe } from '../web/access.decorators.js';
-import { HealthService } from './health.service.js';
+import { PageError } from '../web/page-error.js';
 
 /** For load balancers and orchestrators: no key is required, and nothing personal is reported. */
 @Controller('health')
-export class HealthController {
-  constructor(private readonly health: HealthService) {}
+export class HealthController implements OnModuleInit, OnApplicationShutdown {
+  private readonly pending = new Polled(() =>
+    pendingMigrations({ query: (text) => this.db.lookUp(raw(text)) as Promise<never> }),
+  );
+
+  constructor(
+    private readonly db: Database,
+    private readonly shutdown: Shutdown,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.pending.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.pending.stop();
+  }
 
   /** Liveness. Depends on nothing else: restarting the process would not bring a database back. */
   @Get('live')
@@ -14,10 +32,12 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Readiness: 503 while pages cannot be served. */
+  /** Readiness. @throws PageError 503 while the database does not answer or lacks migrations, and when the process is about to end */
   @Get('ready')
   @Probe()
   ready(): { status: 'ok' } {
-    return this.health.ready();
+    if (this.shutdown.underWay) throw PageError.restarting();
+    if (this.pending.current?.length !== 0) throw PageError.databaseAway();
+    return { status: 'ok' };
   }
 }

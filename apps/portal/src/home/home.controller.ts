@@ -80,8 +80,7 @@ function asOf(form: Form): MembershipOffer['as'] {
 
 /** An offer to somebody else looks the same as one answered in another tab. */
 function answered(done: boolean, text: string): SeeOther {
-  return seeOther(
-    '/organizations',
-    done ? { kind: 'success', text } : { kind: 'notice', text: 'This invitation is no longer open.' },
-  );
+  return done
+    ? seeOther('/organizations', 'success', text)
+    : seeOther('/organizations', 'notice', 'This invitation is no longer open.');
 }

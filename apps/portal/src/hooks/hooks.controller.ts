@@ -43,12 +43,10 @@ export class HooksController {
   async test(@Organization() { organizationId, slug }: Membership, @By() by: Actor): Promise<SeeOther> {
     await this.hooks.need(organizationId);
     const queued = await this.hooks.test(organizationId, by);
-    return seeOther(
-      `/o/${slug}/build-hook`,
-      queued
-        ? { kind: 'success', text: 'The test is on its way. Reload this page in a few seconds to see the result.' }
-        : { kind: 'notice', text: 'A test was sent just now. Wait ten seconds before you send another one.' },
-    );
+    const list = `/o/${slug}/build-hook`;
+    return queued
+      ? seeOther(list, 'success', 'The test is on its way. Reload this page in a few seconds to see the result.')
+      : seeOther(list, 'notice', 'A test was sent just now. Wait ten seconds before you send another one.');
   }
 
   @Get('rotate')
@@ -69,7 +67,7 @@ export class HooksController {
     const secret = await this.hooks.rotate(organization.organizationId, by, form.text('version'));
     if (secret !== null) return page('hooks/secret', { title: 'Secret replaced', secret, replaced: true });
     const text = 'The secret had already been replaced after you opened the form, so nothing was changed.';
-    return seeOther(`/o/${organization.slug}/build-hook`, { kind: 'notice', text });
+    return seeOther(`/o/${organization.slug}/build-hook`, 'notice', text);
   }
 
   @Get('remove')
@@ -82,7 +80,7 @@ export class HooksController {
   @ForManagers()
   async remove(@Organization() { organizationId, slug }: Membership, @By() by: Actor): Promise<SeeOther> {
     await this.hooks.remove(organizationId, by);
-    return seeOther(`/o/${slug}/build-hook`, { kind: 'success', text: 'The build hook was removed.' });
+    return seeOther(`/o/${slug}/build-hook`, 'success', 'The build hook was removed.');
   }
 
   private async overview({ organizationId }: Membership, more: object, status = 200): Promise<Page> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { Vault } from '@app/config';
+import type { Request } from 'express';
 import { Cookies } from '../web/cookies.js';
 
 /** The state that a browser keeps between the pages of joining. */
@@ -23,31 +22,19 @@ export type JoinState =
 /** Long enough for somebody to look up a password (ms). */
 const LIFETIME = 2 * 3_600_000;
 
-/** The state of joining, in an encrypted cookie. It works before sign-in, and nothing has to be stored or purged. */
+/** The state of joining, in a sealed cookie. It works before sign-in, and nothing has to be stored or purged. */
 @Injectable()
 export class JoinCookie {
-  constructor(
-    private readonly vault: Vault,
-    private readonly cookies: Cookies,
-  ) {}
+  constructor(private readonly cookies: Cookies) {}
 
-  set(response: Response, state: JoinState): void {
-    const text = JSON.stringify({ ...state, until: Date.now() + LIFETIME });
-    this.cookies.set(response, 'join', this.vault.seal('join cookies', text).toString('base64url'));
+  set(request: Request, state: JoinState): void {
+    this.cookies.seal(request, 'join', { ...state, until: Date.now() + LIFETIME });
   }
 
   /** The state in this step; null when there is none. */
   read<Step extends JoinState['step']>(request: Request, step: Step): Extract<JoinState, { step: Step }> | null {
-    const sealed = this.cookies.get(request, 'join');
-    if (!sealed) return null;
-    try {
-      const text = this.vault.open('join cookies', Buffer.from(sealed, 'base64url'));
-      const state = JSON.parse(text) as Extract<JoinState, { step: Step }> & { until: number };
-      return state.step === step && state.until > Date.now() ? state : null;
-    } catch {
-      // Tampered with, or encrypted with an earlier key.
-      return null;
-    }
+    const state = this.cookies.open<Extract<JoinState, { step: Step }> & { until: number }>(request, 'join');
+    return state?.step === step && state.until > Date.now() ? state : null;
   }
 
   /** The proof that came with this link. */

@@ -1,5 +1,5 @@
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -60,12 +60,11 @@ export class JoinController {
     @Query('proof') proof: unknown,
     @Session() session: SignedIn | null,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<Page | SeeOther> | SeeOther {
     const entered = readEntered(secret);
     if (proof === undefined || !entered) return this.join.show(secret, session, request);
     const given = readProof(proof);
-    if (given) this.cookie.set(response, { step: 'opened', secret: entered.secret, proof: given });
+    if (given) this.cookie.set(request, { step: 'opened', secret: entered.secret, proof: given });
     return seeOther(`/join/${entered.secret}`);
   }
 
@@ -76,9 +75,8 @@ export class JoinController {
     @SentForm() form: Form,
     @Session() session: SignedIn | null,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<Page | SeeOther> {
-    return this.join.accept(secret, form, session, request, response);
+    return this.join.accept(secret, form, session, request);
   }
 
   /** JSON for the passkey script. The passkey itself is sent with the form. */
@@ -89,20 +87,15 @@ export class JoinController {
     @SentForm() form: Form,
     @Session() session: SignedIn | null,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    return this.join.passkeyOptions(secret, form, session, request, response);
+    return this.join.passkeyOptions(secret, form, session, request);
   }
 
   /** For somebody who is signed in with another account. */
   @Post('join/:secret/sign-out')
   @Public()
-  async signOut(
-    @Param('secret') secret: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SeeOther> {
-    await this.sessions.close(request, response);
+  async signOut(@Param('secret') secret: string, @Req() request: Request): Promise<SeeOther> {
+    await this.sessions.close(request);
     const entered = readEntered(secret);
     return seeOther(entered ? `/join/${entered.secret}` : '/join');
   }

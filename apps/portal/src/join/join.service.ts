@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import {
   type Hashing,
@@ -71,13 +71,7 @@ export class JoinService {
       : closed(invite?.state ?? 'unknown', secret, invite);
   }
 
-  async accept(
-    text: string,
-    form: Form,
-    session: SignedIn | null,
-    request: Request,
-    response: Response,
-  ): Promise<Page | SeeOther> {
+  async accept(text: string, form: Form, session: SignedIn | null, request: Request): Promise<Page | SeeOther> {
     const { secret, invite, proof } = await this.open(text, request);
     if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
@@ -90,11 +84,9 @@ export class JoinService {
     const errors = task === 'accept' ? {} : errorsOf(invite, values);
     if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
     const joiner =
-      task === 'accept'
-        ? { signedInAs: session!.userId }
-        : await this.joinerOf(invite, secret, form, request, response);
+      task === 'accept' ? { signedInAs: session!.userId } : await this.joinerOf(invite, secret, form, request);
     const outcome = await this.join(secret, proof, joiner, invite, request);
-    if (outcome.status === 'joined') return this.welcome(outcome, invite, request, response);
+    if (outcome.status === 'joined') return this.welcome(outcome, invite, request);
     const { problem } = outcome;
     const atFields = AT_FIELDS[problem];
     if (atFields) return invitePage(invite, secret, session, { ...values, errors: atFields });
@@ -105,13 +97,7 @@ export class JoinService {
   }
 
   /** The browser's options for creating a passkey for whoever fills in this invite's form, which is sent along. */
-  async passkeyOptions(
-    text: string,
-    form: Form,
-    session: SignedIn | null,
-    request: Request,
-    response: Response,
-  ): Promise<object> {
+  async passkeyOptions(text: string, form: Form, session: SignedIn | null, request: Request): Promise<object> {
     const { secret, invite } = await this.open(text, request);
     const task = invite?.state === 'valid' && taskOf(invite, session);
     // A login that is in use keeps its credentials; its person can add a passkey once signed in.
@@ -121,7 +107,7 @@ export class JoinService {
     // Check first, so that no useless passkey is created.
     const [problem] = Object.values(errorsOf(invite, { ...values, credential: 'to come' }));
     if (problem) {
-      response.status(422);
+      request.res!.status(422);
       return { problem };
     }
     const who = {
@@ -129,26 +115,20 @@ export class JoinService {
       email: invite.email ?? values.email,
       name: `${values.first_name} ${values.last_name}`,
     };
-    return this.registration.options(who, [], `joining with ${secret}`, request, response);
+    return this.registration.options(who, [], `joining with ${secret}`, request);
   }
 
   /** Whoever filled in the form, with their password, a new passkey or an existing one. */
-  private async joinerOf(
-    invite: InvitePage,
-    secret: string,
-    form: Form,
-    request: Request,
-    response: Response,
-  ): Promise<Joiner> {
+  private async joinerOf(invite: InvitePage, secret: string, form: Form, request: Request): Promise<Joiner> {
     const { first_name: firstName, last_name: lastName, email, password, credential, assertion } = fieldsOf(form);
     if (assertion !== '') {
-      return this.passkeys.use(form.json('assertion'), request, response);
+      return this.passkeys.use(form.json('assertion'), request);
     }
     const named = { email: invite.email ?? email, firstName, lastName, replaces: form.text('replaces') === 'yes' };
     if (credential === '') return { ...named, password };
     return {
       ...named,
-      passkey: await this.registration.verify(form.json('credential'), `joining with ${secret}`, request, response),
+      passkey: await this.registration.verify(form.json('credential'), `joining with ${secret}`, request),
     };
   }
 
@@ -184,11 +164,10 @@ export class JoinService {
     { userId, organizationId, waits, confirmationMailed, shown }: Joined,
     { organization, role }: InvitePage,
     request: Request,
-    response: Response,
   ): Promise<SeeOther> {
-    if (shown) await this.sessions.open(request, response, userId, shown);
-    else await this.sessions.renew(request, response);
-    this.cookie.set(response, {
+    if (shown) await this.sessions.open(request, userId, shown);
+    else await this.sessions.renew(request);
+    this.cookie.set(request, {
       step: 'joined',
       userId,
       organizationId,

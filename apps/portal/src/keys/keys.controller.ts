@@ -95,7 +95,7 @@ export class KeysController {
   ): Promise<SeeOther> {
     const { name } = await this.keys.revoke(organizationId, by, pathId(id));
     const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
-    return seeOther(`/o/${slug}/keys`, { kind: 'success', text });
+    return seeOther(`/o/${slug}/keys`, 'success', text);
   }
 }
 

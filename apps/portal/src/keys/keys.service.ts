@@ -5,7 +5,6 @@ import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';
 import { errorsOf, type KeyForm, type KeyFormErrors, wantedBy } from './key-form.js';
 
-/** A page of the list. */
 export interface KeyPage {
   keys: ListedKey[];
   number: number;

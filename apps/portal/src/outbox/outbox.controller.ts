@@ -1,11 +1,11 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { Actor } from '@app/accounts';
-import { OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
+import { OUTBOX_STATUSES } from '@app/jobs';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, readPlace } from '../web/place.js';
+import { placeText, queryOf, readPlace } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { OutboxService } from './outbox.service.js';
 
@@ -34,8 +34,8 @@ export class OutboxController {
       status,
       before,
       statuses: OUTBOX_STATUSES,
-      newest: queryOf(status, null),
-      older: older && queryOf(status, placeText(older)),
+      newest: queryOf({ status }) || '?',
+      older: older && queryOf({ status, before: placeText(older) }),
     });
   }
 
@@ -47,15 +47,14 @@ export class OutboxController {
     @Param('message_id') id: string,
   ): Promise<SeeOther> {
     const queued = await this.outbox.retry(organizationId, by, pathId(id));
-    return seeOther(
-      `/o/${slug}/outbox`,
-      queued
-        ? { kind: 'success', text: 'The email has been queued again. It will be sent within a few seconds.' }
-        : {
-            kind: 'notice',
-            text: 'This email can no longer be queued again: only emails that failed or were given up can.',
-          },
-    );
+    const notice = 'This email can no longer be queued again: only emails that failed or were given up can.';
+    return queued
+      ? seeOther(
+          `/o/${slug}/outbox`,
+          'success',
+          'The email has been queued again. It will be sent within a few seconds.',
+        )
+      : seeOther(`/o/${slug}/outbox`, 'notice', notice);
   }
 
   @Post('allow')
@@ -68,11 +67,6 @@ export class OutboxController {
     const address = form.text('address');
     await this.outbox.allow(organizationId, by, address);
     const text = `Email to ${address} is allowed again. Resend the invitation to try again.`;
-    return seeOther(`/o/${slug}/outbox`, { kind: 'success', text });
+    return seeOther(`/o/${slug}/outbox`, 'success', text);
   }
-}
-
-function queryOf(status: OutboxStatus | null, before: string | null): string {
-  const query = new URLSearchParams({ ...(status && { status }), ...(before !== null && { before }) });
-  return `?${query.toString()}`;
 }

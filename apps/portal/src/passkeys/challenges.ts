@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { Vault } from '@app/config';
+import type { Request } from 'express';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { Cookies } from '../web/cookies.js';
 import { PageError } from '../web/page-error.js';
@@ -22,26 +21,24 @@ const LIFE = 5 * 60_000;
 const USED: AttemptLimit = { purpose: 'passkey challenge', most: 1, minutes: 10 };
 
 /**
- * Challenges that an authenticator signs. The browser keeps them in an encrypted cookie. Each works once, because its
+ * Challenges that an authenticator signs. The browser keeps them in a sealed cookie. Each works once, because its
  * uses are counted.
  */
 @Injectable()
 export class Challenges {
   constructor(
-    private readonly vault: Vault,
     private readonly cookies: Cookies,
     private readonly limits: AttemptLimits,
   ) {}
 
-  keep(response: Response, note: Note): void {
-    const text = JSON.stringify({ ...note, until: Date.now() + LIFE });
-    this.cookies.set(response, 'passkey', this.vault.seal('passkey challenges', text).toString('base64url'));
+  keep(request: Request, note: Note): void {
+    this.cookies.seal(request, 'passkey', { ...note, until: Date.now() + LIFE });
   }
 
   /** Takes this browser's challenge for the purpose. @throws PageError if it has none */
-  take(request: Request, response: Response, purpose: Purpose): Note {
-    const note = this.read(request);
-    this.cookies.clear(response, 'passkey');
+  take(request: Request, purpose: Purpose): Note {
+    const note = this.cookies.open<Note & { until: number }>(request, 'passkey');
+    this.cookies.clear(request, 'passkey');
     if (note?.purpose !== purpose || note.until < Date.now()) throw PageError.badForm();
     return note;
   }
@@ -49,14 +46,5 @@ export class Challenges {
   /** Uses up a challenge that an authenticator has signed. @throws PageError if it was used before */
   async use({ challenge }: Note): Promise<void> {
     if ((await this.limits.count(USED, challenge)) > 0) throw PageError.badForm();
-  }
-
-  private read(request: Request): (Note & { until: number }) | null {
-    try {
-      const sealed = Buffer.from(this.cookies.get(request, 'passkey') ?? '', 'base64url');
-      return JSON.parse(this.vault.open('passkey challenges', sealed)) as ReturnType<Challenges['read']>;
-    } catch {
-      return null;
-    }
   }
 }

@@ -4,7 +4,7 @@ import {
   type RegistrationResponseJSON,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type { NewPasskey } from '@app/accounts';
 import { Env } from '@app/config';
 import { browserOf } from '../web/browser-name.js';
@@ -33,7 +33,6 @@ export class PasskeyRegistration {
     known: string[],
     purpose: RegistrationPurpose,
     request: Request,
-    response: Response,
   ): Promise<object> {
     const options = await generateRegistrationOptions({
       rpName: 'Tutoring',
@@ -45,14 +44,14 @@ export class PasskeyRegistration {
       // The device finds the passkey and verifies its user, so people type neither an address nor a password.
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
-    this.challenges.keep(response, { purpose, challenge: options.challenge, loginId });
+    this.challenges.keep(request, { purpose, challenge: options.challenge, loginId });
     return options;
   }
 
   /** @throws PageError unless this answers the challenge that this browser was given for the purpose */
-  async verify(sent: unknown, purpose: RegistrationPurpose, request: Request, response: Response): Promise<NewPasskey> {
+  async verify(sent: unknown, purpose: RegistrationPurpose, request: Request): Promise<NewPasskey> {
     const answer = credentialOf(sent) as RegistrationResponseJSON;
-    const note = this.challenges.take(request, response, purpose);
+    const note = this.challenges.take(request, purpose);
     const { origin, hostname } = siteOf(this.env, request);
     const { registrationInfo } = await verified(() =>
       verifyRegistrationResponse({

@@ -1,5 +1,5 @@
-import { Controller, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import type { SeeOther } from '../web/pages.js';
@@ -13,22 +13,14 @@ export class PasskeysController {
 
   @Post('account/passkeys/options')
   @ForSignedIn()
-  registrationOptions(
-    @Session() session: SignedIn,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    return this.passkeys.registrationOptions(session, request, response);
+  registrationOptions(@Session() session: SignedIn, @Req() request: Request): Promise<object> {
+    return this.passkeys.registrationOptions(session, request);
   }
 
   @Post('account/passkeys')
   @ForSignedIn()
-  register(
-    @Session() session: SignedIn,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<Onward> {
-    return this.passkeys.register(session, request, response);
+  register(@Session() session: SignedIn, @Req() request: Request): Promise<Onward> {
+    return this.passkeys.register(session, request);
   }
 
   @Post('account/passkeys/:passkey_id/rename')
@@ -45,13 +37,13 @@ export class PasskeysController {
 
   @Post('sign-in/passkey/options')
   @Public()
-  signInOptions(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object> {
-    return this.passkeys.signInOptions(request, response);
+  signInOptions(@Req() request: Request): Promise<object> {
+    return this.passkeys.signInOptions(request);
   }
 
   @Post('sign-in/passkey')
   @Public()
-  signIn(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Onward> {
-    return this.passkeys.signIn(request, response);
+  signIn(@Req() request: Request): Promise<Onward> {
+    return this.passkeys.signIn(request);
   }
 }

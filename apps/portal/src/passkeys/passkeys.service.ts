@@ -4,16 +4,16 @@ import {
   generateAuthenticationOptions,
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type { UsedPasskey } from '@app/accounts';
 import { Env } from '@app/config';
 import { isBlank } from '@app/database';
-import { Flashes } from '../web/flash.js';
+import { Cookies } from '../web/cookies.js';
 import type { Form } from '../web/form.js';
 import { nextPath } from '../web/next-path.js';
 import { PageError } from '../web/page-error.js';
 import { pathId } from '../web/path-id.js';
-import { seeOther, type SeeOther } from '../web/pages.js';
+import { type Flash, seeOther, type SeeOther } from '../web/pages.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { credentialOf, siteOf, verified } from './ceremony.js';
 import { Challenges } from './challenges.js';
@@ -36,36 +36,34 @@ export class PasskeysService {
     private readonly registration: PasskeyRegistration,
     private readonly challenges: Challenges,
     private readonly sessions: Sessions,
-    private readonly flashes: Flashes,
+    private readonly cookies: Cookies,
   ) {}
 
   list(request: Request): Promise<ListedPasskey[]> {
     return this.store.list(request);
   }
 
-  async registrationOptions(session: SignedIn, request: Request, response: Response): Promise<object> {
+  async registrationOptions(session: SignedIn, request: Request): Promise<object> {
     const { id, userId: loginId, email, firstName, lastName } = session;
     const known = (await this.store.list(request)).map(({ credentialId }) => credentialId);
     const who = { loginId, email, name: `${firstName} ${lastName}` };
-    return this.registration.options(who, known, `registration of ${id}`, request, response);
+    return this.registration.options(who, known, `registration of ${id}`, request);
   }
 
-  async register(session: SignedIn, request: Request, response: Response): Promise<Onward> {
+  async register(session: SignedIn, request: Request): Promise<Onward> {
     const purpose = `registration of ${session.id}` as const;
-    const passkey = await this.registration.verify(sentBy(request), purpose, request, response);
+    const passkey = await this.registration.verify(sentBy(request), purpose, request);
     if (!(await this.store.add(request, passkey))) throw PageError.badForm();
-    this.flashes.set(response, {
-      kind: 'success',
-      text: 'The passkey was added. You can now use it to sign in.',
-    });
+    const text = 'The passkey was added. You can now use it to sign in.';
+    this.cookies.seal(request, 'flash', { kind: 'success', text } satisfies Flash);
     return { location: '/account' };
   }
 
   async rename(id: string, form: Form, request: Request): Promise<SeeOther> {
     const name = form.text('name').slice(0, LONGEST_NAME);
-    if (isBlank(name)) return seeOther('/account', { kind: 'problem', text: 'Enter a name for the passkey.' });
+    if (isBlank(name)) return seeOther('/account', 'problem', 'Enter a name for the passkey.');
     if (!(await this.store.rename(request, pathId(id), name))) throw PageError.notFound();
-    return seeOther('/account', { kind: 'success', text: 'The passkey was renamed.' });
+    return seeOther('/account', 'success', 'The passkey was renamed.');
   }
 
   async remove(id: string, request: Request): Promise<SeeOther> {
@@ -73,26 +71,23 @@ export class PasskeysService {
       const mine = await this.store.list(request);
       if (!mine.some((passkey) => passkey.id === id.toLowerCase())) throw PageError.notFound();
       const text = 'This passkey is your only way to sign in. Set a password or add another passkey first.';
-      return seeOther('/account', { kind: 'problem', text });
+      return seeOther('/account', 'problem', text);
     }
-    return seeOther('/account', {
-      kind: 'success',
-      text: 'The passkey was removed. You can no longer use it to sign in.',
-    });
+    return seeOther('/account', 'success', 'The passkey was removed. You can no longer use it to sign in.');
   }
 
-  async signInOptions(request: Request, response: Response): Promise<object> {
+  async signInOptions(request: Request): Promise<object> {
     const options = await generateAuthenticationOptions({
       rpID: siteOf(this.env, request).hostname,
       userVerification: 'required',
     });
-    this.challenges.keep(response, { purpose: 'sign-in', challenge: options.challenge });
+    this.challenges.keep(request, { purpose: 'sign-in', challenge: options.challenge });
     return options;
   }
 
-  async signIn(request: Request, response: Response): Promise<Onward> {
-    const used = await this.use(sentBy(request), request, response);
-    await this.sessions.open(request, response, used.userId, used);
+  async signIn(request: Request): Promise<Onward> {
+    const used = await this.use(sentBy(request), request);
+    await this.sessions.open(request, used.userId, used);
     return { location: nextPath((request.body as { next?: unknown }).next) };
   }
 
@@ -102,8 +97,8 @@ export class PasskeysService {
    *
    * @throws PageError for an unknown passkey
    */
-  async use(sent: unknown, request: Request, response: Response): Promise<UsedPasskey> {
-    const note = this.challenges.take(request, response, 'sign-in');
+  async use(sent: unknown, request: Request): Promise<UsedPasskey> {
+    const note = this.challenges.take(request, 'sign-in');
     const credential = credentialOf(sent) as AuthenticationResponseJSON;
     const passkey = await this.store.find(credential.id);
     if (!passkey) throw PageError.badForm();

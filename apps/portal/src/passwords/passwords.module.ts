@@ -3,11 +3,6 @@ import { AccountsModule } from '@app/accounts';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { WebModule } from '../web/web.module.js';
 import { PasswordsController } from './passwords.controller.js';
-import { PasswordsService } from './passwords.service.js';
 
-@Module({
-  imports: [AccountsModule, PasskeysModule, WebModule],
-  controllers: [PasswordsController],
-  providers: [PasswordsService],
-})
+@Module({ imports: [AccountsModule, PasskeysModule, WebModule], controllers: [PasswordsController] })
 export class PasswordsModule {}

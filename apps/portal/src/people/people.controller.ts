@@ -3,7 +3,7 @@ import type { Actor, Decided } from '@app/accounts';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { type Flash, type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, readPlace } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -118,7 +118,7 @@ export class PeopleController {
     const resent = await this.people.resend(organization, by, pathId(id));
     if (resent.status === 'absent') throw PageError.notFound();
     const list = `/o/${organization.slug}/people/invites`;
-    if (resent.status === 'not_now') return seeOther(list, { kind: 'notice', text: notNow(resent.email) });
+    if (resent.status === 'not_now') return seeOther(list, 'notice', notNow(resent.email));
     const { invite, joinUrl, emailed } = resent;
     return page('people/resent', { email: invite.email, code: joinUrl ? null : invite.secret, joinUrl, emailed, list });
   }
@@ -131,7 +131,7 @@ export class PeopleController {
     @By() by: Actor,
   ): Promise<SeeOther> {
     if (!(await this.people.revoke(organization, by, pathId(id)))) throw PageError.notFound();
-    return seeOther(`/o/${organization.slug}/people/invites`, { kind: 'success', text: 'The invite was revoked.' });
+    return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite was revoked.');
   }
 }
 
@@ -154,8 +154,8 @@ function afterDecision(organization: Membership, form: Form, decided: Decided, t
 }
 
 /** Back to the list with the same filter. */
-function back({ slug }: Membership, form: Form, kind: 'success' | 'notice' | 'problem', text: string): SeeOther {
+function back({ slug }: Membership, form: Form, kind: Flash['kind'], text: string): SeeOther {
   const query = Object.fromEntries(new URLSearchParams(form.text('from')));
   const to = queryOf(readFilter(query), readPlace(query.after));
-  return seeOther(`/o/${slug}/people${to}`, { kind, text });
+  return seeOther(`/o/${slug}/people${to}`, kind, text);
 }

@@ -1,4 +1,4 @@
-import { type Place, placeText } from '../web/place.js';
+import { type Place, placeText, queryOf as query } from '../web/place.js';
 
 /** Which people are listed. `waiting`: tutors who joined with a code and wait for an owner or admin to decide. */
 export const STATUSES = ['accepted', 'pending', 'waiting', 'archived'] as const;
@@ -25,13 +25,7 @@ export function readFilter({ status, role, search }: Record<string, unknown>): P
 
 /** The query of the page with this filter, from this position on. */
 export function queryOf({ status, role, search }: PeopleFilter, after: Place | null = null): string {
-  const query = new URLSearchParams({
-    ...(status && { status }),
-    ...(role && { role }),
-    ...(search && { search }),
-    ...(after && { after: placeText(after) }),
-  });
-  return query.size > 0 ? `?${query.toString()}` : '';
+  return query({ status, role, search, after: after && placeText(after) });
 }
 
 /** Whether each word of the search is in one of the texts, ignoring case and accents. */

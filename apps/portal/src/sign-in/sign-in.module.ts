@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { WebModule } from '../web/web.module.js';
 import { SignInController } from './sign-in.controller.js';
-import { SignInService } from './sign-in.service.js';
 
-@Module({ imports: [AccountsModule, WebModule], controllers: [SignInController], providers: [SignInService] })
+@Module({ imports: [AccountsModule, WebModule], controllers: [SignInController] })
 export class SignInModule {}

@@ -1,16 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { Env } from '@app/config';
+import type { Request } from 'express';
+import { Env, Vault } from '@app/config';
 
-/** The cookies of the portal. Only the server can read them, and other sites cannot use them. */
-export type CookieName = 'session' | 'flash' | 'passkey' | 'join' | 'device';
+/** Cookies whose JSON value only this service can read or change, each with its own key. */
+const SEALED = {
+  flash: 'flash messages',
+  passkey: 'passkey challenges',
+  join: 'join cookies',
+  device: 'device cookies',
+} as const;
 
-/** Sets cookies. Over https, their names begin with `__Host-`, so that no subdomain can set one. */
+type SealedName = keyof typeof SEALED;
+type CookieName = SealedName | 'session';
+
+/**
+ * The cookies of the portal. Scripts cannot read them, and other sites cannot use them. Over https, their names begin
+ * with `__Host-`, so that no subdomain can set one.
+ */
 @Injectable()
 export class Cookies {
   private readonly secure: boolean;
 
-  constructor(env: Env) {
+  constructor(
+    env: Env,
+    private readonly vault: Vault,
+  ) {
     this.secure = env.portalUrl.startsWith('https:');
   }
 
@@ -22,15 +36,34 @@ export class Cookies {
   }
 
   /**
+   * Sets a cookie on the response.
+   *
    * @param value letters, digits, `-` and `_`
    * @param maxAge ms; without it, the browser forgets the cookie when it is closed
    */
-  set(response: Response, name: CookieName, value: string, maxAge?: number): void {
-    response.cookie(this.nameOf(name), value, { ...this.options, ...(maxAge && { maxAge }) });
+  set({ res: response }: Request, name: CookieName, value: string, maxAge?: number): void {
+    response!.cookie(this.nameOf(name), value, { ...this.options, ...(maxAge && { maxAge }) });
   }
 
-  clear(response: Response, name: CookieName): void {
-    response.clearCookie(this.nameOf(name), this.options);
+  /** Removes a cookie if the request has it. */
+  clear(request: Request, name: CookieName): void {
+    if (this.get(request, name) !== null) request.res!.clearCookie(this.nameOf(name), this.options);
+  }
+
+  /** The value of a sealed cookie; null without one, or if it is forged or was sealed with an earlier key. */
+  open<T>(request: Request, name: SealedName): T | null {
+    const sealed = this.get(request, name);
+    if (!sealed) return null;
+    try {
+      return JSON.parse(this.vault.open(SEALED[name], Buffer.from(sealed, 'base64url'))) as T;
+    } catch {
+      return null;
+    }
+  }
+
+  seal(request: Request, name: SealedName, value: object, maxAge?: number): void {
+    const sealed = this.vault.seal(SEALED[name], JSON.stringify(value));
+    this.set(request, name, sealed.toString('base64url'), maxAge);
   }
 
   /** Lax, so that people who follow a link in a mail are signed in. Forms of other sites are refused anyway. */

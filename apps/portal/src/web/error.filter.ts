@@ -4,9 +4,9 @@ import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
 import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
-import { Flashes } from './flash.js';
+import { Cookies } from './cookies.js';
 import { BUSY, PageError, SignInNeeded } from './page-error.js';
-import { Html } from './pages.js';
+import { type Flash, Html } from './pages.js';
 import { Templates } from './templates.js';
 
 /** Turns any exception into a page that says what to do next. Exposes nothing internal except the request id. */
@@ -15,7 +15,7 @@ import { Templates } from './templates.js';
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly templates: Templates,
-    private readonly flashes: Flashes,
+    private readonly cookies: Cookies,
     private readonly log: Log,
   ) {}
 
@@ -30,7 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (thrown instanceof SignInNeeded) {
       if (thrown.next && request.method === 'POST') {
         const text = 'You had been signed out, so the form was not sent. Sign in and send it again.';
-        this.flashes.set(response, { kind: 'notice', text });
+        this.cookies.seal(request, 'flash', { kind: 'notice', text } satisfies Flash);
       }
       const query = thrown.next ? `?${new URLSearchParams({ next: thrown.next }).toString()}` : '';
       new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);

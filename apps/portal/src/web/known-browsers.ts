@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import sql from 'sql-template-tag';
-import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import { Cookies } from './cookies.js';
 
@@ -32,7 +31,6 @@ const LIFETIME = 365 * 86_400_000;
 export class KnownBrowsers {
   constructor(
     private readonly db: Database,
-    private readonly vault: Vault,
     private readonly cookies: Cookies,
   ) {}
 
@@ -53,22 +51,14 @@ export class KnownBrowsers {
   }
 
   /** Makes this browser known to a login whose credential it has just shown. */
-  remember(request: Request, response: Response, id: string, address: string, issuedAt: Date): void {
+  remember(request: Request, id: string, address: string, issuedAt: Date): void {
     const nonce = randomBytes(12).toString('base64url');
     const others = this.read(request).filter((login) => login.id !== id && login.address !== address);
     const logins = [{ id, address, issuedAt: issuedAt.getTime(), nonce }, ...others].slice(0, MOST_LOGINS);
-    const sealed = this.vault.seal('device cookies', JSON.stringify(logins)).toString('base64url');
-    this.cookies.set(response, 'device', sealed, LIFETIME);
+    this.cookies.seal(request, 'device', logins, LIFETIME);
   }
 
   private read(request: Request): KnownLogin[] {
-    const sealed = this.cookies.get(request, 'device');
-    if (!sealed) return [];
-    try {
-      return JSON.parse(this.vault.open('device cookies', Buffer.from(sealed, 'base64url'))) as KnownLogin[];
-    } catch {
-      // Tampered with, or encrypted with an earlier key.
-      return [];
-    }
+    return this.cookies.open<KnownLogin[]>(request, 'device') ?? [];
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { RouteTable } from './route-table.js';
 import type { Membership } from './sessions.js';
 
-/** A link to an area of an organization. */
 export interface NavigationLink {
   label: string;
   summary: string;

@@ -8,7 +8,6 @@ export class PageError extends Error {
     message: string,
     readonly headers: Record<string, string> = {},
     readonly template = 'web/error',
-    /** For the template. */
     readonly data: object = {},
   ) {
     super(message);

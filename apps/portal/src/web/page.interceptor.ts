@@ -1,5 +1,5 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { map, type Observable } from 'rxjs';
 import { Page, Pages, SeeOther } from './pages.js';
 
@@ -9,12 +9,13 @@ export class PageInterceptor implements NestInterceptor {
   constructor(private readonly pages: Pages) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = context.switchToHttp();
-    return next.handle().pipe(
-      map((answer: unknown) => {
-        if (!(answer instanceof Page || answer instanceof SeeOther)) return answer;
-        return this.pages.answer(answer, http.getRequest<Request>(), http.getResponse<Response>());
-      }),
-    );
+    const request = context.switchToHttp().getRequest<Request>();
+    return next
+      .handle()
+      .pipe(
+        map((answer: unknown) =>
+          answer instanceof Page || answer instanceof SeeOther ? this.pages.answer(answer, request) : answer,
+        ),
+      );
   }
 }

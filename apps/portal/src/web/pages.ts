@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Flashes, type Flash } from './flash.js';
+import { Cookies } from './cookies.js';
 import { Templates } from './templates.js';
+
+/** A message at the top of the next page, such as the result of an action. Never a secret. */
+export interface Flash {
+  kind: 'success' | 'notice' | 'problem';
+  text: string;
+}
 
 /** The page that a handler returns: a template and its data. */
 export class Page {
@@ -23,8 +29,9 @@ export class SeeOther {
   ) {}
 }
 
-/** @param flash the message at the top of the other page */
-export const seeOther = (path: string, flash: Flash | null = null): SeeOther => new SeeOther(path, flash);
+/** @param text the message at the top of the other page */
+export const seeOther = (path: string, kind?: Flash['kind'], text = ''): SeeOther =>
+  new SeeOther(path, kind ? { kind, text } : null);
 
 /** A rendered response. */
 export class Html {
@@ -44,15 +51,16 @@ export class Html {
 export class Pages {
   constructor(
     private readonly templates: Templates,
-    private readonly flashes: Flashes,
+    private readonly cookies: Cookies,
   ) {}
 
-  answer(answer: Page | SeeOther, request: Request, response: Response): Html {
+  answer(answer: Page | SeeOther, request: Request): Html {
     if (answer instanceof SeeOther) {
-      if (answer.flash) this.flashes.set(response, answer.flash);
+      if (answer.flash) this.cookies.seal(request, 'flash', answer.flash);
       return new Html(303, '', { Location: answer.path });
     }
-    const flash = this.flashes.take(request, response);
+    const flash = this.cookies.open<Flash>(request, 'flash');
+    this.cookies.clear(request, 'flash');
     return new Html(answer.status, this.templates.render(answer.template, answer.data, request, flash));
   }
 }

@@ -1,9 +1,9 @@
+import { canonicalUuid } from '@app/database';
 import { PageError } from './page-error.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** An id from a path. @throws PageError 404 for a malformed id */
 export function pathId(text: string): string {
-  if (!UUID.test(text)) throw PageError.notFound();
-  return text.toLowerCase();
+  const id = canonicalUuid(text);
+  if (id === null) throw PageError.notFound();
+  return id;
 }

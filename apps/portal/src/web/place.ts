@@ -13,3 +13,9 @@ export function readPlace(text: unknown): Place | null {
   const at = new Date(Number(match?.[1]));
   return match && !Number.isNaN(at.getTime()) ? { at, id: match[2]! } : null;
 }
+
+/** The query string of a page of a list, with the values that are set. */
+export function queryOf(values: Record<string, string | null>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return given.length > 0 ? `?${new URLSearchParams(given).toString()}` : '';
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { CredentialNotices, hashOfToken, type Shown } from '@app/accounts';
@@ -21,9 +21,7 @@ export interface Membership {
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
 }
 
-/** The person who is signed in. */
 export interface SignedIn {
-  /** The session's id. */
   id: string;
   userId: string;
   email: string;
@@ -92,7 +90,7 @@ export class Sessions {
    *
    * @throws SignInNeeded when the credential that the person used is no longer valid
    */
-  async open(request: Request, response: Response, userId: string, shown: Shown): Promise<void> {
+  async open(request: Request, userId: string, shown: Shown): Promise<void> {
     await this.end(request);
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
@@ -106,24 +104,24 @@ export class Sessions {
       FROM open_portal_session(${uuidv7()}, ${hashOfToken(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey},
         ${this.browsers.issuedAt(request, userId)}) s`);
     if (!row) throw new SignInNeeded(null);
-    this.browsers.remember(request, response, userId, row.address, row.issued_at);
-    this.cookies.set(response, 'session', secret.toString('base64url'));
+    this.browsers.remember(request, userId, row.address, row.issued_at);
+    this.cookies.set(request, 'session', secret.toString('base64url'));
   }
 
   /** Replaces the secret of the current session. @throws SignInNeeded when the session has ended */
-  async renew(request: Request, response: Response): Promise<void> {
+  async renew(request: Request): Promise<void> {
     const secret = randomBytes(32);
     const [row] = await this.db.lookUp<{ renewed: boolean }>(
       sql`SELECT renew_portal_session(${this.secretOf(request)}, ${hashOfToken(secret)}) AS renewed`,
     );
     if (!row!.renewed) throw new SignInNeeded(null);
-    this.cookies.set(response, 'session', secret.toString('base64url'));
+    this.cookies.set(request, 'session', secret.toString('base64url'));
   }
 
   /** Signs this browser out. */
-  async close(request: Request, response: Response): Promise<void> {
+  async close(request: Request): Promise<void> {
     await this.end(request);
-    this.cookies.clear(response, 'session');
+    this.cookies.clear(request, 'session');
   }
 
   /** All sessions of the person who is signed in, this one first. */
@@ -150,11 +148,11 @@ export class Sessions {
   }
 
   /** Ends all other sessions of this person, and only this browser stays known to the login. @returns how many */
-  async endOthers(request: Request, response: Response, { userId, email }: SignedIn): Promise<number> {
+  async endOthers(request: Request, { userId, email }: SignedIn): Promise<number> {
     const [row] = await this.db.lookUp<{ ended: number; issued_at: Date }>(
       sql`SELECT * FROM end_other_portal_sessions(${this.secretOf(request)})`,
     );
-    this.browsers.remember(request, response, userId, normalizeEmail(email), row!.issued_at);
+    this.browsers.remember(request, userId, normalizeEmail(email), row!.issued_at);
     return row!.ended;
   }
 

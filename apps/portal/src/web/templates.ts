@@ -4,10 +4,10 @@ import { Eta } from 'eta';
 import type { Request } from 'express';
 import type { RawResponse } from '@app/serving';
 import { Assets } from './assets.js';
-import type { Flash } from './flash.js';
 import { formats } from './formats.js';
 import { Navigation } from './navigation.js';
 import type { PageError } from './page-error.js';
+import type { Flash } from './pages.js';
 
 /** The folder of the templates: `keys/list` is `keys/list.eta` in it. */
 const VIEWS = fileURLToPath(new URL('..', import.meta.url));

@@ -7,7 +7,6 @@ import { AttemptLimits } from './attempt-limits.js';
 import { Cookies } from './cookies.js';
 import { ErrorFilter } from './error.filter.js';
 import { Fairness } from './fairness.js';
-import { Flashes } from './flash.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { Navigation } from './navigation.js';
 import { PageInterceptor } from './page.interceptor.js';
@@ -30,7 +29,6 @@ import { Templates } from './templates.js';
     AttemptLimits,
     Cookies,
     Fairness,
-    Flashes,
     KnownBrowsers,
     Navigation,
     Pages,
@@ -48,7 +46,6 @@ import { Templates } from './templates.js';
     Assets,
     AttemptLimits,
     Cookies,
-    Flashes,
     KnownBrowsers,
     Navigation,
     PasswordAttempts,

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Get, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
-import type { Form } from '../web/form.js';
+import { ForSignedIn, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
 import { problemsOfNames } from '../web/names.js';
 import { SignInNeeded } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -13,19 +14,27 @@ import { Sessions, type SignedIn } from '../web/sessions.js';
 const CHANGES: AttemptLimit = { purpose: 'name change of', most: 10, minutes: 60 };
 
 /** Changes the name of the person who is signed in. */
-@Injectable()
-export class NamesService {
+@Controller('account/name')
+export class NameController {
   constructor(
     private readonly db: Database,
     private readonly sessions: Sessions,
     private readonly limits: AttemptLimits,
   ) {}
 
-  show({ firstName, lastName }: SignedIn): Page {
+  @Get()
+  @ForSignedIn()
+  show(@Session() { firstName, lastName }: SignedIn): Page {
     return page('account/name', { first_name: firstName, last_name: lastName, problems: {} });
   }
 
-  async change(form: Form, { userId }: SignedIn, request: Request): Promise<Page | SeeOther> {
+  @Post()
+  @ForSignedIn()
+  async change(
+    @SentForm() form: Form,
+    @Session() { userId }: SignedIn,
+    @Req() request: Request,
+  ): Promise<Page | SeeOther> {
     const [first, last] = [form.text('first_name'), form.text('last_name')];
     const problems = problemsOfNames(first, last);
     if (Object.keys(problems).length > 0) {
@@ -37,6 +46,6 @@ export class NamesService {
       sql`SELECT change_name(${this.sessions.secretOf(request)}, ${first}, ${last}, ${request.id}) AS done`,
     );
     if (!row!.done) throw new SignInNeeded(null);
-    return seeOther('/account', { kind: 'success', text: 'Your name was changed.' });
+    return seeOther('/account', 'success', 'Your name was changed.');
   }
 }
