@@ -1,10 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
-import helmet from 'helmet';
 import { Env } from '@app/config';
 import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
-import { answerClientErrors, httpFaultOf, inTurn, ServingAdapter } from '@app/serving';
+import { answerClientErrors, httpFaultOf, inTurn, securityHeaders, ServingAdapter } from '@app/serving';
 import { fromHttp, rawResponse } from './http/errors/error-formats.js';
 import { Metrics } from './http/metrics/metrics.js';
 import { serveDocs } from './http/openapi/docs.js';
@@ -16,23 +15,8 @@ import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
 import { serveMedia } from './media/serve-media.js';
 
-/** Responses are data: browsers must not execute, frame or sniff them. Obsolete headers are left out. */
-const securityHeaders = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { 'default-src': "'none'", 'frame-ancestors': "'none'" } },
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
-
-/** The headers that helmet sets on every response, found once. */
-const SECURITY_HEADERS: [string, string][] = [];
-securityHeaders(
-  {} as Request,
-  { setHeader: (...header: [string, string]) => SECURITY_HEADERS.push(header), removeHeader: () => undefined } as never,
-  () => undefined,
-);
+/** Responses are data: browsers must not execute, frame or sniff them. */
+const SECURITY_HEADERS = securityHeaders({ 'default-src': "'none'", 'frame-ancestors': "'none'" });
 
 /** Response headers that scripts of other origins may read besides the safelisted ones. */
 const EXPOSED = [

@@ -11,7 +11,7 @@ import { readForms } from './web/form-bodies.js';
 import { PageError } from './web/page-error.js';
 import { Html } from './web/pages.js';
 import { RouteTable } from './web/route-table.js';
-import { pageHeaders, securityHeaders, usualHeaders } from './web/security-headers.js';
+import { onEverything, onPages, RAW_HEADERS } from './web/security-headers.js';
 import { Templates } from './web/templates.js';
 
 /** Pages set their own status. Nest would answer every POST with 201. */
@@ -41,9 +41,9 @@ export function configurePortal(app: NestExpressApplication): void {
     record(request, response);
     next();
   });
-  app.use(securityHeaders);
+  app.use(onEverything);
   app.use('/assets', app.get(Assets).serve);
-  app.use(pageHeaders);
+  app.use(onPages);
   app.use((request: Request, response: Response, next: NextFunction) => {
     const fault = httpFaultOf(request, response);
     next(fault && PageError.fromHttp(fault));
@@ -59,6 +59,6 @@ export function configurePortal(app: NestExpressApplication): void {
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   answerClientErrors(app.getHttpServer(), log, (fault) => {
     const { headers, ...rest } = templates.raw(PageError.fromHttp(fault));
-    return { ...rest, headers: { ...usualHeaders(), ...headers } };
+    return { ...rest, headers: { ...RAW_HEADERS, ...headers } };
   });
 }

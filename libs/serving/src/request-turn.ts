@@ -38,7 +38,6 @@ export class RequestTurn {
     await this.enter();
   }
 
-  /** Gives the turn back. */
   release(): void {
     const { turn } = this;
     this.turn = null;
@@ -46,7 +45,6 @@ export class RequestTurn {
     else turn?.end();
   }
 
-  /** The request is over. */
   end(): void {
     this.over = true;
     this.release();
