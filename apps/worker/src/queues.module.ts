@@ -3,8 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Env } from '@app/config';
 import { queueNames } from '@app/jobs';
-import { BootCheck } from './drivers/boot-check.js';
-import { OutboxListenerModule } from './drivers/outbox-listener.module.js';
+import { OutboxListener } from './drivers/outbox-listener.js';
 import { Processors } from './drivers/processors.js';
 import { RedisDriver } from './drivers/redis.driver.js';
 import { TimerDriver } from './drivers/timer.driver.js';
@@ -30,7 +29,6 @@ export class QueuesModule {
       module: QueuesModule,
       imports: [
         DiscoveryModule,
-        OutboxListenerModule,
         ...(url
           ? [
               BullModule.forRoot({
@@ -45,7 +43,8 @@ export class QueuesModule {
             ]
           : []),
       ],
-      providers: [Processors, BootCheck, url ? RedisDriver : TimerDriver],
+      providers: [OutboxListener, Processors, url ? RedisDriver : TimerDriver],
+      exports: [OutboxListener],
     };
   }
 }

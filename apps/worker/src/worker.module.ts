@@ -1,14 +1,20 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
 import type { DestinationStream } from 'pino';
+import { AccountsModule } from '@app/accounts';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
-import { EmailModule } from './email/email.module.js';
-import { HousekeepingModule } from './housekeeping/housekeeping.module.js';
-import { PublishingWorkModule } from './publishing/publishing-work.module.js';
+import { PublishingModule } from '@app/publishing';
+import { EmailCourier } from './email/email.courier.js';
+import { EmailService } from './email/email.service.js';
+import { PasswordLinksService } from './email/password-links.service.js';
+import { HousekeepingService } from './housekeeping/housekeeping.service.js';
+import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
+import { OutboxStore } from './outbox/outbox.store.js';
+import { ScheduleService } from './publishing/schedule.service.js';
 import { QueuesModule } from './queues.module.js';
-import { RebuildsModule } from './rebuilds/rebuilds.module.js';
+import { RebuildCourier } from './rebuilds/rebuild.courier.js';
+import { RebuildsService } from './rebuilds/rebuilds.service.js';
 
 /** The worker: Bull processors, no HTTP. */
 @Module({})
@@ -23,12 +29,16 @@ export class WorkerModule {
         ConfigModule.forRoot(env),
         LoggingModule.forRoot(logDestination),
         DatabaseModule.forRoot('worker'),
-        DiscoveryModule,
         QueuesModule.forRoot(env),
-        EmailModule,
-        RebuildsModule,
-        PublishingWorkModule,
-        HousekeepingModule,
+        AccountsModule,
+        PublishingModule,
+      ],
+      providers: [
+        OutboxStore,
+        ...[EmailService, EmailCourier, PasswordLinksService],
+        ...[RebuildsService, RebuildCourier],
+        ScheduleService,
+        ...[HousekeepingService, KeyExpiryService],
       ],
     };
   }

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { queueNames, QUEUES } from '@app/jobs';
 
 /** The metadata keys of @nestjs/bull's @Processor and @Process, which the package does not export. */
 const PROCESSOR = 'bull:module_queue';
@@ -13,13 +14,32 @@ export interface Handler {
   run(): Promise<unknown>;
 }
 
-/** Every handler of the application, found by its decorators. */
+/**
+ * Every handler of the application, found by its decorators. Refuses to start if a queue has no processor, which would
+ * lose its work, or two, which would do it twice.
+ */
 @Injectable()
-export class Processors {
+export class Processors implements OnModuleInit {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
   ) {}
+
+  onModuleInit(): void {
+    const handlers = this.handlers();
+    const faults = queueNames.flatMap((queue) => {
+      const own = handlers.filter((handler) => handler.queue === queue);
+      const { size } = new Set(own.map(({ processor }) => processor));
+      if (size !== 1) return [`queue "${queue}" must have one processor, but has ${size}`];
+      const { job } = QUEUES[queue];
+      const found = own.filter((handler) => handler.job === job).length;
+      return found === 1 ? [] : [`job "${job}" of queue "${queue}" must have one handler, but has ${found}`];
+    });
+    for (const { queue, processor } of handlers) {
+      if (!(queue in QUEUES)) faults.push(`${processor} processes a queue "${queue}" that nothing fills`);
+    }
+    if (faults.length > 0) throw new Error(`The worker cannot start: ${faults.join('; ')}`);
+  }
 
   handlers(): Handler[] {
     return this.discovery.getProviders().flatMap(({ metatype, instance }) => {

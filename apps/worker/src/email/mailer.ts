@@ -17,7 +17,6 @@ export interface Mail {
   date: Date;
 }
 
-/** Sends mail. */
 export interface Mailer {
   /**
    * @param ready called right before the point of no return; if it throws, nothing is sent

@@ -1,6 +1,5 @@
 import { type Problem, problemOf } from '@app/jobs';
 
-/** Why a mail was not sent. */
 export interface SmtpFailure {
   /** The server rejects this recipient permanently. */
   permanent: boolean;

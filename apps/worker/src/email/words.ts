@@ -12,9 +12,7 @@ export interface Subject {
   organization: string;
   /** `a tutor` */
   role: string;
-  /** Set in a mail about a new browser. */
   signIn: { browser: string; at: string } | null;
-  /** Set in mails about an API key. */
   key: KeyWords | null;
 }
 

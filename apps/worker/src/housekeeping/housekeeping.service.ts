@@ -35,7 +35,6 @@ export class HousekeepingService {
     private readonly log: Log,
   ) {}
 
-  /** One round. */
   @Process('round')
   async runOnce(): Promise<void> {
     await this.beat();

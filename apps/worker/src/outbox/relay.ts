@@ -5,11 +5,8 @@ import type { Courier, Outcome } from './courier.js';
 import type { Claimed, FinalStatus, OutboxStore } from './outbox.store.js';
 import { pauseAfter, triesOf } from './schedule.js';
 
-/** How a topic is drained. */
 export interface DrainOptions {
-  /** Concurrent attempts. */
   concurrency: number;
-  /** The deadline of an attempt (ms). */
   deadlineMs: number;
   /**
    * The duration of a lease (ms). It is renewed during the attempt, so it may be shorter than one: a killed worker's
