@@ -1,27 +1,9 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EmbeddedPostgres } from '../../apps/cli/src/postgres/embedded-postgres.js';
 import { embeddedServers, pidOf, query, settings } from '../support/process/embedded-postgres.js';
 
 const { makeFolder, start, usedDir } = embeddedServers();
 const isRoot = process.getuid?.() === 0;
-
-/** Restores what an earlier version left: no passwords, and access for everybody on this machine. */
-async function trustEverybody(server: EmbeddedPostgres, dataDir: string): Promise<void> {
-  for (const role of ['tutoring_owner', 'tutoring_app'])
-    await query(server.adminUrl, `ALTER ROLE ${role} PASSWORD NULL`);
-  await query(server.adminUrl, 'DROP OWNED BY tutoring_worker');
-  await query(Object.assign(new URL(server.adminUrl), { pathname: '/tutoring' }).href, 'DROP OWNED BY tutoring_worker');
-  await query(server.adminUrl, 'DROP ROLE tutoring_worker');
-  await writeFile(
-    join(server.dataDirectory, 'pg_hba.conf'),
-    'host all all 127.0.0.1/32 trust\nhost all all ::1/128 trust\n',
-  );
-  await query(server.adminUrl, 'SELECT pg_reload_conf()');
-  const open = Object.assign(new URL(server.adminUrl), { password: '' }).href;
-  await expect.poll(() => query(open, 'ALTER ROLE postgres PASSWORD NULL').catch(() => null)).toEqual([]);
-  await rm(join(dataDir, 'database-secret'));
-}
 
 describe('the roles and rights of an embedded PostgreSQL', () => {
   it('creates the database with roles that cannot bypass row level security', async () => {
@@ -130,27 +112,6 @@ describe('the roles and rights of an embedded PostgreSQL', () => {
       process.umask(before);
     }
   });
-
-  it.each(['stopped', 'running'])(
-    'sets passwords on data from a version that had none, with its server %s',
-    async (state) => {
-      const dataDir = await makeFolder();
-      const first = await start({ dataDir });
-      await query(first.ownerUrl, `CREATE TABLE note AS SELECT 'kept' AS text`);
-      await trustEverybody(first, dataDir);
-      const open = Object.assign(new URL(first.adminUrl), { password: '' }).href;
-      expect(await query(open, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-      if (state === 'stopped') await first.stop();
-
-      const second = await start({ dataDir, adopt: true });
-      expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
-      for (const url of [second.adminUrl, second.ownerUrl, second.applicationUrl, second.workerUrl, second.portalUrl]) {
-        expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-        const without = Object.assign(new URL(url), { password: '' }).href;
-        await expect(query(without, 'SELECT 1')).rejects.toThrow(/password/);
-      }
-    },
-  );
 
   it('sets new passwords if the secret was lost', async () => {
     const dataDir = await makeFolder();

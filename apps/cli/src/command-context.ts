@@ -5,12 +5,12 @@ import { ApiKeys, Invites, Organizations } from '@app/accounts';
 import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, DatabaseFault, migrate } from '@app/database';
 import { Failure } from './output.js';
+import { type Slugs, slugsOf } from './slugs.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { launcherOf } from './start/data-lock.js';
 import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
 import { refuseUnsafe } from './start/safety.js';
 
-/** What commands work with. */
 export interface CommandContext {
   env: Env;
   db: Database;
@@ -18,9 +18,9 @@ export interface CommandContext {
   organizations: Organizations;
   /** @throws Failure if there is no such organization */
   organizationId: (slug: string) => Promise<string>;
+  slugs: () => Promise<Slugs>;
 }
 
-/** The configuration of an open database. */
 export interface OpenDatabase {
   env: Env;
   /** The embedded database's folder; null if DATABASE_URL is used. */
@@ -93,6 +93,7 @@ export async function withContext<T>(work: (context: CommandContext) => Promise<
           if (!id) throw new Failure(`There is no organization "${slug}": see "org list"`);
           return id;
         },
+        slugs: async () => slugsOf(await organizations.list()),
       });
     } catch (error) {
       throw DatabaseFault.of(error, env.migrationUrl) ?? error;

@@ -36,9 +36,7 @@ export async function loadDemo(
     ...size,
     seed,
     brands: env.get('BLOG_BRANDS'),
-    onProgress: ({ table, lines }) => {
-      onProgress(`writing ${table}: ${lines} lines`);
-    },
+    onProgress: (table, lines) => onProgress(`writing ${table}: ${lines} lines`),
   });
   for (const { slug, ownerId } of written) {
     const id = await organizations.idBySlug(slug);
@@ -53,9 +51,7 @@ export async function loadDemo(
       url: env.migrationUrl,
       organizationId: id,
       folder: source,
-      onProgress: ({ table, lines }) => {
-        onProgress(`${slug}, ${table}: ${lines} lines`);
-      },
+      onProgress: ({ table, lines }) => onProgress(`${slug}, ${table}: ${lines} lines`),
     });
     await organizations.addOwner(id, ownerEmail);
     loaded.push({ slug, id, report });

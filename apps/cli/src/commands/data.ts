@@ -29,13 +29,9 @@ export function addDataCommands(program: Command): void {
           url: env.migrationUrl,
           organizationId: await organizationId(org),
           folder,
-          onProgress: ({ table, lines }) => {
-            progress.show(`${table}: ${lines} lines`);
-          },
+          onProgress: ({ table, lines }) => progress.show(`${table}: ${lines} lines`),
         }),
-      ).finally(() => {
-        progress.clear();
-      });
+      ).finally(() => progress.clear());
       print(command, { organization: org, tables: report.tables }, inWords(report));
     });
 
@@ -58,10 +54,7 @@ export function addDataCommands(program: Command): void {
       try {
         const loaded = await withContext(async (context) => {
           if (reset) await removeDemo(context.env.migrationUrl);
-          const onProgress = (text: string) => {
-            progress.show(text);
-          };
-          return loadDemo(context, { folder, size, seed, onProgress });
+          return loadDemo(context, { folder, size, seed, onProgress: (text) => progress.show(text) });
         });
         progress.clear();
         for (const { slug, report } of loaded) {

@@ -4,7 +4,7 @@ import { correctCopies, migrate, recountLists, revertLast } from '@app/database'
 import { examine } from '../doctor.js';
 import { confirm, Failure, print } from '../output.js';
 import { provisionRoles } from '../postgres/roles.js';
-import { slugOf, slugsOf } from '../slugs.js';
+import { slugOf } from '../slugs.js';
 import { refuseUnsafe } from '../start/safety.js';
 import { openDatabase, usesEmbedded, withContext } from '../command-context.js';
 
@@ -58,13 +58,9 @@ export function addDatabaseCommands(program: Command): void {
     .command('recount')
     .description('repair the totals and copies that "doctor" reports as wrong')
     .action(async (_options: object, command: Command) => {
-      const { organizations, corrected } = await withContext(async ({ env, organizations: all }) => {
-        const recounted = await recountLists(env.migrationUrl);
-        const slugs = slugsOf(await all.list());
-        return {
-          organizations: recounted.map((id) => slugOf(id, slugs)),
-          corrected: await correctCopies(env.migrationUrl),
-        };
+      const [organizations, corrected] = await withContext(async ({ env, slugs }) => {
+        const [recounted, known] = [await recountLists(env.migrationUrl), await slugs()];
+        return [recounted.map((id) => slugOf(id, known)), await correctCopies(env.migrationUrl)] as const;
       });
       const totals =
         organizations.length > 0 ? `Corrected the totals of ${organizations.join(', ')}` : 'All totals are correct';

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { BuildHooks, type HookSite, hookUrl, siteOf, siteOfBrand, withoutPath } from '@app/publishing';
 import { Failure, minute, print, printRows } from '../output.js';
-import { inSlugs, organizationIn, slugsOf } from '../slugs.js';
+import { inSlugs, organizationIn } from '../slugs.js';
 import { withContext, type CommandContext } from '../command-context.js';
 
 interface TargetOptions {
@@ -46,10 +46,9 @@ export function addHookCommands(program: Command): void {
     .action(async ({ url: given, ...options }: SetOptions, command: Command) => {
       const url = parseUrl(given);
       const secret = readSecret(options);
-      const { target, key } = await withHook(options, async (hooks, site) => ({
-        target: site.target,
-        key: await hooks.set(site, url, secret ?? undefined),
-      }));
+      const { target, result: key } = await withHook(options, (hooks, site) =>
+        hooks.set(site, url, secret ?? undefined),
+      );
       const made = secret === null ? { secret: key } : {};
       print(
         command,
@@ -68,11 +67,8 @@ export function addHookCommands(program: Command): void {
     .description('list the hooks, without their secrets and without URL paths, which may be secret too')
     .action(async (_options: object, command: Command) => {
       const [rows, slugs] = await withContext(
-        async ({ db, organizations }) =>
-          [
-            await db.lookUp<HookRow>(sql`SELECT * FROM list_rebuild_hooks()`),
-            slugsOf(await organizations.list()),
-          ] as const,
+        async ({ db, slugs: all }) =>
+          [await db.lookUp<HookRow>(sql`SELECT * FROM list_rebuild_hooks()`), await all()] as const,
       );
       printRows(command, rows, {
         json: ({ target, url, created_at }) => ({
@@ -93,10 +89,7 @@ export function addHookCommands(program: Command): void {
   withTarget(hook.command('rotate'))
     .description('replace the signing secret; for 24 hours, calls are also signed with the previous one')
     .action(async (options: TargetOptions, command: Command) => {
-      const { target, secret } = await withHook(options, async (hooks, site) => ({
-        target: site.target,
-        secret: await hooks.rotate(site),
-      }));
+      const { target, result: secret } = await withHook(options, (hooks, site) => hooks.rotate(site));
       if (secret === null) throw new Failure(NO_HOOK);
       print(
         command,
@@ -116,12 +109,10 @@ export function addHookCommands(program: Command): void {
   withTarget(hook.command('test'))
     .description('call the hook once, with the event "test"; "outbox list" shows the result')
     .action(async (options: TargetOptions, command: Command) => {
-      const { target, found, queued } = await withHook(options, async (hooks, site) => ({
-        target: site.target,
-        found: (await hooks.find(site)) !== null,
-        queued: await hooks.test(site),
-      }));
-      if (!found) throw new Failure(NO_HOOK);
+      const { target, result: queued } = await withHook(options, async (hooks, site) =>
+        (await hooks.find(site)) === null ? null : hooks.test(site),
+      );
+      if (queued === null) throw new Failure(NO_HOOK);
       if (!queued) throw new Failure('The last test was less than ten seconds ago. Wait a moment, then try again');
       print(command, { target, queued }, `Queued a test of the build hook of ${nameOf(options)}`);
     });
@@ -129,10 +120,7 @@ export function addHookCommands(program: Command): void {
   withTarget(hook.command('remove'))
     .description('remove the hook of an organization or a brand')
     .action(async (options: TargetOptions, command: Command) => {
-      const { target, removed } = await withHook(options, async (hooks, site) => ({
-        target: site.target,
-        removed: await hooks.remove(site),
-      }));
+      const { target, result: removed } = await withHook(options, (hooks, site) => hooks.remove(site));
       if (!removed) throw new Failure(NO_HOOK);
       print(command, { target, removed }, `Removed the build hook of ${nameOf(options)}`);
     });
@@ -143,11 +131,12 @@ const NO_HOOK = 'No build hook is set. Set one with "hook set"';
 const nameOf = ({ org, brand }: TargetOptions) => org ?? brand!;
 
 /** Runs the work in a transaction on behalf of the site. */
-function withHook<T>(options: TargetOptions, work: (hooks: BuildHooks, site: HookSite) => Promise<T>): Promise<T> {
+function withHook<T>(options: TargetOptions, work: (hooks: BuildHooks, site: HookSite) => Promise<T>) {
   return withContext(async (context) => {
     const { db, env } = context;
     const site = await siteIn(context, options);
-    return db.transaction(site.tenant, () => work(new BuildHooks(db, new Vault(env)), site));
+    const result = await db.transaction(site.tenant, () => work(new BuildHooks(db, new Vault(env)), site));
+    return { target: site.target, result };
   });
 }
 

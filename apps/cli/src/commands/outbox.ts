@@ -2,12 +2,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { canonicalUuid, normalizeEmail } from '@app/database';
-import { inWords as problemInWords, openEmail } from '@app/jobs';
+import { inWords as problemInWords, openEmail, OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
-import { inSlugs, type Slugs, slugsOf } from '../slugs.js';
+import { inSlugs, type Slugs } from '../slugs.js';
 import { withContext } from '../command-context.js';
 
-const STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
 const MOST = 10_000;
 
 interface Row {
@@ -17,7 +16,7 @@ interface Row {
   kind: string;
   recipient: string;
   payload: Buffer | null;
-  status: (typeof STATUSES)[number];
+  status: OutboxStatus;
   attempts: number;
   due_at: Date;
   last_error: string | null;
@@ -32,12 +31,12 @@ export function addOutboxCommands(program: Command): void {
   outbox
     .command('list')
     .description('list messages, newest first, with addresses masked')
-    .option('--status <status>', `show only messages with this status: ${STATUSES.join(', ')}`, parseStatus)
+    .option('--status <status>', `show only messages with this status: ${OUTBOX_STATUSES.join(', ')}`, parseStatus)
     .option('--limit <number>', 'show at most this many messages', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
       const [rows, slugs] = await withContext(
-        async ({ db, organizations }) =>
-          [await db.lookUp<Row>(listing(status ?? null, null, limit)), slugsOf(await organizations.list())] as const,
+        async ({ db, slugs: all }) =>
+          [await db.lookUp<Row>(listing(status ?? null, null, limit)), await all()] as const,
       );
       printRows(command, rows, {
         json: (row) => presented(row, slugs),
@@ -108,10 +107,10 @@ function listing(status: string | null, id: string | null, most: number) {
 
 /** @throws Failure if there is no such message */
 function find(id: string): Promise<{ row: Row; slugs: Slugs }> {
-  return withContext(async ({ db, organizations }) => {
+  return withContext(async ({ db, slugs }) => {
     const [row] = canonicalUuid(id) ? await db.lookUp<Row>(listing(null, id, 1)) : [];
     if (!row) throw new Failure(`There is no message ${id}: see "outbox list"`);
-    return { row, slugs: slugsOf(await organizations.list()) };
+    return { row, slugs: await slugs() };
   });
 }
 
@@ -153,8 +152,8 @@ function inWords(value: string | number | Date | null): string {
 }
 
 function parseStatus(text: string): string {
-  if (!(STATUSES as readonly string[]).includes(text))
-    throw new InvalidArgumentError(`Choose from: ${STATUSES.join(', ')}.`);
+  if (!(OUTBOX_STATUSES as readonly string[]).includes(text))
+    throw new InvalidArgumentError(`Choose from: ${OUTBOX_STATUSES.join(', ')}.`);
   return text;
 }
 

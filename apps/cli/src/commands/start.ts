@@ -64,7 +64,6 @@ class Service {
     private readonly watch: boolean,
   ) {}
 
-  /** Starts everything. @returns the API's address */
   async start(): Promise<string> {
     this.database = await openDatabase({ signal: this.stopping });
     this.stopping.throwIfAborted();

@@ -1,6 +1,6 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
-import { iso, type Person, type School } from './school.js';
+import { each, iso, type Person, type School } from './school.js';
 import { classroom, classroomCount } from './teaching-rows.js';
 import { TEXTS } from './texts.js';
 
@@ -54,16 +54,18 @@ function conversation(school: School, index: number): Conversation {
 }
 
 function* conversations(school: School): Rows {
-  for (let index = 0; index < conversationCount(school); index++) {
-    const { id, type, classroomId, createdAt } = conversation(school, index);
+  for (const [index, { id, type, classroomId, createdAt }] of each(school, conversationCount(school), conversation)) {
     const title = type === 'group' ? `Study group ${index}` : type === 'classroom_feed' ? 'Class announcements' : null;
     yield { id, type, classroom_id: classroomId, title, created_at: iso(createdAt), updated_at: iso(createdAt) };
   }
 }
 
 function* conversationParticipants(school: School): Rows {
-  for (let index = 0; index < conversationCount(school); index++) {
-    const { id: conversation_id, seats, createdAt } = conversation(school, index);
+  for (const [index, { id: conversation_id, seats, createdAt }] of each(
+    school,
+    conversationCount(school),
+    conversation,
+  )) {
     for (const [place, { person, role, left }] of seats.entries()) {
       yield {
         id: school.id('seat', index * 20 + place),
@@ -79,9 +81,12 @@ function* conversationParticipants(school: School): Rows {
 
 /** Three or four messages per conversation; some have none yet. */
 function* messages(school: School): Rows {
-  for (let index = 0; index < conversationCount(school); index++) {
+  for (const [index, { id: conversation_id, type, seats, createdAt, endsInPrivate }] of each(
+    school,
+    conversationCount(school),
+    conversation,
+  )) {
     if (index % 14 === 13) continue;
-    const { id: conversation_id, type, seats, createdAt, endsInPrivate } = conversation(school, index);
     const random = school.random('message', index);
     const count = 3 + (index % 2);
     const dialogue = random.pick(TEXTS.dialogues[type]!);

@@ -24,14 +24,6 @@ export interface DemoOrganization {
   ownerId: string;
 }
 
-/** The file that is being written. */
-export interface DemoProgress {
-  organization: string;
-  table: string;
-  lines: number;
-  done: boolean;
-}
-
 export interface DemoOptions {
   /** Replaces the files of earlier runs. */
   folder: string;
@@ -46,7 +38,7 @@ export interface DemoOptions {
   /** The current time; by default the last full hour. */
   now?: Date;
   /** Called at most every 200 ms, and at the end of each file. */
-  onProgress?: (progress: DemoProgress) => void;
+  onProgress?: (table: string, lines: number) => void;
 }
 
 export interface DemoSize {
@@ -108,9 +100,7 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
     for (const table of TABLES) {
       const rows = ROWS[table];
       if (!rows) throw new Error(`The demo has no rows for ${table}: add some in apps/cli/src/demo`);
-      await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines, done) => {
-        onProgress?.({ organization: name, table, lines, done });
-      });
+      await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines) => onProgress?.(table, lines));
     }
     const { email: ownerEmail, id: ownerId } = school.staff[0]!;
     organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail, ownerId });
@@ -124,7 +114,7 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
   return organizations;
 }
 
-async function writeFileOf(path: string, rows: Rows, tell: (lines: number, done: boolean) => void): Promise<void> {
+async function writeFileOf(path: string, rows: Rows, tell: (lines: number) => void): Promise<void> {
   const file = await open(path, 'w');
   try {
     let [text, lines, reportedAt] = ['', 0, Date.now()];
@@ -136,10 +126,10 @@ async function writeFileOf(path: string, rows: Rows, tell: (lines: number, done:
       text = '';
       if (Date.now() - reportedAt < PROGRESS_EVERY_MS) continue;
       reportedAt = Date.now();
-      tell(lines, false);
+      tell(lines);
     }
     await file.appendFile(text);
-    tell(lines, true);
+    tell(lines);
   } finally {
     await file.close();
   }

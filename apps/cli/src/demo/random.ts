@@ -15,10 +15,6 @@ export class Random {
     return least + (this.next() % (most - least + 1));
   }
 
-  chance(probability: number): boolean {
-    return this.next() < probability * 2 ** 32;
-  }
-
   pick<T>(list: readonly T[]): T {
     return list[this.next() % list.length]!;
   }

@@ -53,7 +53,6 @@ export class School {
   readonly clock: Clock;
   readonly subjects: Subject[];
   readonly staff: StaffMember[];
-  /** Staff members who teach. */
   readonly teachers: StaffMember[];
   readonly crowded: boolean;
   private readonly salts = new Map<string, number>();
@@ -136,7 +135,6 @@ export class School {
     return this.teachers[student % this.teachers.length]!;
   }
 
-  /** Another teacher. */
   colleagueOf(teacher: StaffMember): StaffMember {
     return this.teachers[(this.teachers.indexOf(teacher) + 1) % this.teachers.length]!;
   }
@@ -150,7 +148,6 @@ export class School {
     return student % FAMILY === 1 ? student - 1 : student;
   }
 
-  /** The parents in the student's family. */
   parentsOf(student: number): Person[] {
     const family = this.familyOf(student);
     const count = family % FAMILY === 0 ? 2 : family % FAMILY === 5 ? 0 : 1;
@@ -250,4 +247,20 @@ function address(firstName: string, lastName: string): string {
 /** A time in the files' format. */
 export function iso(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Makes records one by one, with their indexes. */
+export function* each<T>(
+  school: School,
+  count: number,
+  make: (school: School, index: number) => T,
+): Generator<[number, T]> {
+  for (let index = 0; index < count; index++) yield [index, make(school, index)];
+}
+
+/** Three records for each teacher, numbered across all of them. */
+export function* perTeacher(school: School): Generator<{ tutor: StaffMember; number: number }> {
+  for (const [index, tutor] of school.teachers.entries()) {
+    for (const place of [0, 1, 2]) yield { tutor, number: index * 3 + place };
+  }
 }

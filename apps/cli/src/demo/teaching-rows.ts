@@ -1,6 +1,6 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
-import { iso, type School, type StaffMember, type Subject } from './school.js';
+import { each, iso, type School, type StaffMember, type Subject } from './school.js';
 
 const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];
 const COLOURS = ['#2563eb', '#16a34a', '#db2777', '#ea580c'];
@@ -30,8 +30,7 @@ export function classroom(school: School, index: number): Classroom {
 }
 
 function* classrooms(school: School): Rows {
-  for (let index = 0; index < classroomCount(school); index++) {
-    const { id, teacher, subject, createdAt } = classroom(school, index);
+  for (const [index, { id, teacher, subject, createdAt }] of each(school, classroomCount(school), classroom)) {
     const interval = INTERVALS[index % INTERVALS.length] ?? null;
     yield {
       id,
@@ -47,8 +46,11 @@ function* classrooms(school: School): Rows {
 }
 
 function* classroomMembers(school: School): Rows {
-  for (let index = 0; index < classroomCount(school); index++) {
-    const { id: classroom_id, teacher, students, createdAt } = classroom(school, index);
+  for (const [index, { id: classroom_id, teacher, students, createdAt }] of each(
+    school,
+    classroomCount(school),
+    classroom,
+  )) {
     const people = [teacher, ...students.map((student) => school.student(student))];
     for (const [place, person] of people.entries()) {
       yield {
@@ -92,8 +94,7 @@ export function group(school: School, index: number): Group {
 }
 
 function* studentGroups(school: School): Rows {
-  for (let index = 0; index < groupCount(school); index++) {
-    const { id, owned, tutor, subject, createdAt } = group(school, index);
+  for (const [index, { id, owned, tutor, subject, createdAt }] of each(school, groupCount(school), group)) {
     yield {
       id,
       name: `${subject.name} study group ${index + 1}`,
@@ -111,8 +112,7 @@ function* studentGroups(school: School): Rows {
 }
 
 function* studentGroupMembers(school: School): Rows {
-  for (let index = 0; index < groupCount(school); index++) {
-    const { id: group_id, tutor, students, createdAt } = group(school, index);
+  for (const [index, { id: group_id, tutor, students, createdAt }] of each(school, groupCount(school), group)) {
     const people = [tutor, ...students.map((student) => school.student(student))];
     for (const [place, person] of people.entries()) {
       yield {
@@ -179,11 +179,11 @@ export function session(school: School, index: number): Session {
 }
 
 function* sessions(school: School): Rows {
-  for (let index = 0; index < sessionCount(school); index++) {
-    const { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt } = session(
-      school,
-      index,
-    );
+  for (const [index, { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt }] of each(
+    school,
+    sessionCount(school),
+    session,
+  )) {
     const subject = school.subject(student ?? participants[0]!);
     yield {
       id,
@@ -210,8 +210,11 @@ function* sessions(school: School): Rows {
 function* lessonParticipants(school: School): Rows {
   const answers = ['accepted', 'accepted', 'pending', 'accepted', 'declined', 'accepted', 'cancelled', 'removed'];
   const attendances = ['attended', 'attended', 'excused', 'attended', 'no_show'];
-  for (let index = 0; index < sessionCount(school); index++) {
-    const { id: session_id, status, participants, startsAt, createdAt } = session(school, index);
+  for (const [index, { id: session_id, status, participants, startsAt, createdAt }] of each(
+    school,
+    sessionCount(school),
+    session,
+  )) {
     for (const [place, student] of participants.entries()) {
       const answer = answers[(index + place) % answers.length]!;
       const came = status === 'completed' && answer === 'accepted';

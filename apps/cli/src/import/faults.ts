@@ -39,9 +39,7 @@ export class Faults {
 /** A folder that cannot be imported. Nothing was written. */
 export class ImportError extends Error {
   constructor(
-    /** The first thousand. */
     readonly faults: ImportFault[],
-    /** The total number. */
     readonly count = faults.length,
   ) {
     const shown = faults.slice(0, SHOWN).map(describe);

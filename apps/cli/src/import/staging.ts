@@ -7,11 +7,8 @@ import type { Table } from './schema.js';
 /** A temporary table that holds the rows of a file until all files have been checked. */
 export interface Staged {
   table: Table;
-  /** The temporary table's name. */
   relation: string;
-  /** Rows read from the file. */
   read: number;
-  /** The number of the last line. */
   lastLine: number;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { dataSecret } from '../start/data-secret.js';
-import { closeData, closeServer, type GuardedData, initialize, Passwords } from './passwords.js';
+import { closeData, type GuardedData, initialize, Passwords } from './passwords.js';
 import { provisionRoles } from './roles.js';
 import { placeData, readServerState, removeLeftovers, runCommand, temporaryName } from './server-process.js';
 
@@ -18,9 +18,7 @@ export interface EmbeddedPostgres {
   ownerUrl: string;
   /** The API's role `tutoring_app` on `tutoring`: owns nothing and cannot bypass row level security. */
   applicationUrl: string;
-  /** The worker's role `tutoring_worker`, likewise. */
   workerUrl: string;
-  /** The portal's role `tutoring_portal`, likewise. */
   portalUrl: string;
   /** The actual data folder: `<dataDir>/postgres` or one in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
@@ -30,7 +28,6 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** The options of `startEmbeddedPostgres`. */
 export interface EmbeddedPostgresOptions {
   /** The server's data goes to the folder `postgres` in here. */
   dataDir: string;
@@ -189,7 +186,6 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
     if (state.kind === 'ready') {
       const launched = state.pid === launchedPid;
       try {
-        await closeServer(cluster, state.port);
         await provisionRoles(cluster.passwords.adminUrl(state.port), cluster.passwords.roleUrls(state.port));
         return { ...state, launched };
       } catch (error) {

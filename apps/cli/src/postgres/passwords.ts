@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { PostgresBinaries } from './postgres-binaries.js';
 import { type RoleUrls, scramOf } from './roles.js';
 import { runCommand, type ServerAccount, temporaryName } from './server-process.js';
@@ -32,7 +31,7 @@ export class Passwords {
 
   /**
    * The server's pg_hba.conf, which allows only passwords and only this machine. The mark identifies the secret of the
-   * superuser's password, to detect data whose secret was lost or that was created without passwords.
+   * superuser's password, to detect data whose secret was lost.
    */
   get accessRules(): string {
     const mark = createHmac('sha256', this.secret).update('mark').digest('hex').slice(0, 16);
@@ -64,8 +63,7 @@ export async function initialize(data: GuardedData, folder: string, more: string
 }
 
 /**
- * Replaces the superuser's password and the access rules of data that was created without passwords or whose secret is
- * lost. Uses single-user mode while no server runs, so that the data is never exposed.
+ * Replaces the superuser's password and the access rules of data whose secret is lost. Uses single-user mode while no server runs, so that the data is never exposed.
  *
  * @returns what went wrong, or undefined on success
  */
@@ -77,21 +75,6 @@ export async function closeData(data: GuardedData): Promise<string | undefined> 
   if (code !== 0 || /^.*ERROR: /m.test(output)) return output;
   await writeRules(data);
   return undefined;
-}
-
-/** The same for a running server, which still lets everybody in. */
-export async function closeServer(data: GuardedData, port: number): Promise<void> {
-  if (await isClosed(data)) return;
-  const client = new pg.Client({ connectionString: data.passwords.adminUrl(port) });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await client.query(setPassword(data));
-    await writeRules(data);
-    await client.query('SELECT pg_reload_conf()');
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }
 
 function setPassword({ passwords }: GuardedData): string {

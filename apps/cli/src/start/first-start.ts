@@ -16,7 +16,6 @@ export const DEMO_SLUG = DEMO_ORGANIZATIONS[0]!.slug;
 
 const FIRST_KEY = 'First start';
 
-/** The demo owner's credentials for the portal. */
 export interface DemoOwner {
   email: string;
   /** null once the owner has changed it. */

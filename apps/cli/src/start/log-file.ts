@@ -1,4 +1,3 @@
-import { chmodSync, lstatSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 
@@ -11,12 +10,6 @@ export class LogFile extends Writable {
 
   constructor(private readonly path: string) {
     super();
-    try {
-      // An earlier version may have created it readable for others. Leaves non-files (/dev/null) unchanged.
-      if (lstatSync(path).isFile()) chmodSync(path, 0o600);
-    } catch {
-      // The file does not exist yet.
-    }
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
