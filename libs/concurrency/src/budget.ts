@@ -22,7 +22,6 @@ export class Budget {
 
   constructor(private readonly most: number) {}
 
-  /** Bytes held. */
   get bytes(): number {
     return this.used;
   }

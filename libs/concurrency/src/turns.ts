@@ -76,12 +76,10 @@ export class Turns {
     this.free = turns;
   }
 
-  /** Waiting tasks. */
   get waiting(): number {
     return this.waits;
   }
 
-  /** Turns held. */
   get held(): number {
     return this.turns - this.free;
   }

@@ -1,18 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import {
-  baseUrl,
-  databaseUrl,
-  flag,
-  integer,
-  list,
-  oneOf,
-  pattern,
-  sender,
-  type Setting,
-  text,
-  url,
-} from './settings.js';
+import { baseUrl, databaseUrl, flag, integer, list, oneOf, sender, type Setting, text, url } from './settings.js';
 
 /** All variables that the service reads. `.env.example` documents them; a test compares the two. */
 const settings = {
@@ -40,11 +28,7 @@ const settings = {
   DEMO: flag(null),
 
   ENCRYPTION_KEY: text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
-  API_KEY_PREFIX: pattern(
-    'tk',
-    /^[a-z][a-z0-9]{0,15}$/,
-    'up to 16 lowercase letters and digits, starting with a letter',
-  ),
+  API_KEY_PREFIX: text('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lowercase letters and digits, starting with a letter'),
   BLOG_BRANDS: list(['primary', 'secondary'], 2),
   RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
   AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),

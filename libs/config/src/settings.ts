@@ -4,24 +4,15 @@ export interface Setting<T> {
   fallback: T;
 }
 
-export function text(fallback: string): Setting<string>;
-export function text(fallback: null, pattern?: RegExp, expected?: string): Setting<string | null>;
-export function text(fallback: string | null, pattern?: RegExp, expected?: string): Setting<string | null> {
-  return {
-    fallback,
-    parse: (value) => {
-      if (pattern && !pattern.test(value)) throw new RangeError(expected ?? `text that matches ${pattern.source}`);
-      return value;
-    },
-  };
-}
+type Widened<T extends string | null> = T extends string ? string : string | null;
 
-export function pattern(fallback: string, shape: RegExp, expected: string): Setting<string> {
+/** @param expected completes "NAME must be …" for a value that does not match the pattern */
+export function text<T extends string | null>(fallback: T, pattern = /^/, expected = 'text'): Setting<Widened<T>> {
   return {
-    fallback,
+    fallback: fallback as Widened<T>,
     parse: (value) => {
-      if (!shape.test(value)) throw new RangeError(expected);
-      return value;
+      if (!pattern.test(value)) throw new RangeError(expected);
+      return value as Widened<T>;
     },
   };
 }
@@ -108,7 +99,7 @@ export function baseUrl(): Setting<string | null> {
 
 /** The sender of mails: an address, with or without a name. */
 export function sender(fallback: string): Setting<string> {
-  return pattern(
+  return text(
     fallback,
     /^(?:[^<>@]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/,
     "an email address, with or without a name: 'Tutoring <no-reply@example.org>'",

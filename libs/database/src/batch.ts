@@ -9,7 +9,6 @@ export interface Statement {
   text: string;
 }
 
-/** A statement with its values. */
 export interface BoundStatement extends Statement {
   values: unknown[];
 }

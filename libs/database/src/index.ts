@@ -1,10 +1,9 @@
-export { correctCopies, wrongCopies } from './copies.js';
 export { Database, type Proof, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
-export { type Counter, recountLists, wrongListCounts } from './list-counts.js';
+export { correctCopies, type Counter, recountLists, wrongCopies, wrongListCounts } from './derived-data.js';
 export { lockNumber } from './locks.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';

@@ -9,7 +9,6 @@ import { replaceFunctions } from './schema/functions.js';
 
 const MIGRATION_LOCK = lockNumber('migrations');
 
-/** What `migrate` changed. */
 export interface Migrated {
   /** The names of the migrations that were applied. */
   applied: string[];

@@ -40,7 +40,6 @@ export interface KeyInMail {
   display: string;
   /** The name of the person behind the change; null for the operator. */
   by: string | null;
-  /** Set for a new key. */
   scopes?: string[];
   /** ISO 8601: when it stops working. */
   expiresAt?: string | null;
@@ -75,13 +74,10 @@ export interface EmailPayload {
   expiresAt: string | null;
   /** The organization's time zone, for times in the text. */
   timeZone: string;
-  /** Set in mails about an API key. */
   key?: KeyInMail;
-  /** Set in a mail about a new browser. */
   signIn?: SignInInMail;
 }
 
-/** Where a mail leads. */
 export interface EmailLink {
   url: string;
   /** The invite that it opens. Once the invite is closed, the mail is no longer sent. */
@@ -92,7 +88,6 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-/** A mail to one person. */
 export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */

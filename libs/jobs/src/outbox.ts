@@ -8,7 +8,6 @@ import { type Email, type EmailSender, sealEmail } from './emails.js';
 /** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
 
-/** The organization that sends. */
 interface Organization {
   organizationId: string;
   organization: EmailSender;

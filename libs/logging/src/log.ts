@@ -23,7 +23,6 @@ export interface AccessLine {
   key_id?: string;
   organization_id?: string;
   method: string;
-  /** The route's template. */
   route: string;
   status: number;
   ms: number;

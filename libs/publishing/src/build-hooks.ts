@@ -16,7 +16,6 @@ const VERSION = raw(`left(encode(sha256(secret), 'hex'), 16)`);
 /** The minimum interval between tests, because the URL may belong to somebody else. */
 const TEST_PAUSE = '10 seconds';
 
-/** A hook's site. */
 export interface HookSite {
   target: RebuildTarget;
   /** null for a platform brand. */
@@ -46,7 +45,6 @@ export interface BuildHook {
   version: string;
 }
 
-/** A call of a hook and its result. */
 export interface Delivery {
   id: string;
   kind: 'rebuild' | 'test';

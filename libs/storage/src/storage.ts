@@ -12,7 +12,6 @@ export abstract class Storage {
   /** Stores the object durably. Replaces an existing one at the same path. */
   abstract put(path: string, object: StoredObject): Promise<void>;
 
-  /** Removes the object if it exists. */
   abstract remove(path: string): Promise<void>;
 
   /** The public URL of the object. */
