@@ -12,7 +12,7 @@ export function text<T extends string | null>(fallback: T, pattern = /^/, expect
     fallback: fallback as Widened<T>,
     parse: (value) => {
       if (!pattern.test(value)) throw new RangeError(expected);
-      return value as Widened<T>;
+      return value;
     },
   };
 }

@@ -33,7 +33,7 @@ export class JoinCookie {
 
   /** The state in this step; null when there is none. */
   read<Step extends JoinState['step']>(request: Request, step: Step): Extract<JoinState, { step: Step }> | null {
-    const state = this.cookies.open<Extract<JoinState, { step: Step }> & { until: number }>(request, 'join');
+    const state = this.cookies.open(request, 'join') as (Extract<JoinState, { step: Step }> & { until: number }) | null;
     return state?.step === step && state.until > Date.now() ? state : null;
   }
 

@@ -37,7 +37,7 @@ export class Challenges {
 
   /** Takes this browser's challenge for the purpose. @throws PageError if it has none */
   take(request: Request, purpose: Purpose): Note {
-    const note = this.cookies.open<Note & { until: number }>(request, 'passkey');
+    const note = this.cookies.open(request, 'passkey') as (Note & { until: number }) | null;
     this.cookies.clear(request, 'passkey');
     if (note?.purpose !== purpose || note.until < Date.now()) throw PageError.badForm();
     return note;

@@ -59,6 +59,6 @@ export class KnownBrowsers {
   }
 
   private read(request: Request): KnownLogin[] {
-    return this.cookies.open<KnownLogin[]>(request, 'device') ?? [];
+    return (this.cookies.open(request, 'device') ?? []) as KnownLogin[];
   }
 }

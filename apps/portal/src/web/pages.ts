@@ -59,7 +59,7 @@ export class Pages {
       if (answer.flash) this.cookies.seal(request, 'flash', answer.flash);
       return new Html(303, '', { Location: answer.path });
     }
-    const flash = this.cookies.open<Flash>(request, 'flash');
+    const flash = this.cookies.open(request, 'flash') as Flash | null;
     this.cookies.clear(request, 'flash');
     return new Html(answer.status, this.templates.render(answer.template, answer.data, request, flash));
   }
