@@ -3,18 +3,11 @@ import { ListQuery } from '../../http/lists/list-query.dto.js';
 import type { List } from '../../http/lists/list.js';
 import { Source } from '../../http/lists/source.js';
 import { QueryEnum, QueryUuid } from '../../http/validation/fields.js';
-import { instant, json, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
+import { instant, jsonb, like, nullable, oneOf, text, uuid } from '../../http/views/columns.js';
 import { View } from '../../http/views/view.js';
 
 const HOMEWORK_TYPES = ['text', 'exam'] as const;
 const HOMEWORK_SCOPES = ['classroom', 'group', 'student'] as const;
-
-/**
- * JSON without the blanks that PostgreSQL puts after colons and commas; blanks within strings stay. Where it is stored
- * with more bytes, all blanks stay: finding them in a megabyte takes 15 ms.
- */
-const FILES = String.raw`CASE WHEN pg_column_size(h.files) > 2000 THEN to_json(h.files)
-  ELSE regexp_replace(h.files::text, '("(?:[^"\\]|\\.)*")|([:,]) ', '\1\2', 'g')::json END`;
 
 export class ListHomework extends ListQuery {
   @QueryEnum(HOMEWORK_TYPES, { description: 'Only homework of this type.' })
@@ -46,7 +39,7 @@ export const HOMEWORK: List<ListHomework> = {
     group_id: like(nullable(uuid('h.group_id')), null),
     student_id: like(nullable(uuid('h.student_id')), null),
     due_date: like(nullable(instant('h.due_date')), '2026-05-08T06:00:00.000Z'),
-    files: json(FILES, { type: 'array', items: {}, examples: [[]] }),
+    files: jsonb('h.files', { type: 'array', items: {}, examples: [[]] }),
     created_at: nullable(instant('h.created_at')),
   }),
   source: new Source('homework', 'h'),
