@@ -1,7 +1,7 @@
 import { groups, type Variable } from '@app/config';
 
-const OPENING = `Every command reads the file .env in this folder; the environment takes precedence. To read a value from a file,
-such as a mounted secret, set NAME_FILE instead of NAME.`;
+const OPENING = `Every command reads the file \`.env\` in its working directory; the environment takes precedence. To read a value from a
+file, such as a mounted secret, set \`NAME_FILE\` instead of \`NAME\`.`;
 
 const sections = Object.entries(groups).map(([heading, variables]): [string, [string, Variable<unknown>][]] => [
   heading,
@@ -32,7 +32,7 @@ function example(): string {
     });
     return `\n${`# --- ${heading} `.padEnd(119, '-')}\n${lines.join('')}`;
   });
-  return `${comment(`Every variable that the service reads. All are optional under \`npm start\`. ${OPENING} Copy the lines that you want to change into .env. A shell can source the file too.`)}${parts.join('')}`;
+  return `${comment(`Every variable that the service reads. All are optional under \`npm start\`. ${OPENING} Copy the lines that you want to change into \`.env\`. A shell can source the file too.`)}${parts.join('')}`;
 }
 
 function page(): string {
@@ -45,7 +45,7 @@ function page(): string {
   });
   return `# Configuration
 
-Settings are environment variables. ${OPENING.replace('NAME_FILE', '`NAME_FILE`').replace('of NAME', 'of `NAME`').replace('.env', '`.env`')}
+Settings are environment variables. ${OPENING}
 A process that starts with bad settings names all of them and exits. [.env.example](../.env.example) has the same list to copy from.
 \`npm run configuration\` writes both from \`libs/config/src/variables.ts\`.
 ${tables.join('')}`;
