@@ -50,8 +50,9 @@ function createExpress(settings: Record<string, unknown>): Express {
   server.disable('x-powered-by');
   server.disable('etag');
   // Whichever comes first: a response whose client has left writes no head.
+  const methods = ServerResponse.prototype as unknown as Record<string, (...rest: unknown[]) => unknown>;
   for (const name of ['writeHead', 'write', 'end'] as const) {
-    const method = ServerResponse.prototype[name] as (...rest: unknown[]) => unknown;
+    const method = methods[name]!;
     server.response[name] = function (this: Response, ...rest: unknown[]) {
       this.req.turn?.release();
       return method.apply(this, rest);
