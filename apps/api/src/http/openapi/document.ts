@@ -11,6 +11,7 @@ import type { Schema } from '../views/schemas.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
 import { isIdempotent } from '../writes/idempotency-key.js';
+import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
@@ -32,14 +33,6 @@ const SCOPE_TABLE = [
   '|---|---|',
   ...Object.entries(SCOPES).map(([scope, sentence]) => `| \`${scope}\` | ${sentence} |`),
 ].join('\n');
-
-/** A group of operations. */
-export interface ReferenceTag {
-  /** The first segment of their paths after the version. */
-  name: string;
-  'x-displayName': string;
-  description: string;
-}
 
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
