@@ -9,8 +9,10 @@ import { setTimeout } from 'node:timers/promises';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.stamp');
-/** What the programs read besides their code: the API's pages, and the portal's style, script and templates. */
-const assets = ['apps/api/assets', 'apps/portal/assets'].map((folder) => join(root, folder));
+/** What the programs read besides their code: the API's pages, the demo's texts, the portal's style, script and templates, the mails. */
+const assets = ['apps/api/assets', 'apps/cli/assets', 'apps/portal/assets', 'apps/worker/assets'].map((folder) =>
+  join(root, folder),
+);
 const TEMPLATE = '.eta';
 const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 

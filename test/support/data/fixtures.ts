@@ -1,7 +1,7 @@
 import { Invites } from '@app/accounts';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tables } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/catalogue.js';
 import type { Factories } from './factories.js';
