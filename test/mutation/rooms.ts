@@ -39,7 +39,7 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
     ],
   },
   'libs/accounts': {
-    mutate: ['libs/accounts/src/*.ts'],
+    mutate: ['libs/accounts/src/*.ts', 'libs/people/src/{,invites/}*.ts'],
     specs: [
       'test/api/{accounts,invites,invites-refused,join-link,joining,opened-invites,staff}.spec.ts',
       'test/cli/commands.spec.ts',
@@ -57,8 +57,8 @@ export const ROOMS: Record<string, { mutate: string[]; specs: string[]; patience
       'test/portal/{another-person,join-passkeys,join-passwords,join-states,known-addresses,offers,people}.spec.ts',
     ],
   },
-  'libs/accounts/provisioning': {
-    mutate: ['libs/accounts/src/provisioning/**/*.ts'],
+  'libs/people/provisioning': {
+    mutate: ['libs/people/src/provisioning/**/*.ts'],
     specs: [
       'test/api/{accounts,accounts-changes,bulk-invite,bulk-invite-parents,bulk-invite-people,identity}.spec.ts',
       'test/portal/pages/people.spec.ts',

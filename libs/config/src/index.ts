@@ -2,3 +2,4 @@ export { Env, loadEnv, EnvError, readEnvFile, settingNames } from './env.js';
 export { decrypt, encrypt, type Purpose, Vault } from './vault.js';
 export { ConfigModule } from './config.module.js';
 export { endWithLauncher, tellLauncher } from './launcher.js';
+export { hashOfToken, newToken } from './tokens.js';

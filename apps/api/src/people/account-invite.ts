@@ -1,4 +1,4 @@
-import type { AccountInvite } from '@app/accounts';
+import type { AccountInvite } from '@app/people';
 import { ApiError } from '../http/errors/api-error.js';
 import { BOOLEAN, objectOf, orNull, type Shape, textLike } from '../http/views/schemas.js';
 import { refusedPerson } from './people.dto.js';

@@ -1,4 +1,5 @@
-import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person, type Refusal } from '@app/accounts';
+import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
+import type { Refusal } from '@app/rules';
 import type { Tables } from '@app/database';
 import { ValidationFailed } from '../http/errors/api-error.js';
 import { Fault } from '../http/validation/fault.js';

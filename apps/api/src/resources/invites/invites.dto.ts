@@ -1,4 +1,4 @@
-import { isEmail } from '@app/accounts';
+import { isEmail } from '@app/people';
 import { Fault } from '../../http/validation/fault.js';
 import { VariantsBy } from '../../http/validation/body-schema.js';
 import { OneOf, Text, Uuid } from '../../http/validation/fields.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { AccountInvites, Families, Provisioning } from '@app/accounts';
+import { AccountInvites, Families, Provisioning } from '@app/people';
 import type { Caller } from '../../http/auth/caller.js';
 import { Records } from '../../http/lists/records.js';
 import { refusedPerson, toParent } from '../../people/people.dto.js';

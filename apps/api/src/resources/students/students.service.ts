@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { AccountInvites, Provisioning, StudentProfiles } from '@app/accounts';
+import { AccountInvites, Provisioning, StudentProfiles } from '@app/people';
 import type { Caller } from '../../http/auth/caller.js';
 import { ApiError } from '../../http/errors/api-error.js';
 import { Records } from '../../http/lists/records.js';

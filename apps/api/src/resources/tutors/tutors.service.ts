@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Provisioning } from '@app/accounts';
+import { Provisioning } from '@app/people';
 import type { Caller } from '../../http/auth/caller.js';
 import { Records } from '../../http/lists/records.js';
 import { refusedPerson, toTutor } from '../../people/people.dto.js';

@@ -1,4 +1,4 @@
-import type { RefusedPerson } from '@app/accounts';
+import type { RefusedPerson } from '@app/people';
 import type { Fault, Faults } from '../../http/validation/fault.js';
 import { ListOf, OneOf } from '../../http/validation/fields.js';
 import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../../people/people.dto.js';

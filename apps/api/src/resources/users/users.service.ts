@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type NewPerson, type ProvisioningResult, Provisioning, type RefusedPerson, type Scope } from '@app/accounts';
+import { type NewPerson, Provisioning, type ProvisioningResult, type RefusedPerson } from '@app/people';
+import type { Scope } from '@app/accounts';
 import type { Caller } from '../../http/auth/caller.js';
 import { toParent, toStudent, toTutor } from '../../people/people.dto.js';
 import { Audit } from '../../http/writes/audit.js';
