@@ -3,3 +3,4 @@ export { groups, type Variable } from './variables.js';
 export { decrypt, encrypt, type Purpose, Vault } from './vault.js';
 export { ConfigModule } from './config.module.js';
 export { endWithLauncher, tellLauncher } from './launcher.js';
+export { hashOfToken, newToken } from './tokens.js';

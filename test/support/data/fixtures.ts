@@ -1,4 +1,4 @@
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '../database/tables.js';

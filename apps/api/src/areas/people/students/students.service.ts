@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { AccountInvites, Provisioning, StudentProfiles } from '@app/accounts';
+import { AccountInvites, Provisioning, StudentProfiles } from '@app/people';
 import { ApiError, Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toStudent } from '../people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../account-invite.js';

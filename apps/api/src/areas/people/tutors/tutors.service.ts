@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Provisioning } from '@app/accounts';
+import { Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toTutor } from '../people.dto.js';
 import type { CreateTutor } from './tutors.dto.js';

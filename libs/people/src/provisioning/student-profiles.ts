@@ -4,7 +4,8 @@ import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@ap
 import { placeholderOf } from '../email.js';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
-import type { Person, Provisioner, Refusal } from './people.js';
+import type { Person, Provisioner } from './people.js';
+import type { Refusal } from '@app/rules';
 
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, Vault } from '@app/config';
+import { Env, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
 import type { EmailLink } from '@app/jobs';
 import { hashOfSecret, newCode } from './invite-secrets.js';
-import { newToken } from './tokens.js';
 
 /** What an invite is for. */
 export interface NewInvite {

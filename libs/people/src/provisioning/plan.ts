@@ -2,7 +2,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { EmailKind } from '@app/jobs';
 import { normalizeEmail } from '@app/database';
 import type { Login, NewLogin } from './logins.js';
-import type { NewParent, NewPerson, NewStudent, NewTutor, Person, Refusal, RefusedPerson } from './people.js';
+import type { NewParent, NewPerson, NewStudent, NewTutor, Person, RefusedPerson } from './people.js';
+import type { Refusal } from '@app/rules';
 import { refusedByItself, TakenAddresses } from './refusals.js';
 import { type MembershipState, stateAsMember, stateAsParent } from './membership-state.js';
 

@@ -1,3 +1,5 @@
+import type { Refusal } from '@app/rules';
+
 /** The organization for which people are provisioned, for example an API caller. */
 export interface Provisioner {
   organizationId: string;
@@ -42,12 +44,6 @@ export interface RefusedPerson {
 }
 
 export type NewPerson = NewStudent | NewTutor | NewParent;
-
-/** Why a value is refused, and the field. */
-export interface Refusal {
-  at: string[];
-  reason: string;
-}
 
 /** The person exists now; `created` with a new login, `invited` if a mail was queued. */
 export interface Provisioned {

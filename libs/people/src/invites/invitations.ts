@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
-import type { Actor } from './actor.js';
-import { AuditLog } from './audit-log.js';
+import { type Actor, AuditLog } from '@app/audit';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
-import type { Provisioner } from './provisioning/people.js';
+import type { Provisioner } from '../provisioning/people.js';
 
 /** The scopes whose invites to an address are mailed, not only recorded. */
 const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {

@@ -3,7 +3,8 @@ import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
-import type { Provisioner, Refusal } from './people.js';
+import type { Provisioner } from './people.js';
+import type { Refusal } from '@app/rules';
 
 /** The result of inviting somebody again. */
 export type AccountInvite =

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Env } from '@app/config';
 import { type Admission, type EmailKind, Outbox } from '@app/jobs';
-import { Invites, type MintedInvite } from '../invites.js';
+import { Invites, type MintedInvite } from '../invites/invites.js';
 import type { Provisioner } from './people.js';
 
 /** A mail with a link for somebody whom the organization provisioned. */

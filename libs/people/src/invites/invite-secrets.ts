@@ -1,6 +1,5 @@
 import { createHmac, randomInt } from 'node:crypto';
-import type { Vault } from '@app/config';
-import { hashOfToken } from './tokens.js';
+import { hashOfToken, type Vault } from '@app/config';
 
 /** Without 0 O 1 I L, because codes are read aloud and typed. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';

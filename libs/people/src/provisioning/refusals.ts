@@ -1,5 +1,6 @@
 import { normalizeEmail } from '@app/database';
-import { type NewPerson, type Refusal, type RefusedPerson } from './people.js';
+import { type NewPerson, type RefusedPerson } from './people.js';
+import type { Refusal } from '@app/rules';
 
 const OF_CHILD = 'A parent cannot have the same address as their child.';
 
