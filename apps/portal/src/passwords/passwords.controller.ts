@@ -5,7 +5,6 @@ import {
   CredentialNotices,
   hashPassword,
   Identities,
-  isEmail,
   isPassword,
   type LinkCredential,
   PasswordLinks,
@@ -13,6 +12,7 @@ import {
 } from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
+import { isEmail } from '@app/people';
 import { networkOf } from '@app/serving';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
