@@ -1,7 +1,4 @@
 import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
-import type { Refusal } from '@app/rules';
-import type { Tables } from '@app/database';
-import { ValidationFailed } from '../http/errors/api-error.js';
 import { Fault } from '../http/validation/fault.js';
 import { bodyField, Flag, Nested, OneOf, type Presence, Text } from '../http/validation/fields.js';
 import { text } from '../http/validation/kinds.js';
@@ -104,35 +101,4 @@ export function toParent(fields: ParentFields): NewParent {
 /** A blank phone number counts as none. */
 function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
   return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
-}
-
-/**
- * Turns the refusals of a single person into faults of the request.
- *
- * @param id name of the path parameter that identifies the person, if any
- */
-export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
-  return new ValidationFailed(
-    refusals.map(({ at, reason }) => ({
-      loc: at.length > 0 ? ['body', ...at] : ['path', id],
-      msg: reason,
-      type: 'value_error',
-    })),
-  );
-}
-
-const TEACHING: Tables['members']['role'][] = ['tutor', 'admin', 'owner'];
-
-/**
- * Tutors, admins and owners may teach in a classroom or group; students may learn there.
- *
- * @throws ValidationFailed at `user_id` for a member with another role
- */
-export function requirePlace(role: Tables['members']['role'], place: 'teach' | 'learn'): void {
-  if (place === 'teach' ? TEACHING.includes(role) : role === 'student') return;
-  const msg =
-    place === 'teach'
-      ? 'This member is a student here. Choose a tutor or an admin.'
-      : 'This member is not a student here. Choose a student.';
-  throw new Fault('value_error', msg, ['user_id']).inBody();
 }

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Places } from '@app/people';
-import { Database, type Tables } from '@app/database';
 import type { Caller } from '../../http/auth/caller.js';
-import { ApiError } from '../../http/errors/api-error.js';
 import { Records } from '../../http/lists/records.js';
 import { Source } from '../../http/lists/source.js';
-import { requirePlace } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import { studentGroupView } from './groups.view.js';
@@ -18,7 +15,6 @@ const GROUPS = new Source('student_groups', 'g');
 export class GroupsService {
   constructor(
     private readonly records: Records,
-    private readonly db: Database,
     private readonly places: Places,
     private readonly audit: Audit,
   ) {}
@@ -27,21 +23,14 @@ export class GroupsService {
     return this.records.get(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
   }
 
-  /** @throws ApiError 404 for an unknown group or person; ValidationFailed for a member with another role */
+  /** @throws Refused for an unknown group or person, and for a member with another role */
   async addMember(
     caller: Caller,
     groupId: string,
     userId: string,
     place: 'tutor' | 'student',
   ): Promise<{ member_id: string }> {
-    const { organizationId } = caller;
-    const [member] = await this.db.query<{ role: Tables['members']['role'] }>(sql`
-      SELECT m.role FROM student_groups g JOIN members m ON m.organization_id = g.organization_id
-      WHERE g.organization_id = ${organizationId} AND g.id = ${groupId}
-        AND m.user_id = ${userId} AND m.status = 'accepted'`);
-    if (!member) throw ApiError.notFound();
-    requirePlace(member.role, place === 'student' ? 'learn' : 'teach');
-    const memberId = await this.places.inGroup(organizationId, groupId, userId, place);
+    const memberId = await this.places.give(caller.organizationId, { kind: 'group', id: groupId }, userId, place);
     this.audit.note({ group_id: groupId, user_id: userId, member_id: memberId });
     return { member_id: memberId };
   }

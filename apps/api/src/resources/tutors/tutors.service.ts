@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { Provisioning } from '@app/people';
 import type { Caller } from '../../http/auth/caller.js';
 import { Records } from '../../http/lists/records.js';
-import { refusedPerson, toTutor } from '../../people/people.dto.js';
+import { toTutor } from '../../people/people.dto.js';
 import type { JsonText } from '../../http/views/json-text.js';
 import { Audit } from '../../http/writes/audit.js';
 import type { CreateTutor } from './tutors.dto.js';
@@ -17,11 +17,9 @@ export class TutorsService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ValidationFailed when the person is refused */
+  /** @throws Refused for a person who cannot be added */
   async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
-    const [outcome] = await this.provisioning.provision(caller, [toTutor(body)]);
-    if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
-    const { id, created, invited } = outcome!;
+    const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
     this.audit.note({ tutor_id: id, created, invited });
     return this.records.written(caller, STAFF.view, STAFF.source, sql`m.user_id = ${id}`);
   }
