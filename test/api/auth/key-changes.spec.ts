@@ -23,7 +23,7 @@ describe('changes of API keys', () => {
       async (overlap) => {
         const old = await on.create({ name: 'Sync', scopes: ['read', 'write'] });
         const before = Date.now();
-        const made = (await on.replace(old.id, overlap));
+        const made = await on.replace(old.id, overlap);
         const [ended, next] = [await on.row(old.id), await on.row(made.id)];
         expect(next).toMatchObject({
           name: 'Sync',
@@ -50,17 +50,17 @@ describe('changes of API keys', () => {
       const old = await on.create({ expiresAt: { inDays: 90 } });
       await on.make.withoutTriggers(`UPDATE api_keys SET created_at = created_at - interval '80 days',
         expires_at = expires_at - interval '80 days' WHERE id = '${old.id}'`);
-      const made = (await on.replace(old.id));
+      const made = await on.replace(old.id);
       const { createdAt, expiresAt } = await on.row(made.id);
       expect(Math.round((expiresAt!.getTime() - createdAt.getTime()) / DAY)).toBe(90);
     });
 
     it('passes on access to the platform’s blog only when the operator replaces it', async () => {
       const old = await on.keys.create(on.school, { name: 'Platform', platformBlog: true });
-      const byPerson = (await on.replace(old.id));
+      const byPerson = await on.replace(old.id);
       expect((await on.row(byPerson.id)).platformBlog).toBe(false);
       const again = await on.keys.create(on.school, { name: 'Platform', platformBlog: true });
-      const byOperator = (await on.keys.replace(on.school, again.id, { overlap: 'now' }));
+      const byOperator = await on.keys.replace(on.school, again.id, { overlap: 'now' });
       expect((await on.row(byOperator.id)).platformBlog).toBe(true);
     });
 
@@ -93,7 +93,7 @@ describe('changes of API keys', () => {
 
     it('is named in the audit row with the new key', async () => {
       const old = await on.create();
-      const made = (await on.replace(old.id, 'now'));
+      const made = await on.replace(old.id, 'now');
       const { expiresAt } = await on.row(old.id);
       expect((await on.audit()).at(-1)).toMatchObject({
         user_id: on.owner.id,
@@ -166,7 +166,7 @@ describe('changes of API keys', () => {
       await on.make.member(on.school, { role: 'owner', user: { placeholderEmail: true } });
       await on.make.member((await on.make.organization()).id, { role: 'owner' });
       const old = await on.create({ name: 'Sync', scopes: ['read'] });
-      const made = (await on.replace(old.id, '1h'));
+      const made = await on.replace(old.id, '1h');
       await on.keys.revokeOf(on.school, made.id);
       const sent = await on.mails();
       const everybody = [admin.email, on.owner.email].sort();

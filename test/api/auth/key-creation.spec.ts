@@ -137,7 +137,7 @@ describe('a new API key', () => {
     await fill(99, new Date(Date.now() - 2 * DAY));
     const { id } = await on.create();
     await expect(on.create()).rejects.toMatchObject({ why: { code: 'too_many_keys' } });
-    const next = (await on.replace(id));
+    const next = await on.replace(id);
     await expect(on.create()).rejects.toMatchObject({ why: { code: 'too_many_keys' } });
     await on.keys.revokeOf(on.school, next.id, on.person());
     await on.create();
