@@ -114,7 +114,7 @@ export class Invitations {
   /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */
   private async close(organizationId: string, id: string) {
     const [row] = await this.db.query<
-      Pick<Tables['invites'], 'scope' | 'role' | 'email'> & { target_id: string; subject_id: string | null }
+      Pick<Tables['invites'], 'scope' | 'role'> & { email: string | null; target_id: string; subject_id: string | null }
     >(sql`
       WITH closed AS (
         UPDATE invites SET revoked_at = now()

@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Provisioning } from '@app/people';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { toTutor } from '../people.dto.js';
+import type { CreateTutor } from './tutors.dto.js';
+import { STAFF } from './tutors.queries.js';
+
+@Injectable()
+export class TutorsService {
+  constructor(
+    private readonly records: Records,
+    private readonly provisioning: Provisioning,
+    private readonly audit: Audit,
+  ) {}
+
+  /** @throws Refused for a person who cannot be added */
+  async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
+    const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
+    this.audit.note({ tutor_id: id, created, invited });
+    return this.records.written(caller, STAFF.view, STAFF.source, sql`m.user_id = ${id}`);
+  }
+}
