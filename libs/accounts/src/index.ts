@@ -1,6 +1,6 @@
 export { AccountsModule } from './accounts.module.js';
 export { CredentialNotices } from './credential-notices.js';
-export { Approvals, type Decided } from './joining/approvals.js';
+export { Approvals } from './joining/approvals.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
@@ -11,16 +11,7 @@ export { SignIn } from './joining/sign-in.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';
 export { type ListedKey, maskedKey } from './keys/listed-key.js';
-export {
-  type KeyExpiry,
-  KeyMadeBefore,
-  type KeyProblem,
-  KeyRefused,
-  mintKey,
-  type NewApiKey,
-  type Overlap,
-  OVERLAPS,
-} from './keys/new-key.js';
+export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
-export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
+export { type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { type LinkCredential, PasswordLinks } from './password-links.js';

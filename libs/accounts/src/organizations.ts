@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { Invites, isEmail } from '@app/people';
+import { Refused } from '@app/rules';
 import { oneLine } from './one-line.js';
 
 export interface NewOrganization {
@@ -20,9 +21,6 @@ export interface Organization extends Required<NewOrganization> {
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
-/** A request that violates the rules for accounts. The message is for the person who made it. */
-export class AccountError extends Error {}
-
 /** Organizations and their owners, managed by the operator. */
 @Injectable()
 export class Organizations {
@@ -34,22 +32,24 @@ export class Organizations {
   /**
    * Creates an organization and its standing join codes.
    *
-   * @throws AccountError when the slug is taken or a value is invalid
+   * @throws Refused when the slug is taken or a value is invalid
    */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     const name = oneLine(wanted.name, 200);
-    if (name === null) throw new AccountError("An organization's name must have 1 to 200 characters, on one line");
+    if (name === null)
+      throw Refused.invalid("An organization's name must have 1 to 200 characters, on one line", 'name');
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
-      throw new AccountError(
+      throw Refused.invalid(
         `"${slug}" is not a valid slug: use up to 100 lowercase letters, digits and single hyphens`,
+        'slug',
       );
     }
     if (!isTimeZone(timeZone))
-      throw new AccountError(`"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`);
+      throw Refused.invalid(`"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`, 'timeZone');
     if (!/^[A-Z]{3}$/.test(currency))
-      throw new AccountError(`"${currency}" is not an ISO 4217 currency code, such as AUD`);
-    if (await this.idBySlug(slug)) throw new AccountError(`The organization "${slug}" already exists`);
+      throw Refused.invalid(`"${currency}" is not an ISO 4217 currency code, such as AUD`, 'currency');
+    if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists`, 'slug');
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
       await this.db.query(sql`
@@ -79,12 +79,12 @@ export class Organizations {
   /**
    * Makes a person an owner of the organization, if they aren't one already.
    *
-   * @throws AccountError when that person is a member with another role
+   * @throws Refused when that person is a member with another role
    */
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
-    if (!isEmail(address)) throw new AccountError(`"${email}" is not a valid email address`);
+    if (!isEmail(address)) throw Refused.invalid(`"${email}" is not a valid email address`, 'email');
     return this.db.transaction({ organizationId }, async () => {
       // Names no conflict target: with one, row-level security would require the new row to be visible.
       await this.db.query(sql`
@@ -97,7 +97,10 @@ export class Organizations {
       const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
         SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
       if (member && member.role !== 'owner') {
-        throw new AccountError(`${address} is already a member of this organization, with the role ${member.role}`);
+        throw Refused.invalid(
+          `${address} is already a member of this organization, with the role ${member.role}`,
+          'email',
+        );
       }
       if (!member) {
         await this.db.query(sql`

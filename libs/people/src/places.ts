@@ -1,47 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { empty, raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, type Tables } from '@app/database';
+import { Refused } from '@app/rules';
+import { requireRole } from './staff.js';
+
+/** Where people have places, the tables of both, and what a teacher is called there. */
+const ROOMS = {
+  classroom: { table: raw('classrooms'), places: raw('classroom_members'), id: raw('classroom_id') },
+  group: { table: raw('student_groups'), places: raw('student_group_members'), id: raw('group_id') },
+};
+
+/** A classroom or a group. */
+export interface Room {
+  kind: keyof typeof ROOMS;
+  id: string;
+}
+
+/** As what somebody has a place: the teachers of a classroom, and the tutors of a group. */
+export type PlaceRole = 'teacher' | 'tutor' | 'student';
 
 /**
- * Adds accepted members to classrooms and groups inside the ambient transaction. One place per person: a stale one from
- * before a change of role is reused.
+ * Adds people to classrooms and groups inside the ambient transaction. One place per person: a stale one from before a
+ * change of role is reused.
  */
 @Injectable()
 export class Places {
   constructor(private readonly db: Database) {}
 
-  /** @returns the id of the seat */
-  async inClassroom(
-    organizationId: string,
-    classroomId: string,
-    userId: string,
-    seat: 'teacher' | 'student',
-  ): Promise<string> {
-    await this.db.query(sql`
-      INSERT INTO classroom_members AS m (id, organization_id, classroom_id, user_id, role)
-      VALUES (${uuidv7()}, ${organizationId}, ${classroomId}, ${userId}, ${seat})
-      ON CONFLICT (classroom_id, user_id) DO UPDATE SET role = excluded.role WHERE m.role <> excluded.role`);
-    const [row] = await this.db.query<{ id: string }>(sql`
-      SELECT id FROM classroom_members
-      WHERE organization_id = ${organizationId} AND classroom_id = ${classroomId} AND user_id = ${userId}`);
-    return row!.id;
+  /**
+   * Gives an accepted member a place.
+   *
+   * @returns the id of the place
+   * @throws Refused for an unknown room or person, and at `user_id` for a member with another role
+   */
+  async give(organizationId: string, room: Room, userId: string, as: PlaceRole): Promise<string> {
+    const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
+      SELECT m.role FROM ${ROOMS[room.kind].table} r JOIN members m ON m.organization_id = r.organization_id
+      WHERE r.organization_id = ${organizationId} AND r.id = ${room.id}
+        AND m.user_id = ${userId} AND m.status = 'accepted'`);
+    if (!member) throw Refused.notFound();
+    requireRole(member.role, as === 'student' ? 'learn' : 'teach');
+    return this.add(organizationId, room, userId, as);
   }
 
-  /** @returns the id of the place */
-  async inGroup(organizationId: string, groupId: string, userId: string, place: 'tutor' | 'student'): Promise<string> {
+  /** Adds somebody who may have the place. @returns the id of the place */
+  async add(organizationId: string, { kind, id: roomId }: Room, userId: string, as: PlaceRole): Promise<string> {
+    const { table, places, id } = ROOMS[kind];
+    // A group's places have the organization of their group.
+    const [column, value] = kind === 'classroom' ? [sql`, organization_id`, sql`, ${organizationId}`] : [empty, empty];
     const changed = await this.db.query(sql`
-      INSERT INTO student_group_members AS m (id, group_id, user_id, role)
-      VALUES (${uuidv7()}, ${groupId}, ${userId}, ${place})
-      ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role WHERE m.role <> excluded.role
-      RETURNING m.id`);
-    if (changed.length > 0) {
+      INSERT INTO ${places} AS p (id, ${id}, user_id, role${column})
+      VALUES (${uuidv7()}, ${roomId}, ${userId}, ${as}${value})
+      ON CONFLICT (${id}, user_id) DO UPDATE SET role = excluded.role WHERE p.role <> excluded.role
+      RETURNING p.id`);
+    if (changed.length > 0 && kind === 'group') {
       // student_ids is part of the group's record.
       await this.db.query(sql`
-        UPDATE student_groups SET updated_at = now() WHERE organization_id = ${organizationId} AND id = ${groupId}`);
+        UPDATE student_groups SET updated_at = now() WHERE organization_id = ${organizationId} AND id = ${roomId}`);
     }
     const [row] = await this.db.query<{ id: string }>(sql`
-      SELECT id FROM student_group_members WHERE group_id = ${groupId} AND user_id = ${userId}`);
+      SELECT p.id FROM ${places} p JOIN ${table} r ON r.id = p.${id}
+      WHERE r.organization_id = ${organizationId} AND r.id = ${roomId} AND p.user_id = ${userId}`);
     return row!.id;
   }
 

@@ -19,7 +19,8 @@ export function visiblePerson(membership: string): Record<ShownColumn | 'placeho
     first_name,
     last_name,
     full_name: `${first_name} || ' ' || ${last_name}`,
-    email: `CASE WHEN ${placeholder_email} THEN NULL ELSE ${of('email')} END`,
+    email: `CASE WHEN ${membership}.accepted_at IS NULL THEN ${membership}.supplied_email
+      WHEN NOT u.placeholder_email THEN u.email END`,
     phone: of('phone'),
     placeholder_email,
   };

@@ -5,6 +5,9 @@ import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
 import { DAY, HOUR, KeyChanges } from '../../support/data/key-changes.js';
 
+/** How a key of another organization, or none, is refused. */
+const UNKNOWN = { why: { kind: 'not_found' } };
+
 describe('changes of API keys', () => {
   let on: KeyChanges;
 
@@ -20,7 +23,7 @@ describe('changes of API keys', () => {
       async (overlap) => {
         const old = await on.create({ name: 'Sync', scopes: ['read', 'write'] });
         const before = Date.now();
-        const made = (await on.replace(old.id, overlap))!;
+        const made = await on.replace(old.id, overlap);
         const [ended, next] = [await on.row(old.id), await on.row(made.id)];
         expect(next).toMatchObject({
           name: 'Sync',
@@ -47,17 +50,17 @@ describe('changes of API keys', () => {
       const old = await on.create({ expiresAt: { inDays: 90 } });
       await on.make.withoutTriggers(`UPDATE api_keys SET created_at = created_at - interval '80 days',
         expires_at = expires_at - interval '80 days' WHERE id = '${old.id}'`);
-      const made = (await on.replace(old.id))!;
+      const made = await on.replace(old.id);
       const { createdAt, expiresAt } = await on.row(made.id);
       expect(Math.round((expiresAt!.getTime() - createdAt.getTime()) / DAY)).toBe(90);
     });
 
     it('passes on access to the platform’s blog only when the operator replaces it', async () => {
       const old = await on.keys.create(on.school, { name: 'Platform', platformBlog: true });
-      const byPerson = (await on.replace(old.id))!;
+      const byPerson = await on.replace(old.id);
       expect((await on.row(byPerson.id)).platformBlog).toBe(false);
       const again = await on.keys.create(on.school, { name: 'Platform', platformBlog: true });
-      const byOperator = (await on.keys.replace(on.school, again.id, { overlap: 'now' }))!;
+      const byOperator = await on.keys.replace(on.school, again.id, { overlap: 'now' });
       expect((await on.row(byOperator.id)).platformBlog).toBe(true);
     });
 
@@ -66,11 +69,13 @@ describe('changes of API keys', () => {
       await on.make.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired.id]);
       await on.keys.revokeOf(on.school, revoked.id);
       for (const { id } of [expired, revoked]) {
-        await expect(on.replace(id)).rejects.toMatchObject({ problem: 'not_active' });
+        await expect(on.replace(id)).rejects.toMatchObject({ why: { kind: 'invalid_state', allowed: ['active'] } });
       }
       const other = (await on.make.organization()).id;
-      expect(await on.keys.replace(other, foreign.id, { overlap: 'now' }, on.person())).toBeNull();
-      expect(await on.keys.replace(on.school, uuidv7(), { overlap: 'now' }, on.person())).toBeNull();
+      const another = on.keys.replace(other, foreign.id, { overlap: 'now' }, on.person());
+      await expect(another).rejects.toMatchObject(UNKNOWN);
+      const unknown = on.keys.replace(on.school, uuidv7(), { overlap: 'now' }, on.person());
+      await expect(unknown).rejects.toMatchObject(UNKNOWN);
       const before = (await on.keys.list(on.school)).length;
       const wish = { overlap: 'now', formToken: randomUUID() } as const;
       const sent = await Promise.allSettled(
@@ -79,7 +84,7 @@ describe('changes of API keys', () => {
       const made = sent.filter((result) => result.status === 'fulfilled');
       expect(made).toHaveLength(1);
       const { replacedBy } = await on.row(foreign.id);
-      expect(made[0]!.value!.id).toBe(replacedBy);
+      expect(made[0]!.value.id).toBe(replacedBy);
       for (const result of sent) {
         if (result.status === 'rejected') expect(result.reason).toMatchObject({ id: replacedBy });
       }
@@ -88,7 +93,7 @@ describe('changes of API keys', () => {
 
     it('is named in the audit row with the new key', async () => {
       const old = await on.create();
-      const made = (await on.replace(old.id, 'now'))!;
+      const made = await on.replace(old.id, 'now');
       const { expiresAt } = await on.row(old.id);
       expect((await on.audit()).at(-1)).toMatchObject({
         user_id: on.owner.id,
@@ -115,8 +120,8 @@ describe('changes of API keys', () => {
     it('cannot be revoked by another organization', async () => {
       const { id, key } = await on.create();
       const other = (await on.make.organization()).id;
-      expect(await on.keys.revokeOf(other, id, on.person())).toBeNull();
-      expect(await on.keys.revokeOf(on.school, uuidv7(), on.person())).toBeNull();
+      await expect(on.keys.revokeOf(other, id, on.person())).rejects.toMatchObject(UNKNOWN);
+      await expect(on.keys.revokeOf(on.school, uuidv7(), on.person())).rejects.toMatchObject(UNKNOWN);
       expect(await on.keys.get(other, id)).toBeNull();
       expect(await on.statusOf(key)).toBe(200);
     });
@@ -161,7 +166,7 @@ describe('changes of API keys', () => {
       await on.make.member(on.school, { role: 'owner', user: { placeholderEmail: true } });
       await on.make.member((await on.make.organization()).id, { role: 'owner' });
       const old = await on.create({ name: 'Sync', scopes: ['read'] });
-      const made = (await on.replace(old.id, '1h'))!;
+      const made = await on.replace(old.id, '1h');
       await on.keys.revokeOf(on.school, made.id);
       const sent = await on.mails();
       const everybody = [admin.email, on.owner.email].sort();

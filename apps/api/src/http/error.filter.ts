@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { UnknownRoutes } from './routing/unknown-routes.js';
 import { Log } from '@app/logging';
+import { Refused } from '@app/rules';
 import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
 import { Authentication } from './auth/authentication.js';
 import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
@@ -11,12 +12,16 @@ import { Audit } from './writes/audit.js';
 import { ApiError, Overloaded } from './errors/api-error.js';
 import { fromDatabase } from './errors/database-errors.js';
 import { errorBody } from './errors/error-formats.js';
+import { fromRefused } from './errors/refusals.js';
+import { operationOf } from './openapi/operation.decorator.js';
+import { RouteTable } from './routing/route-table.js';
 
 /** Turns any exception into one of the contract's error bodies. Exposes nothing internal except the request id. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
+    private readonly routes: RouteTable,
     private readonly unknownRoutes: UnknownRoutes,
     private readonly authentication: Authentication,
     private readonly failures: AuthFailureLimit,
@@ -72,8 +77,14 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
+  private refused(refused: Refused, { method, path, params }: Request): ApiError | null {
+    const handler = this.routes.match(method, path)?.handler;
+    return fromRefused(refused, (handler && operationOf(handler)?.conflicts) ?? [], params);
+  }
+
   private async toApiError(thrown: unknown, request: Request, response: Response): Promise<ApiError> {
     if (thrown instanceof ApiError) return thrown;
+    if (thrown instanceof Refused) return this.refused(thrown, request) ?? internal(request);
     const status = statusOf(thrown);
     // Express answers a path that cannot be decoded with 400.
     if (status === 404 || status === 400) return this.unknownRoutes.refuse(request, response, status === 404);

@@ -1,3 +1,4 @@
+import { priceOf } from '@app/billing';
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { each, iso, type School, type StaffMember, type Subject } from './school.js';
@@ -173,7 +174,7 @@ export function session(school: School, index: number): Session {
     startsAt,
     minutes,
     rate,
-    owed: Math.round((rate * minutes) / 60),
+    owed: Number(priceOf(BigInt(rate), BigInt(minutes))),
     createdAt,
   };
 }

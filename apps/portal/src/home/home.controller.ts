@@ -6,6 +6,7 @@ import { By, ForManagers, ForSignedIn, Session } from '../web/access.decorators.
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
+import { unlessRefused } from '../web/refusals.js';
 import { manages } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
@@ -36,23 +37,15 @@ export class HomeController {
 
   @Post('organizations/:organization_id/accept')
   @ForSignedIn()
-  async accept(
-    @Param('organization_id') id: string,
-    @SentForm() form: Form,
-    @By() by: ActingPerson,
-  ): Promise<SeeOther> {
-    const done = await this.offers.accept(pathId(id), by, asOf(form));
+  accept(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offers.accept(pathId(id), by, asOf(form));
     return answered(done, 'You accepted the invitation. You now belong to the organization.');
   }
 
   @Post('organizations/:organization_id/decline')
   @ForSignedIn()
-  async decline(
-    @Param('organization_id') id: string,
-    @SentForm() form: Form,
-    @By() by: ActingPerson,
-  ): Promise<SeeOther> {
-    const done = await this.offers.decline(pathId(id), by, asOf(form));
+  decline(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offers.decline(pathId(id), by, asOf(form));
     return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
   }
 
@@ -79,9 +72,10 @@ function asOf(form: Form): MembershipOffer['as'] {
   return form.text('as') === 'parent' ? 'parent' : 'member';
 }
 
-/** An offer to somebody else looks the same as one answered in another tab. */
-function answered(done: boolean, text: string): SeeOther {
-  return done
-    ? seeOther('/organizations', 'success', text)
-    : seeOther('/organizations', 'notice', 'This invitation is no longer open.');
+function answered(done: Promise<void>, text: string): Promise<SeeOther> {
+  const list = '/organizations';
+  return unlessRefused(
+    done.then(() => seeOther(list, 'success', text)),
+    ({ kind, text: told }) => seeOther(list, kind, told),
+  );
 }

@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  isScope,
-  type KeyExpiry,
-  type KeyProblem,
-  type NewApiKey,
-  type Overlap,
-  OVERLAPS,
-  type Scope,
-  SCOPES,
-} from '@app/accounts';
+import { isScope, type KeyExpiry, type NewApiKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
 import { canonicalUuid } from '@app/database';
+import type { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 
@@ -31,7 +23,7 @@ export interface KeyForm {
 /** Errors by field; `form` concerns the whole form. */
 export type KeyFormErrors = Partial<Record<'name' | 'scopes' | 'date' | 'form', string>>;
 
-const FIELDS: Partial<Record<KeyProblem, keyof KeyFormErrors>> = { name: 'name', scopes: 'scopes', expiry: 'date' };
+const FIELDS: Record<string, keyof KeyFormErrors> = { name: 'name', scopes: 'scopes', expires_at: 'date' };
 
 export const emptyForm = (): KeyForm => ({
   formToken: randomUUID(),
@@ -88,7 +80,8 @@ function expiryOf(expires: KeyForm['expires'], date: string): KeyExpiry {
   return days === null ? null : { inDays: days };
 }
 
-/** The field at which to show a problem. */
-export function errorsOf(problem: KeyProblem, message: string): KeyFormErrors {
-  return { [FIELDS[problem] ?? 'form']: message };
+/** The field at which to show why no key was created. */
+export function errorsOf({ why, message }: Refused): KeyFormErrors {
+  const field = why.kind === 'invalid' ? why.refusals[0]?.at[0] : undefined;
+  return { [FIELDS[field ?? ''] ?? 'form']: message };
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor } from '@app/audit';
-import { ApiKeys, KeyMadeBefore, KeyRefused, type ListedKey, type Overlap } from '@app/accounts';
+import { ApiKeys, KeyMadeBefore, type ListedKey, type Overlap } from '@app/accounts';
+import { Refused } from '@app/rules';
 import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';
 import { errorsOf, type KeyForm, type KeyFormErrors, wantedBy } from './key-form.js';
@@ -49,11 +50,8 @@ export class KeysService {
     return outcomeOf(() => this.keys.replace(organizationId, id, { overlap, formToken }, by, handOver));
   }
 
-  /** @throws PageError 404 */
-  async revoke(organizationId: string, by: Actor, id: string): Promise<ListedKey> {
-    const key = await this.keys.revokeOf(organizationId, id, by);
-    if (!key) throw PageError.notFound();
-    return key;
+  revoke(organizationId: string, by: Actor, id: string): Promise<ListedKey> {
+    return this.keys.revokeOf(organizationId, id, by);
   }
 
   /** The text of a new key, once; null afterwards. A HEAD request does not use it up. */
@@ -63,15 +61,12 @@ export class KeysService {
   }
 }
 
-/** @throws PageError 404 when there is no such key */
-async function outcomeOf(make: () => Promise<{ id: string } | null>): Promise<Made> {
+async function outcomeOf(make: () => Promise<{ id: string }>): Promise<Made> {
   try {
-    const made = await make();
-    if (!made) throw PageError.notFound();
-    return { id: made.id };
+    return { id: (await make()).id };
   } catch (error) {
     if (error instanceof KeyMadeBefore) return { id: error.id };
-    if (error instanceof KeyRefused) return { errors: errorsOf(error.problem, error.message) };
+    if (error instanceof Refused && error.why.kind !== 'not_found') return { errors: errorsOf(error) };
     throw error;
   }
 }

@@ -1,12 +1,13 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { Actor } from '@app/audit';
-import type { Decided } from '@app/accounts';
+import { notMailed } from '@app/people';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Flash, type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, readPlace } from '../web/place.js';
+import { unlessRefused } from '../web/refusals.js';
 import type { Membership } from '../web/sessions.js';
 import { queryOf, readFilter } from './people.filter.js';
 import { PeopleService } from './people.service.js';
@@ -54,48 +55,46 @@ export class PeopleController {
 
   @Post('members/:user_id/approve')
   @ForManagers()
-  async approve(
+  approve(
     @Organization() organization: Membership,
     @Param('user_id') id: string,
     @SentForm() form: Form,
     @By() by: Actor,
   ): Promise<SeeOther> {
-    const decided = await this.people.approve(organization, by, pathId(id));
-    return afterDecision(organization, form, decided, 'The tutor was approved.');
+    const done = this.people.approve(organization, by, pathId(id));
+    return answered(organization, form, done, () => 'The tutor was approved.');
   }
 
   @Post('members/:user_id/decline')
   @ForManagers()
-  async decline(
+  decline(
     @Organization() organization: Membership,
     @Param('user_id') id: string,
     @SentForm() form: Form,
     @By() by: Actor,
   ): Promise<SeeOther> {
-    const decided = await this.people.decline(organization, by, pathId(id));
-    return afterDecision(organization, form, decided, 'The tutor was declined, and can no longer join with the code.');
+    const done = this.people.decline(organization, by, pathId(id));
+    return answered(organization, form, done, () => 'The tutor was declined, and can no longer join with the code.');
   }
 
   @Post(':kind/:user_id/send-invite')
   @ForManagers()
-  async sendInvite(
+  sendInvite(
     @Organization() organization: Membership,
     @Param('kind') kind: string,
     @Param('user_id') id: string,
     @SentForm() form: Form,
     @By() by: Actor,
   ): Promise<SeeOther> {
-    const invite = await this.people.sendAccountInvite(organization, by, kindOf(kind), pathId(id));
-    if (invite.status === 'absent') throw PageError.notFound();
-    if (invite.status === 'refused') return back(organization, form, 'problem', invite.refusal.reason);
-    return invite.sent
-      ? back(organization, form, 'success', `We are sending a link to ${invite.email}.`)
-      : back(organization, form, 'notice', notNow(invite.email));
+    const invite = this.people.sendAccountInvite(organization, by, kindOf(kind), pathId(id));
+    return answered(organization, form, invite, ({ sent, email }) =>
+      sent ? `We are sending a link to ${email}.` : { kind: 'notice', text: notMailed(email) },
+    );
   }
 
   @Post(':kind/:user_id/revoke-invites')
   @ForManagers()
-  async revokeInvites(
+  revokeInvites(
     @Organization() organization: Membership,
     @Param('kind') kind: string,
     @Param('user_id') id: string,
@@ -103,25 +102,25 @@ export class PeopleController {
     @By() by: Actor,
   ): Promise<SeeOther> {
     kindOf(kind);
-    const revoked = await this.people.revokeAccountInvites(organization, by, pathId(id));
-    if (revoked === 0) throw PageError.notFound();
-    return back(organization, form, 'success', 'All links emailed so far have stopped working.');
+    const done = this.people.revokeAccountInvites(organization, by, pathId(id));
+    return answered(organization, form, done, () => 'All links emailed so far have stopped working.');
   }
 
   /** Shows the new link, which is not stored. */
   @Post('invites/:invite_id/resend')
   @ForManagers()
-  async resend(
+  resend(
     @Organization() organization: Membership,
     @Param('invite_id') id: string,
     @By() by: Actor,
   ): Promise<Page | SeeOther> {
-    const resent = await this.people.resend(organization, by, pathId(id));
-    if (resent.status === 'absent') throw PageError.notFound();
     const list = `/o/${organization.slug}/people/invites`;
-    if (resent.status === 'not_now') return seeOther(list, 'notice', notNow(resent.email));
-    const { invite, joinUrl, emailed } = resent;
-    return page('people/resent', { email: invite.email, code: joinUrl ? null : invite.secret, joinUrl, emailed, list });
+    const resent = this.people
+      .resend(organization, by, pathId(id))
+      .then(({ invite: { email, secret }, joinUrl, emailed }) =>
+        page('people/resent', { email, code: joinUrl ? null : secret, joinUrl, emailed, list }),
+      );
+    return unlessRefused<Page | SeeOther>(resent, ({ kind, text }) => seeOther(list, kind, text));
   }
 
   @Post('invites/:invite_id/revoke')
@@ -131,7 +130,7 @@ export class PeopleController {
     @Param('invite_id') id: string,
     @By() by: Actor,
   ): Promise<SeeOther> {
-    if (!(await this.people.revoke(organization, by, pathId(id)))) throw PageError.notFound();
+    await this.people.revoke(organization, by, pathId(id));
     return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite was revoked.');
   }
 }
@@ -143,20 +142,18 @@ function kindOf(text: string): 'member' | 'parent' {
   throw PageError.notFound();
 }
 
-function notNow(email: string): string {
-  return `No email was sent to ${email}: the address received one in the last ten minutes or rejects email, or the daily limit has been reached.`;
-}
-
-/** @throws PageError 404 */
-function afterDecision(organization: Membership, form: Form, decided: Decided, text: string): SeeOther {
-  if (decided === 'absent') throw PageError.notFound();
-  if (decided === 'done') return back(organization, form, 'success', text);
-  return back(organization, form, 'notice', 'This has already been decided.');
-}
-
-/** Back to the list with the same filter. */
-function back({ slug }: Membership, form: Form, kind: Flash['kind'], text: string): SeeOther {
+/** Back to the list with the same filter, where the outcome is shown. */
+function answered<T>(
+  { slug }: Membership,
+  form: Form,
+  work: Promise<T>,
+  told: (done: T) => string | Flash,
+): Promise<SeeOther> {
   const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-  const to = queryOf(readFilter(query), readPlace(query.after));
-  return seeOther(`/o/${slug}/people${to}`, kind, text);
+  const list = `/o/${slug}/people${queryOf(readFilter(query), readPlace(query.after))}`;
+  const done = work.then((result) => {
+    const text = told(result);
+    return typeof text === 'string' ? seeOther(list, 'success', text) : seeOther(list, text.kind, text.text);
+  });
+  return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
 }

@@ -1,4 +1,5 @@
-import sql, { empty, join, type Sql } from 'sql-template-tag';
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import { visibleColumns, visiblePerson } from '@app/people';
 import type { Place } from '../web/place.js';
 import type { PeopleFilter } from './people.filter.js';
 
@@ -35,15 +36,6 @@ export interface InviteRow {
 /** Excludes parents who are also members, so that they are listed once. */
 const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = parents.organization_id
   AND m.user_id = parents.user_id)`;
-
-/** The login itself, or only what the organization supplied until the person accepts. */
-const of = (column: 'first_name' | 'last_name') => {
-  const [supplied, own] = {
-    first_name: [sql`t.supplied_first_name`, sql`u.first_name`],
-    last_name: [sql`t.supplied_last_name`, sql`u.last_name`],
-  }[column];
-  return sql`CASE WHEN t.accepted_at IS NULL THEN ${supplied} ELSE ${own} END`;
-};
 
 /**
  * A page of people, newest first. Students, staff and parents are read from an index each and merged; filters by status
@@ -83,9 +75,7 @@ export function peoplePage(organizationId: string, filter: PeopleFilter, after: 
     ...((role === null || role === 'parent') && status !== 'waiting' ? [parents] : []),
   ];
   return sql`
-    SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${of('first_name')} AS first_name,
-      ${of('last_name')} AS last_name, CASE WHEN t.accepted_at IS NULL THEN t.supplied_email
-        WHEN NOT u.placeholder_email THEN u.email END AS email,
+    SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${visibleColumns('t', ['first_name', 'last_name', 'email'])},
       CASE WHEN t.accepted_at IS NOT NULL THEN u.email_verified_at IS NOT NULL END AS verified,
       t.invited_at, t.accepted_at, t.created_at
     FROM (SELECT * FROM (${join(sources, ' UNION ALL ')}) a ORDER BY created_at DESC, user_id DESC LIMIT ${rows}) t
@@ -120,8 +110,7 @@ export function invitesPage(organizationId: string, after: Place | null, rows: n
         WHEN 'classroom' THEN (SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = i.target_id)
         WHEN 'group' THEN (SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = i.target_id)
         WHEN 'organization' THEN NULL
-        ELSE (SELECT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name || ' ' || m.supplied_last_name
-            ELSE u.first_name || ' ' || u.last_name END
+        ELSE (SELECT ${raw(visiblePerson('m').full_name)}
           FROM members m LEFT JOIN users u ON u.id = m.user_id
           WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END AS target
     FROM (SELECT * FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL

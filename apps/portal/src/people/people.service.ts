@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
-import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type ResentInvite } from '@app/people';
+import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type SentInvite } from '@app/people';
 import { type Actor, AuditLog } from '@app/audit';
-import { Approvals, type Decided } from '@app/accounts';
+import { Approvals } from '@app/accounts';
 import { Database } from '@app/database';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -66,11 +65,11 @@ export class PeopleService {
     return listed(rows);
   }
 
-  approve(tenant: Membership, by: Actor, userId: string): Promise<Decided> {
+  approve(tenant: Membership, by: Actor, userId: string): Promise<void> {
     return this.approvals.approve(provisionerOf(tenant), by, userId);
   }
 
-  decline(tenant: Membership, by: Actor, userId: string): Promise<Decided> {
+  decline(tenant: Membership, by: Actor, userId: string): Promise<void> {
     return this.approvals.decline(provisionerOf(tenant), by, userId);
   }
 
@@ -83,33 +82,20 @@ export class PeopleService {
         as === 'parent'
           ? await this.accountInvites.sendToParent(provisioner, userId)
           : await this.accountInvites.sendToMember(provisioner, userId, ['student', 'tutor', 'admin']);
-      if (invite.status === 'done') {
-        await this.audit.add(organizationId, by, 'send_invite', { user_id: userId, sent: invite.sent });
-      }
+      await this.audit.add(organizationId, by, 'send_invite', { user_id: userId, sent: invite.sent });
       return invite;
     });
   }
 
-  /** Revokes the account links that were mailed to somebody. @returns how many */
-  revokeAccountInvites({ organizationId }: Membership, by: Actor, userId: string): Promise<number> {
-    return this.db.transaction({ organizationId }, async () => {
-      const revoked = await this.db.query(sql`
-        WITH revoked AS (
-          UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
-            AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
-        SELECT id FROM revoked`);
-      if (revoked.length > 0) {
-        await this.audit.add(organizationId, by, 'revoke_account_invites', { user_id: userId });
-      }
-      return revoked.length;
-    });
+  revokeAccountInvites({ organizationId }: Membership, by: Actor, userId: string): Promise<void> {
+    return this.invitations.revokeAccountLinks(organizationId, by, userId);
   }
 
-  resend(tenant: Membership, by: Actor, id: string): Promise<ResentInvite> {
+  resend(tenant: Membership, by: Actor, id: string): Promise<SentInvite> {
     return this.invitations.resend(provisionerOf(tenant), by, id);
   }
 
-  revoke({ organizationId }: Membership, by: Actor, id: string): Promise<boolean> {
+  revoke({ organizationId }: Membership, by: Actor, id: string): Promise<void> {
     return this.invitations.revoke(organizationId, by, id);
   }
 }

@@ -3,10 +3,12 @@ import type { Request, Response } from 'express';
 import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
+import { Refused } from '@app/rules';
 import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
 import { Cookies } from './cookies.js';
 import { BUSY, PageError, SignInNeeded } from './page-error.js';
 import { type Flash, Html } from './pages.js';
+import { pageOf } from './refusals.js';
 import { Templates } from './templates.js';
 
 /** Turns any exception into a page that says what to do next. Exposes nothing internal except the request id. */
@@ -53,6 +55,7 @@ export class ErrorFilter implements ExceptionFilter {
 
 function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
+  if (thrown instanceof Refused) return pageOf(thrown);
   if (thrown instanceof QueueFull) return BUSY;
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = statusOf(thrown);

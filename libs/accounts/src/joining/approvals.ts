@@ -4,12 +4,15 @@ import { Database } from '@app/database';
 import type { EmailKind } from '@app/jobs';
 import { type Actor, AuditLog } from '@app/audit';
 import { AccountMails, Logins, type Provisioner } from '@app/people';
+import { Refused } from '@app/rules';
 import { Identities } from './identities.js';
 
-/** `decided`: the person is not, or no longer, waiting. `absent`: nobody in this organization has this id. */
-export type Decided = 'done' | 'decided' | 'absent';
+const DECIDED = 'This has already been decided.';
 
-/** Approves or declines tutors who joined with a reusable code. Until then they see nothing of the organization. */
+/**
+ * Approves or declines tutors who joined with a reusable code. Until then they see nothing of the organization. Refuses
+ * for somebody who is not, or no longer, waiting.
+ */
 @Injectable()
 export class Approvals {
   constructor(
@@ -21,7 +24,7 @@ export class Approvals {
   ) {}
 
   /** Notifies the tutor by mail. */
-  approve(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
+  approve(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
     return this.decide(provisioner.organizationId, by, 'approve_member', userId, async () => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
       if (row!.done) await this.tell(provisioner, 'approval_given', userId, '/sign-in');
@@ -30,7 +33,7 @@ export class Approvals {
   }
 
   /** Archives the tutor and notifies them by mail. Only an invite to their address, not a code, lets them back in. */
-  decline(provisioner: Provisioner, by: Actor, userId: string): Promise<Decided> {
+  decline(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
     const { organizationId } = provisioner;
     return this.decide(organizationId, by, 'decline_member', userId, async () => {
       const declined = await this.db.query(sql`
@@ -57,16 +60,15 @@ export class Approvals {
     operation: string,
     userId: string,
     work: () => Promise<boolean>,
-  ): Promise<Decided> {
+  ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
       if (!(await work())) {
         const members = await this.db.query(sql`
           SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
-        return members.length > 0 ? 'decided' : 'absent';
+        throw members.length > 0 ? Refused.invalidState('decided', ['waiting'], DECIDED) : Refused.notFound();
       }
       await this.audit.add(organizationId, by, operation, { user_id: userId });
-      return 'done';
     });
   }
 }

@@ -74,8 +74,9 @@ export class JoinEffects {
 
   /** Adds what the invite grants besides the membership: a place, a tutor or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: OpenedInvite, userId: string): Promise<void> {
-    if (scope === 'classroom') await this.places.inClassroom(organizationId, targetId, userId, 'student');
-    if (scope === 'group') await this.places.inGroup(organizationId, targetId, userId, 'student');
+    if (scope === 'classroom' || scope === 'group') {
+      await this.places.add(organizationId, { kind: scope, id: targetId }, userId, 'student');
+    }
     if (scope === 'tutor_student') await this.places.withTutor(organizationId, targetId, userId, subjectId);
     if (scope === 'parent') await this.families.link(organizationId, userId, targetId);
   }

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { type ActingPerson, AuditLog } from '@app/audit';
 import { Logins } from '@app/people';
+import { Refused } from '@app/rules';
 import { Identities } from './identities.js';
 
 /** A membership that an organization offers and that the person has not answered yet. */
@@ -36,13 +37,13 @@ export class MembershipOffers {
     });
   }
 
-  /** @returns false when nothing is pending */
-  accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
+  /** @throws Refused when nothing is pending */
+  accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
     return this.answer(organizationId, by, as, 'join', () => this.identities.accept(by.userId, as, false));
   }
 
-  /** @returns false when nothing is pending */
-  decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<boolean> {
+  /** @throws Refused when nothing is pending */
+  decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
     return this.answer(organizationId, by, as, 'decline_membership', () => this.identities.decline(by.userId, as));
   }
 
@@ -52,18 +53,19 @@ export class MembershipOffers {
     as: MembershipOffer['as'],
     operation: string,
     work: () => Promise<boolean>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
       const { userId } = by;
       const identity = await this.identities.hold(userId);
-      if (!identity?.verified || !(await this.waits(organizationId, userId, as)) || !(await work())) return false;
+      const open = identity?.verified && (await this.waits(organizationId, userId, as)) && (await work());
+      // An offer to somebody else looks the same as one that was answered in another tab.
+      if (!open) throw Refused.conflict('offer_closed', 'This invitation is no longer open.');
       // This also closes the account links that were mailed.
       await this.db.query(sql`
         UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId}
           AND scope = 'account' AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL`);
       await this.audit.add(organizationId, by, operation, { user_id: userId, as });
-      return true;
     });
   }
 

@@ -5,13 +5,14 @@ import { Env, hashOfToken, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
+import { Refused } from '@app/rules';
 import { KeyNotices } from './key-notices.js';
 import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
 import {
   expiryOf,
   KeyMadeBefore,
   keyName,
-  KeyRefused,
+  keyRefused,
   mintKey,
   MOST_ACTIVE_KEYS,
   MOST_NEW_KEYS_A_DAY,
@@ -56,6 +57,8 @@ interface LookupRow {
   time_zone: string;
   currency: string;
 }
+
+const NOT_ACTIVE = 'This key has expired or been revoked, so it cannot be replaced. Create a new one.';
 
 const KEY = /^[a-z][a-z0-9]{0,15}_live_[0-9a-f]{64}$/;
 
@@ -116,7 +119,7 @@ export class ApiKeys {
   /**
    * Creates a key.
    *
-   * @throws KeyRefused for invalid values; KeyMadeBefore if this form was sent before
+   * @throws Refused for invalid values; KeyMadeBefore if this form was sent before
    */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
@@ -140,8 +143,7 @@ export class ApiKeys {
    * Creates a key with the same name, scopes and lifetime. The old key keeps working for the overlap, but never beyond
    * its own expiry.
    *
-   * @returns null when this organization has no such key
-   * @throws KeyRefused when it no longer works; KeyMadeBefore when this form was sent before
+   * @throws Refused when this organization has no such key, or it no longer works; KeyMadeBefore when this form was sent before
    */
   replace(
     organizationId: string,
@@ -149,11 +151,11 @@ export class ApiKeys {
     { overlap, formToken }: { overlap: Overlap; formToken?: string },
     by = OPERATOR,
     handOver?: HandOver,
-  ): Promise<MadeKey | null> {
+  ): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
       const [locked] = await this.db.query(sql`
         SELECT FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`);
-      if (!locked) return null;
+      if (!locked) throw Refused.notFound();
       const [old] = await this.db.query<KeyRow>(selectKeys(organizationId, sql`AND k.id = ${id}`, empty));
       const { name, expiresAt, createdAt, status } = old!;
       const made = await this.add(
@@ -167,7 +169,7 @@ export class ApiKeys {
         },
         by,
       );
-      if (status !== 'active') throw new KeyRefused('not_active');
+      if (status !== 'active') throw Refused.invalidState(status, ['active'], NOT_ACTIVE);
       const [ended] = await this.db.query<{ expires_at: Date }>(sql`
         WITH ended AS (
           UPDATE api_keys SET replaced_by = ${made.id}, replaced_at = now(),
@@ -189,8 +191,8 @@ export class ApiKeys {
     });
   }
 
-  /** Revokes a key at once. Returns it, or null when this organization has no such key. Idempotent. */
-  revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey | null> {
+  /** Revokes a key at once. Idempotent. @throws Refused when this organization has no such key */
+  revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.db.query(sql`
         WITH revoked AS (
@@ -198,7 +200,7 @@ export class ApiKeys {
           WHERE organization_id = ${organizationId} AND id = ${id} AND revoked_at IS NULL RETURNING id)
         SELECT id FROM revoked`);
       const [row] = await this.db.query<KeyRow>(selectKeys(organizationId, sql`AND k.id = ${id}`, empty));
-      if (!row) return null;
+      if (!row) throw Refused.notFound();
       const key = this.listed(row);
       if (revoked.length === 0) return key;
       const { name, display } = key;
@@ -211,7 +213,9 @@ export class ApiKeys {
   /** {@link revokeOf} for the operator, without an organization. Returns false when there is no such key. */
   async revoke(id: string): Promise<boolean> {
     const organizationId = await this.organizationOf(id);
-    return organizationId !== null && (await this.revokeOf(organizationId, id)) !== null;
+    if (organizationId === null) return false;
+    await this.revokeOf(organizationId, id);
+    return true;
   }
 
   /** The organization that a key belongs to. Only for the operator. */
@@ -236,7 +240,7 @@ export class ApiKeys {
   private async add(organizationId: string, wanted: NewApiKey, by: Actor) {
     const { scopes = ['read'], expiresAt = null, platformBlog = false, formToken = null } = wanted;
     const name = keyName(wanted.name);
-    if (scopes.length === 0) throw new KeyRefused('scopes');
+    if (scopes.length === 0) throw keyRefused('scopes');
     const prefix = this.env.get('API_KEY_PREFIX');
     const { key, keyHash, ...ends } = mintKey(prefix);
     // The column is named only when it is set: the roles that people reach have no right to it.
@@ -253,11 +257,11 @@ export class ApiKeys {
       throw new KeyMadeBefore(before!.id);
     }
     // An instant is compared by who chose it; whether a day is over depends on the organization's time zone.
-    if (row.over && !(expiresAt instanceof Date)) throw new KeyRefused('expiry');
+    if (row.over && !(expiresAt instanceof Date)) throw keyRefused('expiry');
     return { id: row.id, key, expiresAt: row.expires_at, name, scopes, display: maskedKey(prefix, ends) };
   }
 
-  /** @throws KeyRefused when people have created too many; replaced keys do not count as active */
+  /** @throws Refused when people have created too many; replaced keys do not count as active */
   private async refuseTooMany(organizationId: string): Promise<void> {
     // Serialized, so that the count stays correct. Each statement sees what was committed before it.
     await this.db.lock(`keys of ${organizationId}`);
@@ -266,8 +270,8 @@ export class ApiKeys {
           AND (expires_at IS NULL OR expires_at > now()))::integer AS active,
         count(*) FILTER (WHERE created_at > now() - interval '1 day')::integer AS today
       FROM api_keys WHERE organization_id = ${organizationId}`);
-    if (made!.active > MOST_ACTIVE_KEYS) throw new KeyRefused('too_many');
-    if (made!.today > MOST_NEW_KEYS_A_DAY) throw new KeyRefused('too_many_today');
+    if (made!.active > MOST_ACTIVE_KEYS) throw keyRefused('too_many');
+    if (made!.today > MOST_NEW_KEYS_A_DAY) throw keyRefused('too_many_today');
   }
 
   private listed({ firstFour, lastFour, ...key }: KeyRow): ListedKey {

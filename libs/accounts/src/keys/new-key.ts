@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
 import { parseDate } from '@app/database';
+import { Refused } from '@app/rules';
 import { oneLine } from '../one-line.js';
-import { AccountError } from '../organizations.js';
 import { hashOfToken } from '@app/config';
 import type { Scope } from './scopes.js';
 
@@ -29,22 +29,25 @@ export type Overlap = keyof typeof OVERLAPS;
 export const MOST_ACTIVE_KEYS = 100;
 export const MOST_NEW_KEYS_A_DAY = 50;
 
-const MESSAGES = {
-  name: 'Enter a name of 1 to 100 characters, on one line.',
-  scopes: 'Choose at least one scope.',
-  expiry: 'Choose today or a later date.',
-  too_many: `An organization can have at most ${MOST_ACTIVE_KEYS} active keys. Revoke one first.`,
-  too_many_today: `An organization can create ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
-  not_active: 'This key has expired or been revoked, so it cannot be replaced. Create a new one.',
+/** Why a key was not created, and the field. */
+const PROBLEMS = {
+  name: () => Refused.invalid('Enter a name of 1 to 100 characters, on one line.', 'name'),
+  scopes: () => Refused.invalid('Choose at least one scope.', 'scopes'),
+  expiry: () => Refused.invalid('Choose today or a later date.', 'expires_at'),
+  too_many: () =>
+    Refused.conflict(
+      'too_many_keys',
+      `An organization can have at most ${MOST_ACTIVE_KEYS} active keys. Revoke one first.`,
+    ),
+  too_many_today: () =>
+    Refused.conflict(
+      'too_many_new_keys',
+      `An organization can create ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
+    ),
 };
 
-/** Why a key was not created. */
-export type KeyProblem = keyof typeof MESSAGES;
-
-export class KeyRefused extends AccountError {
-  constructor(readonly problem: KeyProblem) {
-    super(MESSAGES[problem]);
-  }
+export function keyRefused(problem: keyof typeof PROBLEMS): Refused {
+  return PROBLEMS[problem]();
 }
 
 /** The form was sent before. Its key exists and cannot be shown again. */
@@ -63,22 +66,22 @@ export function mintKey(prefix: string): { key: string; keyHash: Buffer; firstFo
 
 const LONGEST_NAME = 100;
 
-/** @throws KeyRefused for a name that is blank or that the database would reject */
+/** @throws Refused for a name that is blank or that the database would reject */
 export function keyName(text: string): string {
   const name = oneLine(text, LONGEST_NAME);
-  if (name === null) throw new KeyRefused('name');
+  if (name === null) throw keyRefused('name');
   return name;
 }
 
 /**
  * The instant of an expiry, as SQL. The end of a day is its last millisecond.
  *
- * @throws KeyRefused for a day that does not exist
+ * @throws Refused for a day that does not exist
  */
 export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
   if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;
   if ('inDays' in expiry) return sql`now() + ${expiry.inDays} * interval '1 day'`;
-  if (!parseDate(expiry.endOf)?.wholeDay) throw new KeyRefused('expiry');
+  if (!parseDate(expiry.endOf)?.wholeDay) throw keyRefused('expiry');
   return sql`(${expiry.endOf}::date + 1)::timestamp AT TIME ZONE (
     SELECT time_zone FROM organizations WHERE id = ${organizationId}) - interval '1 millisecond'`;
 }

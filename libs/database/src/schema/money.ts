@@ -1,4 +1,5 @@
 import { secure } from './rules.js';
+import { INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
 export const money = /* sql */ `
@@ -31,7 +32,7 @@ export const money = /* sql */ `
     invoice_number text,
     tutor_id uuid,
     student_id uuid NOT NULL,
-    status text NOT NULL CHECK (status IN ('draft', 'open', 'paid', 'void', 'uncollectible')),
+    status text NOT NULL CHECK (${INVOICE.check('status')}),
     amount_due_cents bigint NOT NULL CHECK (amount_due_cents BETWEEN 0 AND 1000000000000),
     amount_paid_cents bigint NOT NULL DEFAULT 0 CHECK (amount_paid_cents BETWEEN 0 AND 1000000000000),
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),

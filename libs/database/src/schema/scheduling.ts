@@ -1,11 +1,12 @@
 import { MINE, MINE_OR_NOBODYS, onRows, secure } from './rules.js';
+import { SESSION } from './states.js';
 
 /** Sessions, who takes part in them, and what was said of them afterwards. */
 export const scheduling = /* sql */ `
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
-    status text NOT NULL DEFAULT 'scheduled' CHECK (status IN ('pending', 'scheduled', 'completed', 'cancelled')),
+    status text NOT NULL DEFAULT 'scheduled' CHECK (${SESSION.check('status')}),
     title text,
     tutor_id uuid,
     student_id uuid,

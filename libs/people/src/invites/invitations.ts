@@ -3,6 +3,8 @@ import sql from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
 import { type Actor, AuditLog } from '@app/audit';
+import { Refused } from '@app/rules';
+import { InviteTargets } from './invite-targets.js';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
 import type { Provisioner } from '../provisioning/people.js';
 
@@ -26,18 +28,9 @@ export interface SentInvite {
   emailed: boolean;
 }
 
-/** The result of a request to send an invite again. */
-export type ResentInvite =
-  | { status: 'absent' }
-  /** The address was mailed moments ago or rejects mail, or the day's allowance is used up. */
-  | { status: 'not_now'; email: string }
-  | ({ status: 'done' } & SentInvite);
-
-/** Rolls the transaction back. */
-class NotNow extends Error {
-  constructor(readonly email: string) {
-    super('not now');
-  }
+/** Why no mail was queued, for the person who asked for it. */
+export function notMailed(email: string): string {
+  return `No email was sent to ${email}: the address received one in the last ten minutes or rejects email, or the daily limit has been reached.`;
 }
 
 /** Creates, resends and revokes an organization's invites, for the API and the portal. */
@@ -46,12 +39,22 @@ export class Invitations {
   constructor(
     private readonly db: Database,
     private readonly invites: Invites,
+    private readonly targets: InviteTargets,
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
   ) {}
 
-  /** Creates an invite inside the ambient transaction, and queues its mail if it has one. */
-  async send(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
+  /**
+   * Creates an invite inside the ambient transaction, and queues its mail if it has one.
+   *
+   * @throws Refused for an unknown target, and at `email` for the address of a member
+   */
+  async invite(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
+    await this.targets.require(by.organizationId, wanted);
+    return this.send(by, wanted);
+  }
+
+  private async send(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
     const { scope, email } = wanted;
     const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
     const mailed = email !== null && scope in MAILED;
@@ -64,38 +67,48 @@ export class Invitations {
    * Replaces an invite to one person, expired or not, with a new one. The old link stops working.
    *
    * @param id an invite that was neither accepted nor revoked
+   * @throws Refused when there is no such invite, or its mail cannot be sent now
    */
-  async resend(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
+  resend(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
     const { organizationId } = provisioner;
-    try {
-      return await this.db.transaction({ organizationId }, () => this.replace(provisioner, by, id));
-    } catch (error) {
-      if (error instanceof NotNow) return { status: 'not_now', email: error.email };
-      throw error;
-    }
+    return this.db.transaction({ organizationId }, () => this.replace(provisioner, by, id));
   }
 
-  /** Revokes an invite: its link or code stops working. @returns false when there is no such open invite */
-  revoke(organizationId: string, by: Actor, id: string): Promise<boolean> {
+  /** Revokes an invite: its link or code stops working. @throws Refused when there is no such open invite */
+  revoke(organizationId: string, by: Actor, id: string): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
-      const revoked = await this.close(organizationId, id);
-      if (!revoked) return false;
+      if (!(await this.close(organizationId, id))) throw Refused.notFound();
       await this.audit.add(organizationId, by, 'revoke_invite', { invite_id: id });
-      return true;
     });
   }
 
-  private async replace(provisioner: Provisioner, by: Actor, id: string): Promise<ResentInvite> {
+  /** Revokes the account links that were mailed to somebody. @throws Refused when there are none */
+  revokeAccountLinks(organizationId: string, by: Actor, userId: string): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      const revoked = await this.db.query(sql`
+        WITH revoked AS (
+          UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
+            AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
+        SELECT id FROM revoked`);
+      if (revoked.length === 0) throw Refused.notFound();
+      await this.audit.add(organizationId, by, 'revoke_account_invites', { user_id: userId });
+    });
+  }
+
+  private async replace(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
     const { organizationId } = provisioner;
     const old = await this.close(organizationId, id);
-    if (!old?.email) return { status: 'absent' };
+    // Without an address, the code was shared: there is nobody to send it to again.
+    if (!old?.email) throw Refused.notFound();
     const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
     const sent = await this.send(provisioner, { scope, role, targetId, subjectId, email, apiKeyId: null });
     // Keep the old invite valid: its mail may still be on its way.
-    if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) throw new NotNow(email);
+    if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
+      throw Refused.conflict('not_mailed', notMailed(email), { email });
+    }
     const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed };
     await this.audit.add(organizationId, by, 'resend_invite', details);
-    return { status: 'done', ...sent };
+    return sent;
   }
 
   /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */

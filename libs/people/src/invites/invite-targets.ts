@@ -1,11 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
-import { Database, type Tables } from '@app/database';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { Database, normalizeEmail, type Tables } from '@app/database';
+import { Refused } from '@app/rules';
+import { visiblePerson } from '../visible-person.js';
+import type { NewInvite } from './invites.js';
 
 /** The records that invites lead to. */
 @Injectable()
 export class InviteTargets {
   constructor(private readonly db: Database) {}
+
+  /**
+   * Checks what an invite names, inside the ambient transaction.
+   *
+   * @throws Refused for an unknown target or subject, and at `email` for the address of an accepted member
+   */
+  async require(organizationId: string, { scope, targetId, subjectId, email }: NewInvite): Promise<void> {
+    if (!(await this.has(organizationId, scope, targetId))) throw Refused.notFound();
+    const subject = sql`SELECT FROM subjects WHERE organization_id = ${organizationId} AND id = ${subjectId}`;
+    if (subjectId && (await this.db.query(subject)).length === 0) throw Refused.notFound();
+    if (scope !== 'organization' || !email) return;
+    const members = await this.db.query(sql`
+      SELECT FROM logins_by_email(${[normalizeEmail(email)]}) l JOIN members m ON m.user_id = l.id
+      WHERE m.organization_id = ${organizationId} AND m.status = 'accepted'`);
+    if (members.length > 0) throw Refused.invalid('This person is already a member of the organization.', 'email');
+  }
 
   /** Whether the target of such an invite exists, inside the ambient transaction. */
   async has(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<boolean> {
@@ -37,7 +56,7 @@ export class InviteTargets {
       tutor_student: sql`SELECT u.first_name || ' ' || u.last_name AS name FROM members m JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.status = 'accepted'`,
       // Whoever has the code knows the child; nobody else may learn who it is.
-      parent: sql`SELECT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END AS name
+      parent: sql`SELECT ${raw(visiblePerson('m').first_name)} AS name
         FROM members m LEFT JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${id}`,
     };

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { RetryTransaction } from '@app/database';
+import { Refused } from '@app/rules';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import { Memberships } from './memberships.js';
-import type { NewPerson, ProvisioningResult, Provisioner, RefusedPerson } from './people.js';
+import type { NewPerson, Provisioned, ProvisioningResult, Provisioner, RefusedPerson } from './people.js';
 import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
@@ -18,6 +19,13 @@ export class Provisioning {
     private readonly memberships: Memberships,
     private readonly mails: AccountMails,
   ) {}
+
+  /** Provisions one person inside the ambient transaction. @throws Refused at the field that cannot be accepted */
+  async provisionOne(by: Provisioner, person: NewPerson): Promise<Provisioned> {
+    const [result] = await this.provision(by, [person]);
+    if (result!.status === 'error') throw Refused.invalidAt([result!.refusal]);
+    return result!;
+  }
 
   /** Provisions inside the ambient transaction. @returns the results, in the order of `people` */
   async provision(by: Provisioner, people: (NewPerson | RefusedPerson)[]): Promise<ProvisioningResult[]> {

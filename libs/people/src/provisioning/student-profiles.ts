@@ -1,22 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { type Refusal, Refused } from '@app/rules';
+import { visibleColumns } from '../visible-person.js';
 import { placeholderOf } from '../email.js';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import type { Person, Provisioner } from './people.js';
-import type { Refusal } from '@app/rules';
 
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
-
-/** The result of a change. */
-export type ProfileChanged =
-  | { status: 'absent' | 'done' }
-  | {
-      status: 'refused';
-      refusals: Refusal[];
-    };
 
 interface StudentRow {
   status: Tables['members']['status'];
@@ -41,42 +34,32 @@ export class StudentProfiles {
     private readonly mails: AccountMails,
   ) {}
 
-  /** Changes inside the ambient transaction, which must be rolled back after a refusal. */
-  async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
+  /** Changes inside the ambient transaction. @throws Refused, which must roll it back */
+  async change(by: Provisioner, id: string, change: ProfileChange): Promise<void> {
     const { organizationId } = by;
     await this.logins.holdOrganization(organizationId);
     // Locked before reading, so that the login and its memberships cannot change in between.
     const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
-    if (!login) return { status: 'absent' };
+    if (!login) throw Refused.notFound();
     const [student] = await this.db.query<StudentRow>(sql`
-      SELECT m.status, s.* FROM members m LEFT JOIN users u ON u.id = m.user_id, LATERAL (
-        SELECT m.supplied_first_name AS first_name, m.supplied_last_name AS last_name, m.supplied_email AS email,
-          m.supplied_phone AS phone WHERE m.accepted_at IS NULL
-        UNION ALL
-        SELECT u.first_name, u.last_name, CASE WHEN NOT u.placeholder_email THEN u.email END, u.phone
-        WHERE m.accepted_at IS NOT NULL) s
+      SELECT m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])}
+      FROM members m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.role = 'student'
       FOR NO KEY UPDATE OF m`);
-    if (!student) return { status: 'absent' };
-    if (student.status === 'archived') return { status: 'refused', refusals: [{ at: [], reason: ARCHIVED }] };
+    if (!student) throw Refused.notFound();
+    if (student.status === 'archived') throw Refused.invalid(ARCHIVED);
     const wanted = differences(student, change);
     const pending = student.status === 'pending';
     const refusals = pending ? refusedOfPending(student, wanted) : login.shared ? refusedWith('shared', wanted) : [];
-    if (refusals.length > 0) return { status: 'refused', refusals };
-    if (Object.keys(wanted).length === 0) return { status: 'done' };
+    if (refusals.length > 0) throw Refused.invalidAt(refusals);
+    if (Object.keys(wanted).length === 0) return;
     const merged = { ...student, ...wanted };
-    if (pending) {
-      await this.changeSupplied(organizationId, id, merged);
-      return { status: 'done' };
-    }
+    if (pending) return this.changeSupplied(organizationId, id, merged);
     const hindrance = await this.changeLogin(id, merged);
-    if (hindrance) return { status: 'refused', refusals: refusedWith(hindrance, wanted) };
-    if (!sameAddress(student.email, merged.email)) {
-      await this.tell(by, id, student.email, merged);
-    }
-    return { status: 'done' };
+    if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
+    if (!sameAddress(student.email, merged.email)) await this.tell(by, id, student.email, merged);
   }
 
   private async changeSupplied(organizationId: string, id: string, to: StudentRow): Promise<void> {

@@ -1,6 +1,5 @@
 import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
-import type { Refusal } from '@app/rules';
-import { Fault, field, kinds, ValidationFailed } from '../../http/kit.js';
+import { Fault, field, kinds } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
 
@@ -100,19 +99,4 @@ export function toParent(fields: ParentFields): NewParent {
 /** A blank phone number counts as none. */
 function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
   return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
-}
-
-/**
- * Turns the refusals of a single person into faults of the request.
- *
- * @param id name of the path parameter that identifies the person, if any
- */
-export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
-  return new ValidationFailed(
-    refusals.map(({ at, reason }) => ({
-      loc: at.length > 0 ? ['body', ...at] : ['path', id],
-      msg: reason,
-      type: 'value_error',
-    })),
-  );
 }

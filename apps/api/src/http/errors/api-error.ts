@@ -23,6 +23,9 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
+/** Codes with the status 409. */
+export type ConflictCode = { [Code in ErrorCode]: (typeof STATUS)[Code] extends 409 ? Code : never }[ErrorCode];
+
 /** A response other than a success. Thrown anywhere below a controller; the error filter sends it. */
 export class ApiError extends Error {
   readonly status: number;

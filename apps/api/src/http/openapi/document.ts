@@ -149,7 +149,7 @@ function changes({ method }: Route): boolean {
   return isWrite(method) && method !== 'POST';
 }
 
-function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
+function errorsOf(path: string, route: Route, { versioned = false, conflicts = [] }: Operation): object {
   const { method, handler } = route;
   const write = isWrite(method);
   const conditional = versioned && changes(route);
@@ -159,7 +159,7 @@ function errorsOf(path: string, route: Route, { versioned = false }: Operation):
     Forbidden: !platform,
     ForbiddenPlatform: platform,
     NotFound: path.includes('{') || write,
-    Conflict: isIdempotent(handler),
+    Conflict: isIdempotent(handler) || conflicts.length > 0,
     PreconditionFailed: conditional,
     PayloadTooLarge: write,
     UnsupportedMediaType: write,

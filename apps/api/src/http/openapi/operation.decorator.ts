@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import type { ConflictCode } from '../errors/api-error.js';
 import type { List } from '../lists/list.js';
 import type { Schema, Shape } from '../views/schemas.js';
 
@@ -25,6 +26,8 @@ export interface Operation {
   answer: Answer | null;
   /** An example of the request's body. */
   example?: object;
+  /** What its rule may refuse with 409, besides a running request with the same idempotency key. */
+  conflicts?: ConflictCode[];
   /** The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`. */
   versioned?: boolean;
 }

@@ -25,11 +25,8 @@ const SLUG = {
 };
 
 /** A published post has no schedule. */
-export const SCHEDULED_AND_PUBLISHED = new Fault(
-  'value_error',
-  'A published post cannot be scheduled. Leave this out, or set the status to "draft".',
-  ['scheduled_at'],
-);
+export const SCHEDULED_AND_PUBLISHED =
+  'A published post cannot be scheduled. Leave this out, or set the status to "draft".';
 
 const PLATFORM_BRAND_MISSING = new Fault('missing', 'Required for posts of the platform.', ['brand']);
 
@@ -64,7 +61,9 @@ class WritablePost {
 }
 
 function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost): Fault[] {
-  return status === 'published' && scheduled_at instanceof Date ? [SCHEDULED_AND_PUBLISHED] : [];
+  return status === 'published' && scheduled_at instanceof Date
+    ? [new Fault('value_error', SCHEDULED_AND_PUBLISHED, ['scheduled_at'])]
+    : [];
 }
 
 /** Omitted fields stay unchanged. */

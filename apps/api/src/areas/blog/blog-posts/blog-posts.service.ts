@@ -4,16 +4,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { Env } from '@app/config';
 import { Database, driverErrorOf, SQLSTATE, sqlStateOf } from '@app/database';
 import { type PostState, Publishing } from '@app/publishing';
-import {
-  ApiError, Audit, type Caller, type Expected, Fault, JsonText, Records, requireVersion, tagged,
-} from '../../../http/kit.js'; // prettier-ignore
+import { Refused } from '@app/rules';
+import { Audit, type Caller, type Expected, JsonText, Records, requireVersion, tagged } from '../../../http/kit.js';
 import { type CreatePost, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog-posts.dto.js';
 import { differences, insertPost, lockedPost, POSTS } from './blog-posts.queries.js';
 
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
 
-const SLUG_TAKEN = new Fault('value_error', 'Another post already has this slug. Choose a different one.', ['slug']);
+const SLUG_TAKEN = 'Another post already has this slug. Choose a different one.';
 
 /** The parts of a post's view that a change needs. */
 interface LockedPost extends PostState {
@@ -53,7 +52,7 @@ export class BlogPostsService {
   async update(caller: Caller, id: string, expected: Expected, wanted: UpdatePost): Promise<JsonText> {
     const post = await this.lock(caller, id, expected);
     const { status = post.status, scheduled_at, ...fields } = wanted;
-    if (scheduled_at && status === 'published') throw SCHEDULED_AND_PUBLISHED.inBody();
+    if (scheduled_at && status === 'published') throw Refused.invalid(SCHEDULED_AND_PUBLISHED, 'scheduled_at');
     // Publishing clears the schedule.
     const schedule = status === 'published' ? {} : { scheduled_at };
     const columns = differences(post.fields, { ...fields, ...schedule });
@@ -71,10 +70,10 @@ export class BlogPostsService {
     this.audit.note({ post_id: id });
   }
 
-  /** @throws ApiError 404 for a post that the caller may not see; 412 for a version other than the expected one */
+  /** @throws Refused for a post that the caller may not see; ApiError 412 for a version other than the expected one */
   private async lock(caller: Caller, id: string, expected: Expected): Promise<LockedPost> {
     const [row] = await this.db.query<{ data: string }>(lockedPost(caller, id));
-    if (!row) throw ApiError.notFound();
+    if (!row) throw Refused.notFound();
     const record = new JsonText(row.data);
     requireVersion(record, expected);
     const fields = JSON.parse(row.data) as Pick<PostState, 'brand' | 'status'> & { organization_id: string | null };
@@ -94,6 +93,6 @@ async function withFreeSlug<T>(write: Promise<T>): Promise<T> {
   } catch (error) {
     const { constraint = '' } = driverErrorOf(error) as { constraint?: string };
     if (sqlStateOf(error) !== SQLSTATE.uniqueViolation || !SLUG_INDEXES.has(constraint)) throw error;
-    throw SLUG_TAKEN.inBody();
+    throw Refused.invalid(SLUG_TAKEN, 'slug');
   }
 }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { AccountInvites, Families, Provisioning } from '@app/people';
+import { type AccountInvite, AccountInvites, Families, Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
-import { refusedPerson, toParent } from '../people.dto.js';
-import { type AccountInviteSent, sentOrRefused } from '../account-invite.js';
+import { toParent } from '../people.dto.js';
 import type { CreateParent } from './parents.dto.js';
 import { BALANCES, LINKED, LINKS, PARENTS } from './parents.queries.js';
 import { balanceView, parentStudentLinkView } from './parents.view.js';
@@ -26,11 +25,9 @@ export class ParentsService {
     return this.records.get(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
   }
 
-  /** The parent stays invisible to all reads until it is linked. @throws ValidationFailed when the person is refused */
+  /** The parent stays invisible to all reads until it is linked. @throws Refused for a person who cannot be added */
   async create(caller: Caller, body: CreateParent): Promise<JsonText> {
-    const [outcome] = await this.provisioning.provision(caller, [toParent(body)]);
-    if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
-    const { id, created } = outcome!;
+    const { id, created } = await this.provisioning.provisionOne(caller, toParent(body));
     this.audit.note({ parent_id: id, created });
     return this.records.written(caller, PARENTS.view, PARENTS.source, sql`p.user_id = ${id}`);
   }
@@ -43,9 +40,9 @@ export class ParentsService {
     return this.records.written(caller, parentStudentLinkView, LINKS, ...link);
   }
 
-  /** @throws ApiError 404; ValidationFailed when no mail can reach the parent */
-  async sendInvite(caller: Caller, id: string): Promise<AccountInviteSent> {
-    const answer = sentOrRefused(await this.invites.sendToParent(caller, id), 'parent_id');
+  /** @throws Refused for an unknown parent, and one whom no mail can reach */
+  async sendInvite(caller: Caller, id: string): Promise<AccountInvite> {
+    const answer = await this.invites.sendToParent(caller, id);
     this.audit.note({ parent_id: id, sent: answer.sent });
     return answer;
   }

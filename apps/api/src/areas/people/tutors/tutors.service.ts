@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
-import { refusedPerson, toTutor } from '../people.dto.js';
+import { toTutor } from '../people.dto.js';
 import type { CreateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
 
@@ -14,11 +14,9 @@ export class TutorsService {
     private readonly audit: Audit,
   ) {}
 
-  /** @throws ValidationFailed when the person is refused */
+  /** @throws Refused for a person who cannot be added */
   async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
-    const [outcome] = await this.provisioning.provision(caller, [toTutor(body)]);
-    if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
-    const { id, created, invited } = outcome!;
+    const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
     this.audit.note({ tutor_id: id, created, invited });
     return this.records.written(caller, STAFF.view, STAFF.source, sql`m.user_id = ${id}`);
   }

@@ -1,8 +1,9 @@
+import { SESSION } from '@app/database';
 import { cents, instant, integer, like, nullable, oneOf, text, uuid, View } from '../../../http/kit.js';
 
 export const sessionView = new View('Session', {
   id: uuid('s.id'),
-  status: like(nullable(oneOf('s.status', ['pending', 'scheduled', 'completed', 'cancelled'])), 'completed'),
+  status: like(nullable(oneOf('s.status', SESSION.values)), 'completed'),
   title: nullable(text('s.title', 'Methods, unit 3')),
   tutor_id: nullable(uuid('s.tutor_id')),
   student_id: nullable(uuid('s.student_id')),

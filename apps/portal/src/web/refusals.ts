@@ -1,0 +1,23 @@
+import { Refused } from '@app/rules';
+import type { Flash } from './pages.js';
+import { PageError } from './page-error.js';
+
+/** What a rule refused, as a page of its own. */
+export function pageOf({ why, message }: Refused): PageError {
+  if (why.kind === 'not_found') return PageError.notFound();
+  return new PageError(why.kind === 'invalid' ? 422 : 409, 'This is not possible', message);
+}
+
+/**
+ * What a rule refused, as a message on the page that the form was on.
+ *
+ * @throws Refused for a record that does not exist: a 404
+ */
+export async function unlessRefused<T>(work: Promise<T>, shown: (flash: Flash) => T): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
+    return shown({ kind: error.why.kind === 'invalid' ? 'problem' : 'notice', text: error.message });
+  }
+}

@@ -1,0 +1,1 @@
+export { overlapping, overlaps, type Timed } from './overlap.js';

@@ -1,0 +1,57 @@
+import { INVOICE, SESSION } from '@app/database';
+import { Refused, type StateTable } from '@app/rules';
+
+const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE };
+
+/** What each action does in each state: the next state, `-` if it has happened, or nothing if it is refused. */
+const WANTED: Record<string, Record<string, Record<string, string>>> = {
+  SESSION: {
+    confirm: { pending: 'scheduled', scheduled: '-' },
+    complete: { scheduled: 'completed', completed: '-' },
+    cancel: { pending: 'cancelled', scheduled: 'cancelled', cancelled: '-' },
+    reopen: { completed: 'scheduled', scheduled: '-' },
+  },
+  INVOICE: {
+    finalize: { draft: 'open', open: '-' },
+    settle: { open: 'paid', uncollectible: 'paid', paid: '-' },
+    void: { open: 'void', void: '-' },
+  },
+};
+
+const pairs = Object.entries(TABLES).flatMap(([name, table]) =>
+  table.actions.flatMap((action) => table.values.map((state) => [name, action, state] as const)),
+);
+
+describe('states', () => {
+  it('have an expectation for each action', () => {
+    expect(Object.entries(TABLES).map(([name, { actions }]) => [name, [...actions]])).toEqual(
+      Object.entries(WANTED).map(([name, actions]) => [name, Object.keys(actions)]),
+    );
+  });
+
+  it.each(pairs)('%s: %s of one that is %s', (name, action, state) => {
+    const table = TABLES[name]!;
+    const wanted = WANTED[name]![action]![state];
+    if (wanted !== undefined) {
+      expect(table.next(action, state)).toBe(wanted === '-' ? null : wanted);
+      return;
+    }
+    const allowed = table.values.filter((from) => (WANTED[name]![action]![from] ?? '-') !== '-');
+    expect(() => table.next(action, state)).toThrow(Refused);
+    expect(refusalOf(() => table.next(action, state)).why).toEqual({
+      kind: 'invalid_state',
+      state,
+      allowed: table.allowed(action),
+    });
+    expect([...table.allowed(action)].sort()).toEqual([...allowed].sort());
+  });
+});
+
+function refusalOf(work: () => unknown): Refused {
+  try {
+    work();
+  } catch (error) {
+    return error as Refused;
+  }
+  throw new Error('nothing was refused');
+}
