@@ -1,9 +1,9 @@
 import { EMAIL_KINDS } from '@app/jobs';
 import { plainName } from '../../apps/worker/src/email/names.js';
 import { render } from '../../apps/worker/src/email/templates.js';
-import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
+import { KEY_IN_MAIL, PAYLOAD } from '../support/worker/mail-payload.js';
 
-const JOIN = 'https://app.tutoring.example/join/abc_DEF-123';
+const JOIN = PAYLOAD.joinUrl!;
 
 const HOSTS = [
   'evil.com',
@@ -96,13 +96,9 @@ describe('names in mails', () => {
     for (const [index, name] of NAMES.entries()) {
       for (const [place, whole] of [name, `Maths ${name} Tutoring`, `${name}.`, `${name} ${name}`].entries()) {
         const mail = render(EMAIL_KINDS[(index + place) % EMAIL_KINDS.length]!, {
+          ...PAYLOAD,
           organizationName: whole,
           firstName: whole,
-          timeZone: 'Australia/Melbourne',
-          role: 'student',
-          joinUrl: JOIN,
-          proof: null,
-          expiresAt: '2026-05-01T09:30:00.000Z',
           key: { ...KEY_IN_MAIL, name: whole, by: whole },
         });
         const links = [...mail.html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link);
@@ -133,14 +129,7 @@ describe('names in mails', () => {
   });
 
   it('have a fallback if nothing of a name is left', () => {
-    const payload = {
-      timeZone: 'UTC',
-      role: 'tutor',
-      joinUrl: JOIN,
-      proof: null,
-      expiresAt: '2026-05-01T09:30:00.000Z',
-    } as const;
-    const mail = render('organization_invite', { ...payload, organizationName: 'www.evil.com', firstName: 'http://x' });
+    const mail = render('organization_invite', { ...PAYLOAD, organizationName: 'www.evil.com', firstName: 'http://x' });
     expect(mail.subject).toBe('Join A tutoring organization');
     expect(mail.text).toMatch(/^Hello,$/m);
   });
