@@ -6,32 +6,14 @@ import { KEY_IN_MAIL, PAYLOAD } from '../support/worker/mail-payload.js';
 const JOIN = PAYLOAD.joinUrl!;
 
 const HOSTS = [
-  'evil.com',
-  'EVIL.CoM',
-  'evil.co.uk',
-  'sub.evil.xyz',
-  'evil.рф',
-  'пример.рф',
-  '例え.jp',
-  '💩.la',
-  'xn--80ak6aa92e.com',
-  '192.168.0.1',
-];
+  'evil.com', 'EVIL.CoM', 'evil.co.uk', 'sub.evil.xyz', 'evil.рф', 'пример.рф', '例え.jp', '💩.la',
+  'xn--80ak6aa92e.com', '192.168.0.1',
+]; // prettier-ignore
 /** Other forms of the dot, and characters that may hide one. */
 const DOTS = [
-  '.',
-  '\u3002',
-  '\uff0e',
-  '\uff61',
-  '\u2024',
-  '\ufe52',
-  '\u200b.',
-  '.\u200b',
-  '\u00ad.\u00ad',
-  '.\u2060',
-  '.\ufeff',
+  '.', '\u3002', '\uff0e', '\uff61', '\u2024', '\ufe52', '\u200b.', '.\u200b', '\u00ad.\u00ad', '.\u2060', '.\ufeff',
   '..',
-];
+]; // prettier-ignore
 const AROUND: ((host: string) => string)[] = [
   (host) => host,
   (host) => `www.${host}`,
@@ -59,16 +41,9 @@ const AROUND: ((host: string) => string)[] = [
   (host) => `\uff48ttps\uff1a\uff0f\uff0f${host}`,
 ];
 const OTHERS = [
-  'javascript:alert(1)',
-  'tel:+61399999999',
-  'sms:123',
-  'data:text/html,x',
-  'http://localhost/x',
-  'https://evil',
-  'evil/../.com',
-  'http://[::1]/',
-  'x://y',
-];
+  'javascript:alert(1)', 'tel:+61399999999', 'sms:123', 'data:text/html,x', 'http://localhost/x', 'https://evil',
+  'evil/../.com', 'http://[::1]/', 'x://y',
+]; // prettier-ignore
 
 const NAMES = [
   ...AROUND.flatMap((around) => HOSTS.map(around)),

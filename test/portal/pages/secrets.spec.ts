@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Vault } from '@app/config';
 import { SignIn } from '@app/accounts';
-import type { EmailPayload } from '@app/jobs';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { cookieOf, PASSWORD, type Someone, type TestPortal } from '../../support/portal/portal.js';

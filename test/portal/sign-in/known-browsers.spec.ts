@@ -1,5 +1,4 @@
 import { Vault } from '@app/config';
-import type { EmailPayload } from '@app/jobs';
 import { newAddress } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PASSWORD, TestPortal } from '../../support/portal/portal.js';

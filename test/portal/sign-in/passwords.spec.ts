@@ -1,7 +1,6 @@
 import { CredentialNotices, PasswordLinks } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
-import type { EmailPayload } from '@app/jobs';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
