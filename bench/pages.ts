@@ -7,8 +7,8 @@ import type { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
 import type { Fairness } from '../apps/api/src/http/request/fairness.js';
-import { HOMEWORK, ListHomework } from '../apps/api/src/resources/homework/homework.queries.js';
-import { STUDENTS } from '../apps/api/src/resources/students/students.queries.js';
+import { HOMEWORK, ListHomework } from '../apps/api/src/areas/teaching/homework.module.js';
+import { STUDENTS } from '../apps/api/src/areas/people/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 
 /** A request, and the statements that the API sends to answer it. */

@@ -39,7 +39,21 @@ function breaches(from: RegExp, forbidden: (imported: string, importer: string) 
 
 const appOf = (path: string) => /^apps\/([^/]+)/.exec(path)?.[1];
 const libOf = (path: string) => /^libs\/([^/]+)/.exec(path)?.[1];
-const resourceOf = (path: string) => /^apps\/api\/src\/resources\/([^/]+)/.exec(path)?.[1];
+const areaOf = (path: string) => /^apps\/api\/src\/areas\/([^/]+)/.exec(path)?.[1];
+
+/** A folder of an area, or a file that holds a whole resource; undefined for what an area keeps beside its resources. */
+function resourceOf(path: string): string | undefined {
+  const [, area, name, rest] = /^apps\/api\/src\/areas\/([^/]+)\/([^/]+?)(\/.*|\.module\.[jt]s)$/.exec(path) ?? [];
+  const own = name === 'media' || (name === area && !rest?.startsWith('/'));
+  return own ? undefined : name;
+}
+
+/** The names that reach themselves. */
+function cyclesIn(edges: (readonly [from: string, to: string])[]): string[] {
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    edges.some(([a, b]) => a === from && (b === to || (!seen.has(b) && reaches(b, to, seen.add(b)))));
+  return [...new Set(edges.map(([from]) => from))].filter((name) => reaches(name, name));
+}
 
 /** The first segments, after the version, of the routes that a controller or a list's declaration serves. */
 function firstSegments(text: string): string[] {
@@ -47,7 +61,7 @@ function firstSegments(text: string): string[] {
   const routes = [...text.matchAll(/@(?:Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/g)];
   const paths = [
     ...routes.map(([, route = '']) => `${prefix}/${route}`),
-    ...[...text.matchAll(/^ {2}path: 'v1\/([^']*)'/gm)].map(([, path]) => path!),
+    ...[...text.matchAll(/^ +path: 'v1\/([^']*)'/gm)].map(([, path]) => path!),
   ];
   return paths.flatMap((path) => path.split('/').find((part) => part !== '') ?? []);
 }
@@ -67,8 +81,11 @@ describe('imports', () => {
       jobs: ['config', 'database'],
       logging: ['config'],
       routing: [],
+      rules: [],
       database: ['concurrency', 'config'],
-      accounts: ['config', 'database', 'jobs'],
+      audit: ['database'],
+      people: ['audit', 'config', 'database', 'jobs', 'rules'],
+      accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules'],
       publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],
@@ -93,22 +110,14 @@ describe('imports', () => {
     expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
   });
 
-  it('inside the API, the module may import every folder, resources those below them, and these only http', () => {
-    const below: Record<string, string[]> = {
-      http: [],
-      health: ['http'],
-      media: ['http'],
-      people: ['http'],
-      blog: ['http'],
-      resources: ['http', 'media', 'people', 'blog'],
-    };
+  it('inside the API, the module may import every folder, areas only the door of http, and http none', () => {
+    const door = 'apps/api/src/http/kit.js';
     const roomOf = (path: string) => /^apps\/api\/src\/([^/]+)/.exec(path)?.[1];
-    expect(
-      breaches(/^apps\/api\/src\/[^/]+\//, (imported, importer) => {
-        const [room, own] = [roomOf(imported), roomOf(importer)!];
-        return room !== undefined && room !== own && !below[own]!.includes(room);
-      }),
-    ).toEqual([]);
+    const leaves = (imported: string, importer: string) =>
+      roomOf(imported) !== undefined && roomOf(imported) !== roomOf(importer);
+    expect(breaches(/^apps\/api\/src\/http\//, (...at) => leaves(...at) || at[0] === door)).toEqual([]);
+    expect(breaches(/^apps\/api\/src\/health\//, (...at) => leaves(...at) && roomOf(at[0]) !== 'http')).toEqual([]);
+    expect(breaches(/^apps\/api\/src\/areas\//, (...at) => leaves(...at) && at[0] !== door)).toEqual([]);
   });
 
   it('inside http/, imports point one way', () => {
@@ -132,24 +141,21 @@ describe('imports', () => {
     );
   });
 
-  it('a resource imports only the module and service of another, without cycles', () => {
+  it.each([
+    ['an area', areaOf],
+    ['a resource', resourceOf],
+  ])('%s imports only modules and services of another, without cycles', (_kind, nameOf) => {
     const between = (imported: string, importer: string) =>
-      resourceOf(imported) !== undefined && resourceOf(imported) !== resourceOf(importer);
-    const resources = /^apps\/api\/src\/resources\//;
+      nameOf(imported) !== undefined && nameOf(importer) !== undefined && nameOf(imported) !== nameOf(importer);
     expect(
-      breaches(
-        resources,
-        (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported),
-      ),
+      breaches(/./, (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported)),
     ).toEqual([]);
     const edges = product.flatMap(({ path, imports }) =>
       imports
-        .filter((imported) => resources.test(path) && between(imported, path))
-        .map((imported) => [resourceOf(path)!, resourceOf(imported)!] as const),
+        .filter((imported) => between(imported, path))
+        .map((imported) => [nameOf(path)!, nameOf(imported)!] as const),
     );
-    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
-      edges.some(([a, b]) => a === from && (b === to || (!seen.has(b) && reaches(b, to, seen.add(b)))));
-    expect([...new Set(edges.map(([from]) => from))].filter((name) => reaches(name, name))).toEqual([]);
+    expect(cyclesIn(edges)).toEqual([]);
   });
 });
 
@@ -194,7 +200,8 @@ describe('one place for each thing', () => {
   });
 
   it('a resource has only the listed kinds of file', () => {
-    const kinds = /^apps\/api\/src\/resources\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$/;
+    const kinds =
+      /\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$|^[^.]*\/areas\/[a-z]+\/[a-z-]+\.module\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe('a database that cannot be used', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tutoring-faults-'));
   });
-  afterAll(async () => {
+  afterAll(() => {
     rmSync(folder, { recursive: true });
   });
 

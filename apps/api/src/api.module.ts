@@ -3,27 +3,26 @@ import type { DestinationStream } from 'pino';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
+import { AccountModule } from './areas/account/account.module.js';
+import { BlogModule } from './areas/blog/blog.module.js';
+import { MessagesModule } from './areas/messages/messages.module.js';
+import { MoneyModule } from './areas/money/money.module.js';
+import { PeopleModule } from './areas/people/people.module.js';
+import { SchedulingModule } from './areas/scheduling/scheduling.module.js';
+import { TeachingModule } from './areas/teaching/teaching.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
-import { BlogImagesModule } from './resources/blog-images/blog-images.module.js';
-import { BlogPostsModule } from './resources/blog-posts/blog-posts.module.js';
-import { ClassroomsModule } from './resources/classrooms/classrooms.module.js';
-import { ConversationsModule } from './resources/conversations/conversations.module.js';
-import { SessionFeedbackModule } from './resources/session-feedback/session-feedback.module.js';
-import { GroupsModule } from './resources/groups/groups.module.js';
-import { HomeworkModule } from './resources/homework/homework.module.js';
-import { InvitesModule } from './resources/invites/invites.module.js';
-import { MeModule } from './resources/me/me.module.js';
-import { ParentsModule } from './resources/parents/parents.module.js';
-import { PaymentsModule } from './resources/payments/payments.module.js';
-import { AdjustmentsModule } from './resources/adjustments/adjustments.module.js';
-import { ReportsModule } from './resources/reports/reports.module.js';
-import { RequestLogModule } from './resources/request-log/request-log.module.js';
-import { ResultsModule } from './resources/results/results.module.js';
-import { SessionsModule } from './resources/sessions/sessions.module.js';
-import { StudentsModule } from './resources/students/students.module.js';
-import { TutorsModule } from './resources/tutors/tutors.module.js';
-import { UsersModule } from './resources/users/users.module.js';
+
+/** The areas of the API, in the order in which the reference shows them. */
+export const AREAS = [
+  AccountModule,
+  PeopleModule,
+  TeachingModule,
+  SchedulingModule,
+  MoneyModule,
+  MessagesModule,
+  BlogModule,
+];
 
 export interface ApiOptions {
   /** Replaces standard output. */
@@ -44,25 +43,7 @@ export class ApiModule {
         DatabaseModule.forRoot('api', connected),
         HttpModule,
         HealthModule,
-        BlogImagesModule,
-        BlogPostsModule,
-        UsersModule,
-        ClassroomsModule,
-        ConversationsModule,
-        SessionFeedbackModule,
-        GroupsModule,
-        HomeworkModule,
-        InvitesModule,
-        MeModule,
-        ParentsModule,
-        PaymentsModule,
-        AdjustmentsModule,
-        ReportsModule,
-        RequestLogModule,
-        ResultsModule,
-        SessionsModule,
-        StudentsModule,
-        TutorsModule,
+        ...AREAS,
       ],
     };
   }

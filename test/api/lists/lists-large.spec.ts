@@ -1,6 +1,6 @@
 import { Database } from '@app/database';
 import { PART_BYTES } from '../../../apps/api/src/http/lists/statements.js';
-import { HOMEWORK } from '../../../apps/api/src/resources/homework/homework.queries.js';
+import { HOMEWORK } from '../../../apps/api/src/areas/teaching/homework.module.js';
 import { TestApi } from '../../support/http/api.js';
 import { LargestLists } from '../../support/data/largest-lists.js';
 import { nameOf, type Route } from '../../support/http/routes.js';

@@ -167,7 +167,7 @@ describe('bombs of every accepted type', () => {
 
 it('catches a build without limits', async () => {
   const [program, formats] = ['child.js', 'formats.js'].map(
-    (name) => new URL(`../../../dist/apps/api/src/media/images/${name}`, import.meta.url).href,
+    (name) => new URL(`../../../dist/apps/api/src/areas/blog/media/images/${name}`, import.meta.url).href,
   );
   // imageProcesses() finds them by this name.
   const plant = join(folder, 'media/images/child.js');

@@ -19,7 +19,7 @@ const MOST_GROWTH_MB = 150;
 const SECONDS = Number(process.env.SECONDS ?? 5);
 
 const BLOG_VIEW = pathToFileURL(
-  fileURLToPath(new URL('../../../dist/apps/api/src/resources/blog-posts/blog-posts.view.js', import.meta.url)),
+  fileURLToPath(new URL('../../../dist/apps/api/src/areas/blog/blog-posts/blog-posts.view.js', import.meta.url)),
 ).href;
 /** Removes the size limit of one list. */
 const PLANTED = `data:text/javascript,import { blogPostView } from '${BLOG_VIEW}'; blogPostView.size = null;`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
 import { expect } from 'vitest';
 import { type Scope, SCOPES } from '@app/accounts';
-import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/resources/users/users.view.js';
+import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/areas/people/users/users.view.js';
 import type { TestApi } from '../http/api.js';
 import { repeated } from '../http/repeated.js';
 import type { Factories } from './factories.js';

@@ -11,6 +11,7 @@ import type { Schema } from '../views/schemas.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
 import { isIdempotent } from '../writes/idempotency-key.js';
+import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
@@ -33,18 +34,10 @@ const SCOPE_TABLE = [
   ...Object.entries(SCOPES).map(([scope, sentence]) => `| \`${scope}\` | ${sentence} |`),
 ].join('\n');
 
-/** A group of operations. */
-export interface ReferenceTag {
-  /** The first segment of their paths after the version. */
-  name: string;
-  'x-displayName': string;
-  description: string;
-}
-
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
 /**
- * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. `npm run openapi`
+ * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. The build
  * writes it into the file that the API serves.
  *
  * @param tags in the order in which the reference shows them

@@ -1,0 +1,21 @@
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { QueryBrand } from '../brand.js';
+
+export class PlaceImage implements Interdependent {
+  @field.QueryEnum(['platform', 'org'], {
+    description: 'Who owns the image. `platform` requires the platform-blog capability.',
+    default: 'org',
+  })
+  target: 'platform' | 'org' = 'org';
+
+  @QueryBrand({ description: 'Required for a platform image; not allowed for an organization’s image.' })
+  brand?: string;
+
+  [TOGETHER](): Fault[] {
+    if (this.target === 'org' && this.brand !== undefined) {
+      return [new Fault('extra_forbidden', 'Leave this out: images of an organization have no brand.', ['brand'])];
+    }
+    const missing = this.target === 'platform' && this.brand === undefined;
+    return missing ? [new Fault('missing', 'Required for images of the platform.', ['brand'])] : [];
+  }
+}

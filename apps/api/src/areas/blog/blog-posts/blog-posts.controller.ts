@@ -1,0 +1,85 @@
+import { Controller, Get, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Delete, Documented, type Expected, Idempotent, IfMatch, JsonUpTo, one, Patch, PathId,
+  Post, RequirePlatformBlog, RequireScopes, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { CreatePost, UpdatePost } from './blog-posts.dto.js';
+import { BlogPostsService } from './blog-posts.service.js';
+import { blogPostView } from './blog-posts.view.js';
+
+/** 200,000 characters of content, each written as two \u escapes of six bytes, and the other fields likewise. */
+const LONGEST_POST = 3 * 1_048_576;
+
+@Controller('v1/blog-posts')
+export class BlogPostsController {
+  constructor(private readonly blog: BlogPostsService) {}
+
+  @Get(':post_id')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_blog_post',
+    summary: 'Returns one blog post',
+    description: 'The `ETag` identifies this version; send it as `If-Match` with a change.',
+    answer: one(blogPostView),
+    versioned: true,
+  })
+  get(@CurrentCaller() caller: Caller, @PathId('post_id') id: string) {
+    return this.blog.get(caller, id);
+  }
+
+  @Post()
+  @RequireScopes('blog:write')
+  @RequirePlatformBlog(({ body }) => (body as Partial<CreatePost> | null | undefined)?.target === 'platform')
+  @Idempotent()
+  @JsonUpTo(LONGEST_POST)
+  @Documented({
+    id: 'create_blog_post',
+    summary: 'Creates a blog post',
+    description:
+      'The post is a draft unless `status` says otherwise. A published post is live immediately and rebuilds ' +
+      'the site.',
+    answer: one(blogPostView),
+    example: { title: 'Five habits before exam week', slug: 'five-habits-before-exam-week', tags: ['exams'] },
+    versioned: true,
+  })
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreatePost) body: CreatePost) {
+    return this.blog.create(caller, body);
+  }
+
+  @Patch(':post_id')
+  @RequireScopes('blog:write')
+  @JsonUpTo(LONGEST_POST)
+  @Documented({
+    id: 'update_blog_post',
+    summary: 'Updates, publishes, schedules or unpublishes a blog post',
+    description:
+      '`status: published` publishes a post, or leaves a published one as it is; `draft` unpublishes it. A ' +
+      'draft with `scheduled_at` is published at that time. A change that is visible on the site rebuilds it ' +
+      'once. Omitted fields stay unchanged.',
+    answer: one(blogPostView),
+    example: { status: 'published' },
+    versioned: true,
+  })
+  update(
+    @CurrentCaller() caller: Caller,
+    @PathId('post_id') id: string,
+    @IfMatch() expected: Expected,
+    @ValidBody(UpdatePost) body: UpdatePost,
+  ) {
+    return this.blog.update(caller, id, expected, body);
+  }
+
+  @Delete(':post_id')
+  @RequireScopes('blog:write')
+  @HttpCode(204)
+  @Documented({
+    id: 'remove_blog_post',
+    summary: 'Deletes a blog post',
+    description: 'If the post was published, its site is rebuilt without it.',
+    answer: null,
+    versioned: true,
+  })
+  remove(@CurrentCaller() caller: Caller, @PathId('post_id') id: string, @IfMatch() expected: Expected) {
+    return this.blog.remove(caller, id, expected);
+  }
+}

@@ -1,0 +1,131 @@
+import { Fault, field, type Interdependent, MOST_OFFSET, TOGETHER } from '../../../http/kit.js';
+import { Brand, QueryBrand } from '../brand.js';
+import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
+
+export class ListPosts {
+  @QueryBrand({ description: 'Only posts of this brand, one of the two configured.' })
+  brand?: string;
+
+  @field.QueryEnum(POST_STATUSES, { description: 'Only drafts, or only published posts.' })
+  status?: string;
+
+  @field.QueryEnum(POST_TARGETS, { description: 'Only the organization’s own posts, or only the platform’s.' })
+  target?: 'platform' | 'org';
+
+  @field.QueryInteger({ description: 'Page size.', min: 1, max: 200, default: 50 })
+  limit: number = 50;
+
+  @field.QueryInteger({ description: 'Number of posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
+  offset: number = 0;
+}
+
+const SLUG = {
+  shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+  message: 'Must be lowercase letters and digits, with single hyphens between words.',
+};
+
+/** A published post has no schedule. */
+export const SCHEDULED_AND_PUBLISHED = new Fault(
+  'value_error',
+  'A published post cannot be scheduled. Leave this out, or set the status to "draft".',
+  ['scheduled_at'],
+);
+
+const PLATFORM_BRAND_MISSING = new Fault('missing', 'Required for posts of the platform.', ['brand']);
+
+const TAG = { min: 1, max: 100 };
+const MOST_TAGS = { max: 50 };
+
+/** Fields of a post that may be empty. */
+class WritablePost {
+  @field.Text({ max: 2000 }, { nullable: true })
+  excerpt?: string | null;
+
+  @field.Text({ max: 200_000 }, { nullable: true })
+  content?: string | null;
+
+  @field.Link(2000, {
+    nullable: true,
+    description: 'URL of a public image, for example one from `POST /v1/blog-images`.',
+  })
+  featured_image?: string | null;
+
+  @field.Text({ max: 200 }, { nullable: true })
+  author?: string | null;
+
+  @field.Text({ max: 200 }, { nullable: true })
+  category?: string | null;
+
+  @field.Day({ nullable: true })
+  date?: string | null;
+
+  @field.Instant({ nullable: true, description: 'When to publish the draft automatically; null for never.' })
+  scheduled_at?: Date | null;
+}
+
+function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost): Fault[] {
+  return status === 'published' && scheduled_at instanceof Date ? [SCHEDULED_AND_PUBLISHED] : [];
+}
+
+/** Omitted fields stay unchanged. */
+export class UpdatePost extends WritablePost implements Interdependent {
+  @field.Text({ min: 1, max: 300 })
+  title?: string;
+
+  @field.Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { description: 'Unique within the organization, or for the platform’s posts within the brand.' },
+  )
+  slug?: string;
+
+  @field.Texts(TAG, MOST_TAGS)
+  tags?: string[];
+
+  @field.Flag()
+  publish_to_website?: boolean;
+
+  @field.Flag()
+  publish_to_portal?: boolean;
+
+  @field.OneOf(POST_STATUSES)
+  status?: 'draft' | 'published';
+
+  [TOGETHER](): Fault[] {
+    return scheduledAndPublished(this);
+  }
+}
+
+/** All fields except title and slug are optional. */
+export class CreatePost extends WritablePost implements Interdependent {
+  @field.Text({ min: 1, max: 300 }, { required: true })
+  title: string;
+
+  @field.Text(
+    { min: 1, max: 200, pattern: SLUG },
+    { required: true, description: 'Unique within the organization, or for the platform’s posts within the brand.' },
+  )
+  slug: string;
+
+  @field.Texts(TAG, MOST_TAGS, { default: [] })
+  tags: string[] = [];
+
+  @field.Flag({ default: true })
+  publish_to_website = true;
+
+  @field.Flag({ default: false })
+  publish_to_portal = false;
+
+  @field.OneOf(POST_STATUSES, { default: 'draft' })
+  status: 'draft' | 'published' = 'draft';
+
+  @field.OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
+  target: 'platform' | 'org' = 'org';
+
+  @Brand({ nullable: true, description: 'Required for `platform`; otherwise it defaults to the first of the two.' })
+  brand?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const missing = this.target === 'platform' && (this.brand ?? null) === null;
+    return [...scheduledAndPublished(this), ...(missing ? [PLATFORM_BRAND_MISSING] : [])];
+  }
+}

@@ -1,0 +1,131 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { finished, Readable } from 'node:stream';
+import type { Request, Response } from 'express';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { Log } from '@app/logging';
+import { Storage } from '@app/storage';
+import { ApiError, contentHashOf, whileWaiting } from '../../../http/kit.js';
+import { FORMATS } from './images/formats.js';
+import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
+import { type Received, receiveFile } from './multipart.js';
+import { storedName } from './stored-name.js';
+import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    image?: UploadedImage;
+  }
+}
+
+/**
+ * A stored image without an owner yet. The unit of work that takes it owns it; an image that nobody takes (after a
+ * replay or a refusal) is removed at the end of the request. So no acknowledged image is ever missing, and only a crash
+ * in between leaves a file without an owner.
+ */
+export class UploadedImage {
+  private taken = false;
+  private over = false;
+
+  constructor(
+    readonly id: string,
+    readonly path: string,
+    readonly url: string,
+    readonly size: number,
+    private readonly removal: () => Promise<void>,
+    private readonly db: Database,
+  ) {}
+
+  /** Gives it to the ambient unit of work; a rollback removes it. */
+  take(): void {
+    // The client has left.
+    if (this.over) throw new ApiError('bad_request', 'The request ended before its answer.');
+    this.taken = true;
+    this.db.onRollback(async () => {
+      this.taken = false;
+      if (this.over) await this.removal();
+    });
+  }
+
+  /** Called when the request is over. */
+  async release(): Promise<void> {
+    this.over = true;
+    if (!this.taken) await this.removal();
+  }
+}
+
+/** Receives images, re-encodes them and stores them. */
+@Injectable()
+export class ImageUploads implements OnModuleInit {
+  constructor(
+    private readonly encoder: ImageEncoder,
+    private readonly storage: Storage,
+    private readonly db: Database,
+    private readonly log: Log,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await TemporaryFile.removeLeftovers().catch((error: unknown) => this.log.failure(error, null, 'temporary_folder'));
+  }
+
+  /**
+   * Reads the request's body and sets the image on the request.
+   *
+   * @param folder in the storage
+   * @throws ApiError 413, 415, 503; ValidationFailed
+   */
+  async accept(request: Request, response: Response, folder: string): Promise<void> {
+    try {
+      // Waiting for the encoder doesn't count towards the deadline: its queue is bounded by itself.
+      const image = await whileWaiting(request, () => this.receive(request, response, folder));
+      request.image = image;
+      finished(response, () => void image.release());
+    } catch (error) {
+      if (!(error instanceof TemporaryFileError)) throw error;
+      this.log.failure(error.cause, request.id, 'temporary_folder');
+      throw ApiError.unavailable(5);
+    }
+  }
+
+  private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
+    const owner = request.caller!.organizationId;
+    const received = await receiveFile(request);
+    try {
+      request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
+      const gone = new AbortController();
+      response.once('close', () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.')));
+      const encoded = await this.encoder.encode(received.file, owner, gone.signal);
+      try {
+        return await this.store(encoded, received, request.id, folder);
+      } finally {
+        await encoded.file.close();
+      }
+    } finally {
+      await received.file.close();
+    }
+  }
+
+  private async store(image: EncodedImage, { name }: Received, requestId: string, folder: string) {
+    const id = uuidv7();
+    const { extension, contentType } = FORMATS[image.format];
+    const path = `${folder}/${id}-${storedName(name, extension)}`;
+    const { size } = image.file;
+    try {
+      await this.storage.put(path, { contentType, size, open: () => Readable.from(image.file.chunks()) });
+    } catch (error) {
+      this.log.failure(error, requestId, 'image_not_stored');
+      await this.remove(path);
+      throw ApiError.unavailable(5);
+    }
+    return new UploadedImage(id, path, this.storage.urlOf(path), size, () => this.remove(path), this.db);
+  }
+
+  /** A file that cannot be removed is left without an owner and logged. */
+  private async remove(path: string): Promise<void> {
+    try {
+      await this.storage.remove(path);
+    } catch (error) {
+      this.log.failure(error, null, 'image_not_removed');
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type Readable, Transform, type Writable } from 'node:stream';
+import type { Request, Response } from 'express';
+import multer from 'multer';
+import { ApiError, Fault, isUnencoded } from '../../../http/kit.js';
+import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
+
+/** 10 MB for the file alone. */
+export const MOST_FILE_BYTES = 10_485_760;
+
+/** Allowance for boundaries and the part's headers. */
+const MOST_ENVELOPE_BYTES = 65_536;
+
+/** The name of the one part. */
+const PART = 'file';
+
+/** A file as it was sent. The receiver closes it. */
+export interface Received {
+  file: TemporaryFile;
+  /** From the client; untrusted. */
+  name: string;
+  sha256: Buffer;
+}
+
+/**
+ * Receives the single file of a multipart body on disk, never in memory, and reads no more than needed to know that it
+ * is too large.
+ *
+ * @throws ApiError 413, 415; ValidationFailed for anything but a single part named `file`
+ */
+export async function receiveFile(request: IncomingMessage): Promise<Received> {
+  requireMultipart(request);
+  if (Number(request.headers['content-length'] ?? 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
+  return parse(request);
+}
+
+function requireMultipart({ headers }: IncomingMessage): void {
+  const [type] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  if (type?.trim() === 'multipart/form-data' && isUnencoded(headers)) return;
+  throw new ApiError('unsupported_media_type', 'Send the image as "Content-Type: multipart/form-data", unencoded.');
+}
+
+/** A part, as the storage engine leaves it. */
+interface Part {
+  originalname: string;
+  temporary: TemporaryFile;
+  sha256: Buffer;
+}
+
+/** multer reads from this instead of the request, because it would wait for the end of a body that it has rejected. */
+class Body extends Transform {
+  private size = 0;
+  /** Set by multer. */
+  files?: Part[];
+  /** Settles when the file has been stored. */
+  kept?: Promise<unknown>;
+
+  constructor(readonly headers: IncomingMessage['headers']) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.size += chunk.length;
+    if (this.size > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) done(tooLarge());
+    else done(null, chunk);
+  }
+}
+
+async function parse(request: IncomingMessage): Promise<Received> {
+  // No further event would follow.
+  if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body was complete.');
+  const body = new Body(request.headers);
+  const abandon = () => {
+    if (!request.complete) body.destroy();
+  };
+  // The request closes when it was read completely, or when its client is gone and the body is incomplete.
+  request.once('close', abandon).pipe(body);
+  try {
+    await readParts(body);
+  } catch (error) {
+    // A file that cannot be written breaks its stream, and multer may report that first.
+    const failure: unknown = await body.kept?.then(() => null, (reason: unknown) => reason); // prettier-ignore
+    throw explain(failure instanceof TemporaryFileError ? failure : error);
+  } finally {
+    // The rest is read and thrown away, so that the connection can carry the response and the next request.
+    request.off('close', abandon).unpipe(body).resume();
+  }
+  const [part] = body.files ?? [];
+  if (!part) throw notOneFile('missing');
+  return { file: part.temporary, name: part.originalname, sha256: part.sha256 };
+}
+
+function readParts(body: Body): Promise<void> {
+  const abandon = () => body.destroy();
+  const options: multer.Options & { streamHandler: (request: unknown, parser: Writable) => void } = {
+    storage: {
+      _handleFile: (_request, { stream }, done) => {
+        stream.once('limit', abandon);
+        body.kept = keep(stream);
+        body.kept.then(
+          (part) => done(null, part as Partial<Express.Multer.File>),
+          (error: unknown) => {
+            done(error);
+            abandon();
+          },
+        );
+      },
+      _removeFile: (_request, part, done) => {
+        // This file was stored before another one was refused.
+        (part as unknown as Part).temporary.close().then(() => done(null), done);
+      },
+    },
+    limits: { files: 1, fields: 0, parts: 1, fileSize: MOST_FILE_BYTES, fieldNameSize: 100, headerPairs: 20 },
+    defParamCharset: 'utf8',
+    // Without this, a name that is only a path would not count as a file.
+    preservePath: true,
+    fileFilter: (_request, { fieldname }, accept) => {
+      if (fieldname === PART) {
+        accept(null, true);
+        return;
+      }
+      accept(notOneFile('value_error'));
+      abandon();
+    },
+    streamHandler: (_request, parser) => {
+      // multer reports these only at the end of the body: stop here.
+      for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit', 'error']) parser.once(event, abandon);
+      pipeToEnd(body, parser);
+    },
+  };
+  return new Promise((resolve, reject) => {
+    multer(options).any()(body as unknown as Request, {} as Response, (error?: Error | 'router' | 'route') => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/**
+ * Pipes the body, and ends the file with it if busboy has not. After a boundary in the middle of a part's headers, busboy
+ * never ends the file that follows, but waits for its end: the request would never be answered.
+ */
+function pipeToEnd(body: Body, parser: Writable): void {
+  let file: Readable | undefined;
+  parser.on('file', (_name: string, stream: Readable) => (file = stream));
+  body.pipe(parser, { end: false });
+  body.once('end', () => {
+    // Called when everything before has been parsed.
+    parser.write('', () => {
+      parser.end();
+      // Does nothing to a file that has ended.
+      file?.push(null);
+    });
+  });
+}
+
+/** Writes the file to disk and hashes it on the way. */
+async function keep(stream: Readable): Promise<Omit<Part, 'originalname'>> {
+  const temporary = await TemporaryFile.create();
+  try {
+    const hash = createHash('sha256');
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      await temporary.append(chunk);
+    }
+    return { temporary, sha256: hash.digest() };
+  } catch (error) {
+    await temporary.close();
+    throw error;
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof ApiError || error instanceof TemporaryFileError) return error;
+  if (error instanceof multer.MulterError) {
+    return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
+  }
+  const msg = 'The body is not complete multipart/form-data. Let your HTTP client build it, including the boundary.';
+  return new Fault('value_error', msg).inBody();
+}
+
+function notOneFile(type: 'missing' | 'value_error'): ApiError {
+  const msg = `Send exactly one part, named "${PART}", with the image and its file name.`;
+  return new Fault(type, msg, [PART]).inBody();
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('payload_too_large', `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`, {
+    limit: MOST_FILE_BYTES,
+  });
+}

@@ -1,0 +1,94 @@
+import { Controller, Get, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { accountInviteSentShape } from '../account-invite.js';
+import { CreateParent, LinkStudent } from './parents.dto.js';
+import { ParentsService } from './parents.service.js';
+import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
+
+@Controller('v1/parents')
+export class ParentsController {
+  constructor(private readonly parents: ParentsService) {}
+
+  @Get(':parent_id')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_parent',
+    summary: 'Returns one parent with the children linked in the organization',
+    description: 'A parent without a link in this organization is a 404.',
+    answer: one(parentView),
+  })
+  get(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
+    return this.parents.get(caller, id);
+  }
+
+  @Get(':parent_id/balance')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_parent_balance',
+    summary: 'Sums the open and paid invoices of a parent’s children',
+    description:
+      'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open ' +
+      'invoices.',
+    answer: one(balanceView),
+  })
+  getBalance(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
+    return this.parents.getBalance(caller, id);
+  }
+
+  @Post()
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_parent',
+    summary: 'Creates a parent, who is not listed until linked to a student',
+    description:
+      'Works like a `parent` row of the bulk invite. This call sends no email: link the parent to a student, ' +
+      'then send the invite. A parent who already exists is returned unchanged. What would be a row’s `error` ' +
+      'is a 422 here.',
+    answer: one(parentView),
+    example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
+  })
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateParent) body: CreateParent) {
+    return this.parents.create(caller, body);
+  }
+
+  @Post(':parent_id/link-student')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'link_student_to_parent',
+    summary: 'Links a parent to a student',
+    description:
+      'The parent must already be linked here or have been provisioned by this organization. Linking again ' +
+      'changes nothing.',
+    answer: one(parentStudentLinkView),
+    example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+  })
+  linkStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('parent_id') id: string,
+    @ValidBody(LinkStudent) body: LinkStudent,
+  ) {
+    return this.parents.linkStudent(caller, id, body.student_id);
+  }
+
+  @Post(':parent_id/send-invite')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'send_parent_invite',
+    summary: 'Emails a parent a link to their account',
+    description:
+      'The parent must be linked to a student. `sent` says whether an email was queued. None is queued without ' +
+      'a mail server, if the address permanently rejects mail or got one in the last ten minutes, or beyond the ' +
+      'daily limit. A parent without an address is a 422.',
+    answer: one(accountInviteSentShape),
+  })
+  sendInvite(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
+    return this.parents.sendInvite(caller, id);
+  }
+}

@@ -1,0 +1,118 @@
+import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
+import type { Refusal } from '@app/rules';
+import { Fault, field, kinds, ValidationFailed } from '../../http/kit.js';
+
+/** The request fields of a person, shared by every way to provision people. */
+
+export const NAME = { min: 1, max: 200, trim: true };
+export const PHONE = { max: 50, trim: true };
+const BIO = { max: 5000 };
+const TEACHING_MODES = ['online', 'in_person', 'both'];
+
+const EMAIL_NOTE =
+  'Without an address, no email can reach the account. Case is ignored. An invalid address is ' +
+  'reported for each person.';
+const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
+
+const ADDRESS = kinds.text({ max: 254, trim: true });
+export const MALFORMED_ADDRESS = 'This is not a valid email address.';
+
+/** A person's address. */
+export const Email = (presence: field.Presence) =>
+  field.bodyField(
+    {
+      schema: ADDRESS.schema,
+      parse: (raw, env) => {
+        const address = ADDRESS.parse(raw, env);
+        return typeof address !== 'string' || isEmail(address) ? address : new Fault('value_error', MALFORMED_ADDRESS);
+      },
+    },
+    presence,
+  );
+
+class PersonFields {
+  @field.Text(NAME, { required: true })
+  first_name: string;
+
+  @field.Text(NAME, { required: true })
+  last_name: string;
+
+  @Email({ nullable: true, description: EMAIL_NOTE })
+  email?: string | null;
+
+  @field.Text(PHONE, { nullable: true })
+  phone?: string | null;
+}
+
+/** A student's parent: provisioned and linked with the student, or reused if the organization already has them. */
+export class ParentOfStudent extends PersonFields {}
+
+export class StudentFields extends PersonFields {
+  @field.Flag({ default: true, description: INVITE_NOTE })
+  send_invite = true;
+
+  @field.Nested(ParentOfStudent, { nullable: true })
+  parent?: ParentOfStudent | null;
+}
+
+export class TutorFields extends PersonFields {
+  @field.Flag({ default: true, description: INVITE_NOTE })
+  send_invite = true;
+
+  @field.Text(BIO, { nullable: true })
+  bio?: string | null;
+
+  @field.OneOf(TEACHING_MODES, { nullable: true })
+  teaching_mode?: string | null;
+
+  @field.Flag({ nullable: true, description: 'Whether the profile is public. By default, it is not.' })
+  is_published?: boolean | null;
+}
+
+export class ParentFields extends PersonFields {
+  @field.Flag({
+    default: true,
+    description: 'Accepted, but has no effect: invite the parent after linking them to a child.',
+  })
+  send_invite = true;
+}
+
+export function toStudent(fields: StudentFields): NewStudent {
+  const parent = fields.parent ? toPerson(fields.parent) : null;
+  return { type: 'student', ...toPerson(fields), sendInvite: fields.send_invite, parent };
+}
+
+export function toTutor(fields: TutorFields): NewTutor {
+  return {
+    type: 'tutor',
+    ...toPerson(fields),
+    sendInvite: fields.send_invite,
+    bio: fields.bio ?? null,
+    teachingMode: fields.teaching_mode ?? null,
+    isPublished: fields.is_published ?? null,
+  };
+}
+
+export function toParent(fields: ParentFields): NewParent {
+  return { type: 'parent', ...toPerson(fields) };
+}
+
+/** A blank phone number counts as none. */
+function toPerson({ first_name, last_name, email, phone }: PersonFields): Person {
+  return { firstName: first_name, lastName: last_name, email: email ?? null, phone: phone || null };
+}
+
+/**
+ * Turns the refusals of a single person into faults of the request.
+ *
+ * @param id name of the path parameter that identifies the person, if any
+ */
+export function refusedPerson(refusals: Refusal[], id = ''): ValidationFailed {
+  return new ValidationFailed(
+    refusals.map(({ at, reason }) => ({
+      loc: at.length > 0 ? ['body', ...at] : ['path', id],
+      msg: reason,
+      type: 'value_error',
+    })),
+  );
+}

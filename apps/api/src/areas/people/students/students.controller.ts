@@ -1,0 +1,67 @@
+import { Controller, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Documented, Idempotent, one, Patch, PathId, Post, RequireScopes, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { accountInviteSentShape } from '../account-invite.js';
+import { CreateStudent, UpdateStudent } from './students.dto.js';
+import { StudentsService } from './students.service.js';
+import { studentView } from './students.view.js';
+
+@Controller('v1/students')
+export class StudentsController {
+  constructor(private readonly students: StudentsService) {}
+
+  @Post()
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'create_student',
+    summary: 'Creates or invites a student, with a parent if one is given',
+    description:
+      'Works like a `student` row of the bulk invite. A student who already exists is returned unchanged. What ' +
+      'would be a row’s `error` is a 422 here.',
+    answer: one(studentView),
+    example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
+  })
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateStudent) body: CreateStudent) {
+    return this.students.create(caller, body);
+  }
+
+  @Patch(':student_id')
+  @RequireScopes('students:write')
+  @Documented({
+    id: 'update_student',
+    summary: 'Changes a student’s names, email or phone',
+    description:
+      'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
+      'not the address they were invited at. If another organization has a membership for the login, only the ' +
+      'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
+      'email, and the previous address loses all access.',
+    answer: one(studentView),
+    example: { phone: '+61 400 000 000' },
+  })
+  update(
+    @CurrentCaller() caller: Caller,
+    @PathId('student_id') id: string,
+    @ValidBody(UpdateStudent) body: UpdateStudent,
+  ) {
+    return this.students.update(caller, id, body);
+  }
+
+  @Post(':student_id/send-invite')
+  @HttpCode(200)
+  @RequireScopes('accounts:write')
+  @Idempotent()
+  @Documented({
+    id: 'send_student_invite',
+    summary: 'Emails a student a link to their account',
+    description:
+      '`sent` says whether an email was queued. None is queued without a mail server, if the address ' +
+      'permanently rejects mail or got one in the last ten minutes, or beyond the daily limit. A student who is ' +
+      'archived or has no address is a 422.',
+    answer: one(accountInviteSentShape),
+  })
+  sendInvite(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
+    return this.students.sendInvite(caller, id);
+  }
+}

@@ -1,0 +1,19 @@
+import { field } from '../../../http/kit.js';
+import { Email, NAME, PHONE, StudentFields } from '../people.dto.js';
+
+export class CreateStudent extends StudentFields {}
+
+/** Omitted fields stay unchanged. */
+export class UpdateStudent {
+  @field.Text(NAME)
+  first_name?: string;
+
+  @field.Text(NAME)
+  last_name?: string;
+
+  @Email({ nullable: true, description: 'Null removes the address: no email can reach the account after that.' })
+  email?: string | null;
+
+  @field.Text(PHONE, { nullable: true })
+  phone?: string | null;
+}

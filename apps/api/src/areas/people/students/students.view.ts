@@ -1,0 +1,18 @@
+import { instant, nullable, texts, UUID, uuid, View } from '../../../http/kit.js';
+import { person } from '../people.view.js';
+
+const { first_name, last_name, email, placeholder_email, status } = person('m');
+
+const PARENTS = `ARRAY(SELECT s.parent_id FROM parent_students s WHERE s.organization_id = m.organization_id
+  AND s.student_id = m.user_id ORDER BY s.linked_at, s.parent_id)`;
+
+export const studentView = new View('Student', {
+  id: uuid('m.user_id'),
+  first_name,
+  last_name,
+  email,
+  placeholder_email,
+  status,
+  parent_ids: texts(PARENTS, UUID),
+  created_at: nullable(instant('m.created_at')),
+});

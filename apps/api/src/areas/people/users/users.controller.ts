@@ -1,0 +1,46 @@
+import { Controller, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Documented, Idempotent, one, Post, RequireAnyScope, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { BulkInvite } from './users.dto.js';
+import { UsersService, scopesOfRows } from './users.service.js';
+import { bulkInviteShape } from './users.view.js';
+
+@Controller('v1/users/bulk-invite')
+export class UsersController {
+  constructor(private readonly people: UsersService) {}
+
+  @Post()
+  @HttpCode(200)
+  @RequireAnyScope(['students:write', 'tutors:write'], scopesOfRows)
+  @Idempotent()
+  @Documented({
+    id: 'bulk_invite_users',
+    summary: 'Creates or invites 1 to 100 students, tutors and parents in one call',
+    description:
+      'Rows are provisioned independently, and results are in the same order. A row with invalid values gets ' +
+      'its own `error`; a request with the wrong structure is refused as a whole (422).\n\nA new address, or ' +
+      'none, creates a login (`created`). If the address has a login elsewhere, its person is invited and ' +
+      '`pending` until they accept; none of their data is shown or changed. Inviting a pending person again ' +
+      'sends another email after a day at the earliest. `exists` is a member who has already accepted: nothing ' +
+      'is done, not even for the row’s `parent`.\n\nStudents and parents need `students:write`, tutors ' +
+      '`tutors:write`; a key that lacks a required scope is refused before anything is done.',
+    answer: one(bulkInviteShape),
+    example: {
+      users: [
+        {
+          type: 'student',
+          first_name: 'Mia',
+          last_name: 'Nguyen',
+          email: 'mia@example.org',
+          parent: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
+        },
+        { type: 'tutor', first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
+        { type: 'parent', first_name: 'Ana', last_name: 'Silva' },
+      ],
+    },
+  })
+  invite(@CurrentCaller() caller: Caller, @ValidBody(BulkInvite) body: BulkInvite) {
+    return this.people.invite(caller, body);
+  }
+}

@@ -1,0 +1,54 @@
+import type { RefusedPerson } from '@app/people';
+import { type Fault, type Faults, field } from '../../../http/kit.js';
+import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../people.dto.js';
+
+const MOST_ROWS = 100;
+
+export class StudentRow extends StudentFields {
+  @field.OneOf(['student'], { required: true })
+  type: 'student';
+}
+
+export class TutorRow extends TutorFields {
+  @field.OneOf(['tutor'], { required: true })
+  type: 'tutor';
+}
+
+export class ParentRow extends ParentFields {
+  @field.OneOf(['parent'], { required: true })
+  type: 'parent';
+}
+
+/** A row whose text is too long or whose address is malformed becomes an `error`. The other rows are provisioned. */
+export class RefusedRow {
+  constructor(
+    readonly type: 'student' | 'tutor' | 'parent',
+    readonly email: string | null,
+    readonly person: RefusedPerson,
+  ) {}
+}
+
+export type Row = StudentRow | TutorRow | ParentRow | RefusedRow;
+
+const isOfRow = ({ type, msg }: Fault) => type === 'string_too_long' || msg === MALFORMED_ADDRESS;
+
+function refusedRow({ list, count }: Faults, raw: Record<string, unknown>): RefusedRow | null {
+  if (count > list.length || !list.every(isOfRow)) return null;
+  const reason = list.map(({ at, msg }) => `${at.join('.')}: ${msg}`).join(' ');
+  const { type, email } = raw as Partial<RefusedRow>;
+  return new RefusedRow(type!, email?.trim() ?? null, { type: 'refused', refusal: { at: [], reason } });
+}
+
+export class BulkInvite {
+  @field.ListOf(
+    'type',
+    { student: StudentRow, tutor: TutorRow, parent: ParentRow },
+    { min: 1, max: MOST_ROWS },
+    {
+      required: true,
+      description: 'Distinguished by `type`. Each row is provisioned independently.',
+      tolerate: refusedRow,
+    },
+  )
+  users: Row[];
+}

@@ -1,0 +1,57 @@
+import { Controller, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { AddClassroomMember } from './classrooms.dto.js';
+import { ClassroomsService } from './classrooms.service.js';
+import { classroomMemberView } from './classrooms.view.js';
+
+const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
+
+@Controller('v1/classrooms')
+export class ClassroomsController {
+  constructor(private readonly classrooms: ClassroomsService) {}
+
+  @Post(':classroom_id/tutors')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_classroom_tutor',
+    summary: 'Adds an accepted tutor or admin as a teacher of the classroom',
+    description:
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404. A student of the classroom becomes its teacher, ' +
+      'with the same `member_id`.',
+    answer: one(classroomMemberView),
+    example: EXAMPLE,
+  })
+  addTutor(
+    @CurrentCaller() caller: Caller,
+    @PathId('classroom_id') id: string,
+    @ValidBody(AddClassroomMember) body: AddClassroomMember,
+  ) {
+    return this.classrooms.addMember(caller, id, body.user_id, 'teacher');
+  }
+
+  @Post(':classroom_id/students')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_classroom_student',
+    summary: 'Adds an accepted student to the classroom',
+    description:
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404.',
+    answer: one(classroomMemberView),
+    example: EXAMPLE,
+  })
+  addStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('classroom_id') id: string,
+    @ValidBody(AddClassroomMember) body: AddClassroomMember,
+  ) {
+    return this.classrooms.addMember(caller, id, body.user_id, 'student');
+  }
+}

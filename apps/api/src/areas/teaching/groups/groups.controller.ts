@@ -1,0 +1,70 @@
+import { Controller, Get, HttpCode } from '@nestjs/common';
+import {
+  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+} from '../../../http/kit.js'; // prettier-ignore
+import { AddGroupMember } from './groups.dto.js';
+import { GroupsService } from './groups.service.js';
+import { groupMemberView, studentGroupView } from './groups.view.js';
+
+const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
+
+@Controller('v1')
+export class GroupsController {
+  constructor(private readonly groups: GroupsService) {}
+
+  @Get('student-groups/:group_id')
+  @RequireScopes('read')
+  @Documented({
+    id: 'get_student_group',
+    summary: 'Returns one student group with its members',
+    description:
+      'Either a group that the organization owns, or one without an organization whose tutor belongs only to this organization.',
+    answer: one(studentGroupView),
+  })
+  get(@CurrentCaller() caller: Caller, @PathId('group_id') id: string) {
+    return this.groups.get(caller, id);
+  }
+
+  @Post('groups/:group_id/students')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_group_student',
+    summary: 'Adds an accepted student to the group',
+    description:
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404.',
+    answer: one(groupMemberView),
+    example: EXAMPLE,
+  })
+  addStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('group_id') id: string,
+    @ValidBody(AddGroupMember) body: AddGroupMember,
+  ) {
+    return this.groups.addMember(caller, id, body.user_id, 'student');
+  }
+
+  @Post('groups/:group_id/tutors')
+  @RequireScopes('tutors:write')
+  @Idempotent()
+  @HttpCode(200)
+  @Documented({
+    id: 'add_group_tutor',
+    summary: 'Adds an accepted tutor or admin to the group as a tutor',
+    description:
+      'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
+      '422; a person who is not an accepted member is a 404. A student of the group becomes its tutor, with the ' +
+      'same `member_id`.',
+    answer: one(groupMemberView),
+    example: EXAMPLE,
+  })
+  addTutor(
+    @CurrentCaller() caller: Caller,
+    @PathId('group_id') id: string,
+    @ValidBody(AddGroupMember) body: AddGroupMember,
+  ) {
+    return this.groups.addMember(caller, id, body.user_id, 'tutor');
+  }
+}

@@ -1,0 +1,20 @@
+import { cents, instant, nullable, text, texts, UUID, uuid, View } from '../../../http/kit.js';
+
+const STUDENTS = `ARRAY(SELECT m.user_id FROM student_group_members m WHERE m.group_id = g.id AND m.role = 'student'
+  ORDER BY m.created_at, m.user_id)`;
+
+export const studentGroupView = new View('StudentGroup', {
+  id: uuid('g.id'),
+  name: nullable(text('g.name', 'Year 10 Maths, Tuesday')),
+  tutor_id: nullable(uuid('g.tutor_id')),
+  classroom_id: nullable(uuid('g.classroom_id')),
+  subject_id: nullable(uuid('g.subject_id')),
+  rate_per_student_cents: nullable(cents('g.rate_per_student_cents')),
+  color: nullable(text('g.color', '#3366cc')),
+  avatar_url: nullable(text('g.avatar_url', 'https://images.example.org/groups/year-10.png')),
+  student_ids: texts(STUDENTS, UUID),
+  created_at: nullable(instant('g.created_at')),
+  updated_at: nullable(instant('g.updated_at')),
+});
+
+export const groupMemberView = new View('MemberAddResult', { member_id: uuid('m.id') });

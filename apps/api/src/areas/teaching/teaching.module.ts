@@ -1,0 +1,20 @@
+import { Area } from '../../http/kit.js';
+import { ClassroomsModule } from './classrooms/classrooms.module.js';
+import { GroupsModule } from './groups/groups.module.js';
+import { HomeworkModule } from './homework.module.js';
+import { ResultsModule } from './results.module.js';
+import { SessionFeedbackModule } from './session-feedback.module.js';
+
+/** What is taught to whom, and with what outcome. */
+@Area({
+  imports: [ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
+  tags: {
+    classrooms: ['Classrooms', 'Add tutors and students to classrooms.'],
+    'student-groups': ['Student groups', 'A student group with its members.'],
+    groups: ['Group members', 'Add tutors and students to student groups.'],
+    homework: ['Homework', 'Assignments for students, classrooms and groups.'],
+    results: ['Results', 'Attempts at exams and exercises.'],
+    'session-feedback': ['Session feedback', 'What students and parents say about lessons.'],
+  },
+})
+export class TeachingModule {}

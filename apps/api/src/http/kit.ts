@@ -1,0 +1,36 @@
+/** The door of `http/`: all that areas use of it. Nothing in `http/` imports this file. */
+export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
+export type { Caller } from './auth/caller.js';
+export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
+export { HttpModule } from './http.module.js';
+export { equals, since, sinceDay, until, untilDay } from './lists/filters.js';
+export { ListQuery, MOST_OFFSET, OffsetQuery, rangeQuery } from './lists/list-query.dto.js';
+export type { List } from './lists/list.js';
+export { Records } from './lists/records.js';
+export { Source } from './lists/source.js';
+export { Area } from './openapi/area.decorator.js';
+export { listController } from './openapi/list-controller.js';
+export { Documented, one } from './openapi/operation.decorator.js';
+export { whileWaiting } from './request/fairness.js';
+export { RouteTable } from './routing/route-table.js';
+export { VariantsBy } from './validation/body-schema.js';
+export { contentHashOf } from './validation/content-hash.js';
+export { JsonUpTo, Upload, ValidBody, ValidQuery } from './validation/declared.js';
+export { Fault, Faults } from './validation/fault.js';
+export * as field from './validation/fields.js';
+export * as kinds from './validation/kinds.js';
+export { PathId } from './validation/path-id.js';
+export { type Interdependent, TOGETHER } from './validation/read-object.js';
+export { isUnencoded } from './validation/unencoded.js';
+export {
+  cents, day, flag, instant, integer, json, jsonb, like, nullable, number, oneOf, text, texts, uuid,
+} from './views/columns.js'; // prettier-ignore
+export { JsonText } from './views/json-text.js';
+export {
+  BOOLEAN, enumOf, INSTANT, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
+} from './views/schemas.js'; // prettier-ignore
+export { View } from './views/view.js';
+export { Audit } from './writes/audit.js';
+export { type Expected, IfMatch, requireVersion, tagged } from './writes/etag.js';
+export { Idempotent } from './writes/idempotency-key.js';
+export { Delete, Patch, Post, Put } from './writes/write-methods.js';

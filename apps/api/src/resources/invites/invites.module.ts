@@ -1,8 +1,0 @@
-import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
-import { HttpModule } from '../../http/http.module.js';
-import { InvitesController } from './invites.controller.js';
-import { InvitesService } from './invites.service.js';
-
-@Module({ imports: [AccountsModule, HttpModule], controllers: [InvitesController], providers: [InvitesService] })
-export class InvitesModule {}
