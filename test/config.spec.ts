@@ -69,47 +69,37 @@ describe('readEnvFile', () => {
 });
 
 describe('docker-compose.yml', () => {
+  const path = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
+  const text = readFileSync(path, 'utf8');
+  const { services } = load(text, { schema: YAML11_SCHEMA }) as {
+    services: Record<string, { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }>;
+  };
+
   it('gives the owner’s URL only to the services of the operator', () => {
-    const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
-    const [, services = ''] = text.split(/^services:$/m);
-    const [, ...blocks] = services.split(/^ {2}([a-z]+):$/m);
-    const owners: string[] = [];
-    for (let index = 0; index < blocks.length; index += 2) {
-      const [name, block] = [blocks[index]!, blocks[index + 1]!];
-      if (/\*database|MIGRATION_DATABASE_URL|OWNER_DATABASE_PASSWORD/.test(block)) owners.push(name);
-    }
-    expect(owners).toEqual(['roles', 'migrate', 'cli']);
+    const [, ...blocks] = text.split(/^services:$/m)[1]!.split(/^ {2}([a-z]+):$/m);
+    const secret = /\*database|MIGRATION_DATABASE_URL|OWNER_DATABASE_PASSWORD/;
+    expect(blocks.filter((_, index) => index % 2 === 0 && secret.test(blocks[index + 1]!))).toEqual([
+      'roles',
+      'migrate',
+      'cli',
+    ]);
     expect(text.match(/tutoring_owner/g)).toHaveLength(1);
     expect(text).not.toMatch(/POSTGRES_USER/);
     // No password has a default.
     for (const [variable] of text.matchAll(/\$\{[A-Z_]*PASSWORD[^}]*\}/g)) expect(variable).toMatch(/:\?/);
   });
-});
-
-describe('docker-compose.yml and its proxy', () => {
-  const path = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
-  const { services } = load(readFileSync(path, 'utf8'), { schema: YAML11_SCHEMA }) as {
-    services: Record<string, { ports?: string[]; volumes?: string[]; environment?: Record<string, string> }>;
-  };
 
   it('lets clients reach API and portal through nginx only', () => {
-    const open = Object.entries(services).filter(([, { ports = [] }]) =>
-      ports.some((port) => !port.startsWith('127.')),
-    );
-    expect(open.map(([name]) => name)).toEqual(['nginx']);
+    const isOpen = ({ ports = [] }: { ports?: string[] }) => ports.some((port) => !port.startsWith('127.'));
+    expect(Object.keys(services).filter((name) => isOpen(services[name]!))).toEqual(['nginx']);
     const { ports, volumes } = services.nginx!;
     const [file] = volumes!.find((volume) => volume.includes('/conf.d/'))!.split(':');
     const site = readFileSync(join(dirname(path), file!), 'utf8');
-    expect(ports!.map((port) => port.split(':').at(-1))).toEqual(
-      [...site.matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port),
-    );
+    const listening = [...site.matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port);
+    expect(ports!.map((port) => port.split(':').at(-1))).toEqual(listening);
     expect(site.match(/^ {2}server .*$/gm)).toEqual(['  server api:3000;', '  server portal:3001;']);
     for (const name of ['api', 'portal']) expect(services[name]!.environment!.TRUST_PROXY).toBe('true');
   });
-});
-
-describe('docker-compose.yml and its variables', () => {
-  const text = readFileSync(fileURLToPath(new URL('../docker-compose.yml', import.meta.url)), 'utf8');
 
   it('passes on every setting of .env', () => {
     const [, environment] = /environment: &environment\n((?: {4}.+\n)+)/.exec(text)!;

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseFault, inWords } from '@app/database';
 import { allCommands, runHere } from '../support/process/commands.js';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { createTestDatabase } from '../support/database/database.js';
 import { urlWith } from '../support/database/url-with.js';
 import { type Link, PostgresProxy } from '../support/database/proxy.js';
+import { fixture } from '../support/process/fixture.js';
 
 const SECRET = 'never-to-be-shown';
 
@@ -24,16 +25,15 @@ class OldServer extends PostgresProxy {
   }
 }
 
+const database = await fixture(createTestDatabase());
+
 describe('a database that cannot be used', () => {
-  let database: TestDatabase;
   let folder: string;
-  beforeAll(async () => {
-    database = await createTestDatabase();
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tutoring-faults-'));
   });
-  afterAll(async () => {
+  afterAll(() => {
     rmSync(folder, { recursive: true });
-    await database.drop();
   });
 
   /** The URLs of all roles, each changed. */

@@ -1,21 +1,14 @@
 import { loadEnv } from '@app/config';
 import { FirstStart } from '../../apps/cli/src/start/first-start.js';
 import { runHere } from '../support/process/commands.js';
-import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { createTestDatabase, urlsOf } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
+
+const database = await fixture(createTestDatabase());
+const make = await fixture(Factories.connect(database));
 
 describe('demo --reset', () => {
-  let database: TestDatabase;
-  let make: Factories;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    make = await Factories.connect(database);
-  });
-  afterAll(async () => {
-    await make.close();
-    await database.drop();
-  });
-
   const cli = (...args: string[]) => runHere(args, { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32) });
   const demo = (...args: string[]) => cli('demo', '--size', '20', ...args);
 

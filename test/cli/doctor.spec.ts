@@ -1,19 +1,19 @@
 import pg from 'pg';
 import { runHere } from '../support/process/commands.js';
-import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { createTestDatabase, urlsOf } from '../support/database/database.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { results } from '../support/process/cli.js';
+import { fixture } from '../support/process/fixture.js';
+
+const database = await fixture(createTestDatabase());
 
 describe('doctor and recount', () => {
-  let database: TestDatabase;
   const cli = (...args: string[]) => runHere(args, urlsOf(database));
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     await cli('org', 'create', '--name', 'First', '--slug', 'first');
     await cli('owner', 'create', '--org', 'first', '--email', 'owner@example.org');
   });
-  afterAll(() => database.drop());
 
   it('doctor passes on a sound installation', async () => {
     const { code, stdout } = await cli('--json', 'doctor');
@@ -65,6 +65,7 @@ describe('doctor and recount', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail {2}functions: .*: take_login \(run "npm run cli -- migrate"\)$/m);
     expect((await cli('migrate')).stdout).toBe('Replaced take_login\n');
+    expect((await cli('migrate')).stdout).toBe('The schema is up to date\n');
     expect((await cli('doctor')).stdout).toMatch(/^ok {4}functions: /m);
   });
 

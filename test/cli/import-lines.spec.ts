@@ -2,173 +2,72 @@ import { randomUUID as id } from 'node:crypto';
 import { ImportError, importFolder } from '../../apps/cli/src/import/importer.js';
 import type { Row } from '../support/database/schema-fixture.js';
 import { ImportFixture } from '../support/data/import-fixture.js';
+import { fixture } from '../support/process/fixture.js';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
-describe('an import with invalid lines', () => {
-  let fixture: ImportFixture;
+const imports = await fixture(ImportFixture.open());
 
-  beforeAll(async () => {
-    fixture = await ImportFixture.open();
-  });
-  beforeEach(() => fixture.renew());
-  afterAll(() => fixture.close());
+describe('an import with invalid lines', () => {
+  beforeEach(() => imports.renew());
 
   const user = { id: UUID, email: 'a@example.com', first_name: 'A', last_name: 'B' };
   const feedback = { id: UUID, tutor_id: UUID, rating: 5 };
   const post = { id: UUID, brand: 'primary', title: 'x', slug: 'x' };
   const homework = { id: UUID, assigned_by: UUID, title: 'x', homework_type: 'text', scope: 'student' };
+  const NO_CONTROL = 'must not contain control characters other than tabs and line breaks, or lone surrogates';
+  const period = { id: UUID, tutor_id: UUID, period_start: '2026-05-01', period_end: '2026-05-02' };
   const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
 
   it.each<[string, string, Row | string, string[]]>([
-    ['a line that is not JSON', 'users', '{"id":', [': is not JSON: Unexpected end of JSON input']],
-    ['a line that is not an object', 'users', '[1]', [': must be a JSON object']],
-    ['null', 'users', 'null', [': must be a JSON object']],
-    ['an unknown field', 'users', { ...user, mail: 'x' }, [': mail: is not a field of this table']],
-    [
-      'a __proto__ field',
-      'users',
-      `{"__proto__":{},${JSON.stringify(user).slice(1)}`,
-      [': __proto__: is not a field of this table'],
-    ],
-    [
-      'a derived field',
-      'users',
-      { ...user, email_normalized: 'x' },
-      [': email_normalized: is set by the service: leave it out'],
-    ],
-    [
-      'an organization_id',
-      'subjects',
-      { id: UUID, name: 'x', organization_id: UUID },
-      [': organization_id: is set by the service: leave it out'],
-    ],
-    ['missing fields', 'users', { id: UUID, first_name: 'x' }, [': email: is missing', ': last_name: is missing']],
-    ['null in a required field', 'users', { ...user, email: null }, [': email: must not be null']],
-    [
-      'null instead of a default',
-      'users',
-      { ...user, placeholder_email: null },
-      [': placeholder_email: must not be null: leave it out to get the default'],
-    ],
-    ['a number instead of text', 'users', { ...user, first_name: 7 }, [': first_name: must be a string']],
-    ['an invalid UUID', 'users', { ...user, id: '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}' }, [': id: must be a UUID']],
-    ['an invalid email address', 'users', { ...user, email: 'nobody' }, [': email: must be an email address']],
-    ['a blank name', 'users', { ...user, first_name: '  ' }, [': first_name: must have 1 to 200 characters']],
-    [
-      'text instead of a number',
-      'session_feedback',
-      { ...feedback, rating: '5' },
-      [': rating: must be a whole number below 2^31'],
-    ],
-    ['a fraction', 'session_feedback', { ...feedback, rating: 4.5 }, [': rating: must be a whole number below 2^31']],
-    ['a number out of range', 'session_feedback', { ...feedback, rating: 6 }, [': rating: must be from 1 to 5']],
-    [
-      'a number that JSON cannot represent exactly',
-      'adjustments',
-      '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","tutor_id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30","period_start":"2026-05-01","period_end":"2026-05-02","amount_cents":9007199254740993}',
-      [': amount_cents: must be a whole number below 2^53'],
-    ],
-    [
-      'text instead of a boolean',
-      'session_feedback',
-      { ...feedback, is_public: 'true' },
-      [': is_public: must be true or false'],
-    ],
-    ['a string instead of an array', 'blog_posts', { ...post, tags: 'a,b' }, [': tags: must be an array of strings']],
-    ['an array with null', 'blog_posts', { ...post, tags: ['a', null] }, [': tags: must be an array of strings']],
-    ['too many items', 'blog_posts', { ...post, tags: Array(51).fill('a') }, [': tags: must have at most 50 items']],
-    ['an invalid date', 'blog_posts', { ...post, date: '2026-02-30' }, [': date: must be a date like 2026-05-01']],
-    [
-      'a date-time instead of a date',
-      'blog_posts',
-      { ...post, date: '2026-02-03T00:00:00Z' },
-      [': date: must be a date like 2026-05-01'],
-    ],
-    [
-      'an invalid time',
-      'users',
-      { ...user, created_at: '2026-02-03T24:00:00Z' },
-      [': created_at: must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z'],
-    ],
-    [
-      'an unknown enumeration value',
-      'blog_posts',
-      { ...post, status: 'live' },
-      [': status: must be one of draft, published'],
-    ],
-    [
-      'text that is too long',
-      'blog_posts',
-      { ...post, title: '€'.repeat(301) },
-      [': title: must have 1 to 300 characters'],
-    ],
-    [
-      'an invalid slug',
-      'blog_posts',
-      { ...post, slug: 'No Slug' },
-      [': slug: must match ^[a-z0-9]+(?:-[a-z0-9]+)*$ and must have at most 200 characters'],
-    ],
-    [
-      'NUL',
-      'users',
-      { ...user, last_name: 'a\0b' },
-      [': last_name: must not contain control characters other than tabs and line breaks, or lone surrogates'],
-    ],
-    [
-      'half a surrogate pair',
-      'blog_posts',
-      { ...post, tags: ['\ud83d'] },
-      [': tags: must not contain control characters other than tabs and line breaks, or lone surrogates'],
-    ],
-    ['files that are not an array', 'homework', { ...homework, files: {} }, [': files: must be an array']],
-    [
-      'NUL within JSON',
-      'homework',
-      { ...homework, files: [{ 'a\0': 1 }] },
-      [': files: must not contain control characters other than tabs and line breaks, or lone surrogates'],
-    ],
-    [
-      'JSON that is nested too deep',
-      'homework',
-      `${JSON.stringify(homework).slice(0, -1)},"files":${deep}}`,
-      [': files: must not be nested deeper than 32 levels'],
-    ],
-    [
-      'a number that is too large',
-      'homework',
-      `${JSON.stringify(homework).slice(0, -1)},"files":[1e999]}`,
-      [': files: contains a number that is too large'],
-    ],
-    [
-      'an end before its start',
-      'sessions',
-      { id: UUID, starts_at: '2026-05-02', ends_at: '2026-05-01', duration_minutes: 60 },
-      [': ends_at, starts_at: must satisfy ends_at > starts_at'],
-    ],
-    [
-      'a group without an owner',
-      'student_groups',
-      { id: UUID, name: 'x', owned: false },
-      [': owned, tutor_id: must satisfy owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL'],
-    ],
-    [
-      'an unknown user',
-      'members',
-      { id: UUID, user_id: UUID, role: 'tutor' },
-      [': user_id: no such user in this organization'],
-    ],
+    ['a line that is not JSON', 'users', '{"id":', ['is not JSON: Unexpected end of JSON input']],
+    ['a line that is not an object', 'users', '[1]', ['must be a JSON object']],
+    ['null', 'users', 'null', ['must be a JSON object']],
+    ['an unknown field', 'users', { ...user, mail: 'x' }, ['mail: is not a field of this table']],
+    ['a __proto__ field', 'users', `{"__proto__":{},${JSON.stringify(user).slice(1)}`, ['__proto__: is not a field of this table']],
+    ['a derived field', 'users', { ...user, email_normalized: 'x' }, ['email_normalized: is set by the service: leave it out']],
+    ['an organization_id', 'subjects', { id: UUID, name: 'x', organization_id: UUID }, ['organization_id: is set by the service: leave it out']],
+    ['missing fields', 'users', { id: UUID, first_name: 'x' }, ['email: is missing', 'last_name: is missing']],
+    ['null in a required field', 'users', { ...user, email: null }, ['email: must not be null']],
+    ['null instead of a default', 'users', { ...user, placeholder_email: null }, ['placeholder_email: must not be null: leave it out to get the default']],
+    ['a number instead of text', 'users', { ...user, first_name: 7 }, ['first_name: must be a string']],
+    ['an invalid UUID', 'users', { ...user, id: '{0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30}' }, ['id: must be a UUID']],
+    ['an invalid email address', 'users', { ...user, email: 'nobody' }, ['email: must be an email address']],
+    ['a blank name', 'users', { ...user, first_name: '  ' }, ['first_name: must have 1 to 200 characters']],
+    ['text instead of a number', 'session_feedback', { ...feedback, rating: '5' }, ['rating: must be a whole number below 2^31']],
+    ['a fraction', 'session_feedback', { ...feedback, rating: 4.5 }, ['rating: must be a whole number below 2^31']],
+    ['a number out of range', 'session_feedback', { ...feedback, rating: 6 }, ['rating: must be from 1 to 5']],
+    ['a number that JSON cannot represent exactly', 'adjustments', `${JSON.stringify(period).slice(0, -1)},"amount_cents":9007199254740993}`, ['amount_cents: must be a whole number below 2^53']],
+    ['text instead of a boolean', 'session_feedback', { ...feedback, is_public: 'true' }, ['is_public: must be true or false']],
+    ['a string instead of an array', 'blog_posts', { ...post, tags: 'a,b' }, ['tags: must be an array of strings']],
+    ['an array with null', 'blog_posts', { ...post, tags: ['a', null] }, ['tags: must be an array of strings']],
+    ['too many items', 'blog_posts', { ...post, tags: Array(51).fill('a') }, ['tags: must have at most 50 items']],
+    ['an invalid date', 'blog_posts', { ...post, date: '2026-02-30' }, ['date: must be a date like 2026-05-01']],
+    ['a date-time instead of a date', 'blog_posts', { ...post, date: '2026-02-03T00:00:00Z' }, ['date: must be a date like 2026-05-01']],
+    ['an invalid time', 'users', { ...user, created_at: '2026-02-03T24:00:00Z' }, ['created_at: must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z']],
+    ['an unknown enumeration value', 'blog_posts', { ...post, status: 'live' }, ['status: must be one of draft, published']],
+    ['text that is too long', 'blog_posts', { ...post, title: '€'.repeat(301) }, ['title: must have 1 to 300 characters']],
+    ['an invalid slug', 'blog_posts', { ...post, slug: 'No Slug' }, ['slug: must match ^[a-z0-9]+(?:-[a-z0-9]+)*$ and must have at most 200 characters']],
+    ['NUL', 'users', { ...user, last_name: 'a\0b' }, [`last_name: ${NO_CONTROL}`]],
+    ['half a surrogate pair', 'blog_posts', { ...post, tags: ['\ud83d'] }, [`tags: ${NO_CONTROL}`]],
+    ['files that are not an array', 'homework', { ...homework, files: {} }, ['files: must be an array']],
+    ['NUL within JSON', 'homework', { ...homework, files: [{ 'a\0': 1 }] }, [`files: ${NO_CONTROL}`]],
+    ['JSON that is nested too deep', 'homework', `${JSON.stringify(homework).slice(0, -1)},"files":${deep}}`, ['files: must not be nested deeper than 32 levels']],
+    ['a number that is too large', 'homework', `${JSON.stringify(homework).slice(0, -1)},"files":[1e999]}`, ['files: contains a number that is too large']],
+    ['an end before its start', 'sessions', { id: UUID, starts_at: '2026-05-02', ends_at: '2026-05-01', duration_minutes: 60 }, ['ends_at, starts_at: must satisfy ends_at > starts_at']],
+    ['a group without an owner', 'student_groups', { id: UUID, name: 'x', owned: false }, ['owned, tutor_id: must satisfy owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL']],
+    ['an unknown user', 'members', { id: UUID, user_id: UUID, role: 'tutor' }, ['user_id: no such user in this organization']],
   ])('refuses %s and names the line', async (_, table, line, messages) => {
     const good = { subjects: [{ id: id(), name: 'Physics' }] };
-    const faults = await fixture.faultsOf({ ...good, [table]: ['', line, ''] });
-    expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2/, ''))).toEqual(messages);
-    expect(await fixture.database.as(fixture.organization, 'SELECT FROM subjects')).toEqual([]);
-  });
+    const faults = await imports.faultsOf({ ...good, [table]: ['', line, ''] });
+    expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2: /, ''))).toEqual(messages);
+    expect(await imports.database.as(imports.organization, 'SELECT FROM subjects')).toEqual([]);
+  }); // prettier-ignore
 
   it('refuses bytes that are not UTF-8, and overlong lines', async () => {
     const subject = (name: string) => Buffer.from(`${JSON.stringify({ id: id(), name })}\n`);
     const broken = Buffer.concat([subject('a'), Buffer.from([0x22, 0xff, 0x22, 0x0a]), subject('b'), Buffer.from('?')]);
-    expect(await fixture.faultsOf({ subjects: broken })).toEqual([
+    expect(await imports.faultsOf({ subjects: broken })).toEqual([
       'subjects.ndjson:2: is not UTF-8',
       expect.stringMatching(/^subjects\.ndjson:4: is not JSON: /),
     ]);
@@ -178,7 +77,7 @@ describe('an import with invalid lines', () => {
       Buffer.from('\n'),
       Buffer.from('?'),
     ]);
-    expect(await fixture.faultsOf({ subjects: long })).toEqual([
+    expect(await imports.faultsOf({ subjects: long })).toEqual([
       'subjects.ndjson:2: is longer than 16 MiB',
       expect.stringMatching(/^subjects\.ndjson:3: is not JSON: /),
     ]);
@@ -186,10 +85,10 @@ describe('an import with invalid lines', () => {
 
   it('reports the errors of all files together, in order, and counts those it omits', async () => {
     const bad = Array.from({ length: 1_500 }, () => ({ id: id() }));
-    const folder = await fixture.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
+    const folder = await imports.write({ subjects: bad, blog_posts: [{ ...post, status: 'live' }], users: ['{}'] });
     const error = (await importFolder({
-      url: fixture.database.urls.ownerUrl,
-      organizationId: fixture.organization,
+      url: imports.database.urls.ownerUrl,
+      organizationId: imports.organization,
       folder,
     }).catch((thrown: unknown) => thrown)) as ImportError;
     expect(error).toBeInstanceOf(ImportError);

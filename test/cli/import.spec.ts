@@ -8,122 +8,119 @@ import { importFolder, type ImportProgress, type ImportReport } from '../../apps
 import { homeworkRow, resultRow } from '../support/database/schema-fixture.js';
 import { ImportFixture, without } from '../support/data/import-fixture.js';
 import { waitsFor } from '../support/database/lock-waits.js';
+import { fixture } from '../support/process/fixture.js';
+
+const imports = await fixture(ImportFixture.open());
 
 describe('an import', () => {
-  let fixture: ImportFixture;
-
-  beforeAll(async () => {
-    fixture = await ImportFixture.open();
-  });
-  beforeEach(() => fixture.renew());
-  afterAll(() => fixture.close());
+  beforeEach(() => imports.renew());
 
   it('follows the same rules as every write', async () => {
-    const parent = fixture.school.userRow('parent');
-    const conversation = fixture.school.conversation();
-    const homework = without(homeworkRow(fixture.school.tutor.id as string), 'organization_id');
-    const files = fixture.school.with({
+    const parent = imports.school.userRow('parent');
+    const conversation = imports.school.conversation();
+    const homework = without(homeworkRow(imports.school.tutor.id as string), 'organization_id');
+    const files = imports.school.with({
       users: [parent],
       parents: [{ user_id: parent.id }],
-      parent_students: [{ parent_id: parent.id, student_id: fixture.school.student.id, linked_at: '2026-02-01' }],
+      parent_students: [{ parent_id: parent.id, student_id: imports.school.student.id, linked_at: '2026-02-01' }],
       student_groups: [
         { id: id(), name: 'Ours' },
-        { id: id(), name: 'The tutor’s', owned: false, tutor_id: fixture.school.tutor.id },
+        { id: id(), name: 'The tutor’s', owned: false, tutor_id: imports.school.tutor.id },
       ],
       homework: [homework],
-      session_feedback: [{ id: id(), tutor_id: fixture.school.tutor.id, rating: 5, comment: 'Good' }],
-      results: [resultRow(fixture.school.student.id as string)],
+      session_feedback: [{ id: id(), tutor_id: imports.school.tutor.id, rating: 5, comment: 'Good' }],
+      results: [resultRow(imports.school.student.id as string)],
       ...conversation,
     });
-    expect(await fixture.load(files)).toMatchObject({
+    expect(await imports.load(files)).toMatchObject({
       users: { read: 3, inserted: 3, unchanged: 0 },
       homework: { inserted: 1 },
     });
 
-    const seen = async (table: string) => fixture.database.as(fixture.organization, `SELECT * FROM ${table}`);
+    const seen = async (table: string) => imports.database.as(imports.organization, `SELECT * FROM ${table}`);
     expect(await seen('parents')).toMatchObject([{ enrolled_at: new Date('2026-02-01'), status: 'accepted' }]);
-    expect(await seen('homework')).toMatchObject([{ organization_id: fixture.organization, files: [] }]);
+    expect(await seen('homework')).toMatchObject([{ organization_id: imports.organization, files: [] }]);
     expect(await seen('session_feedback')).toMatchObject([
-      { organization_id: fixture.organization, has_comment: true },
+      { organization_id: imports.organization, has_comment: true },
     ]);
     expect(await seen('organization_results')).toHaveLength(1);
     expect(await seen('conversations')).toMatchObject([{ last_message_at: new Date('2026-03-02T09:00:00Z') }]);
-    const groups = await fixture.database.as(fixture.organization, 'SELECT * FROM student_groups ORDER BY name');
+    const groups = await imports.database.as(imports.organization, 'SELECT * FROM student_groups ORDER BY name');
     expect(groups).toMatchObject([
-      { organization_id: fixture.organization, owner_organization_id: fixture.organization },
-      { organization_id: fixture.organization, owner_organization_id: null },
+      { organization_id: imports.organization, owner_organization_id: imports.organization },
+      { organization_id: imports.organization, owner_organization_id: null },
     ]);
   });
 
   it('leaves existing rows unchanged, even those that nobody sees', async () => {
-    const idle = fixture.school.userRow('idle');
-    const alone = fixture.school.conversation();
+    const idle = imports.school.userRow('idle');
+    const alone = imports.school.conversation();
     for (const seat of alone.conversation_participants!) seat.left_at = '2026-03-03';
-    const files = fixture.school.with({
+    const files = imports.school.with({
       users: [idle],
-      members: [fixture.school.memberRow(idle, 'student')],
+      members: [imports.school.memberRow(idle, 'student')],
       subjects: [{ id: id(), name: 'Physics' }],
-      session_feedback: [{ id: id(), tutor_id: fixture.school.tutor.id, rating: 3, legacy: true }],
+      session_feedback: [{ id: id(), tutor_id: imports.school.tutor.id, rating: 3, legacy: true }],
       results: [resultRow(idle.id as string)],
       ...alone,
     });
-    const first = await fixture.load(files);
+    const first = await imports.load(files);
     files.subjects![0]!.name = 'Chemistry';
-    for (const [table, counts] of Object.entries(await fixture.load(files))) {
+    for (const [table, counts] of Object.entries(await imports.load(files))) {
       expect(counts, table).toEqual({ read: first[table]!.read, inserted: 0, unchanged: first[table]!.read });
     }
-    expect(await fixture.database.as(fixture.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
-    expect(await fixture.database.as(fixture.organization, 'SELECT FROM conversations')).toEqual([]);
+    expect(await imports.database.as(imports.organization, 'SELECT name FROM subjects')).toEqual([{ name: 'Physics' }]);
+    expect(await imports.database.as(imports.organization, 'SELECT FROM conversations')).toEqual([]);
   });
 
   it('adds new rows to existing ones', async () => {
-    await fixture.load(fixture.school.files);
+    await imports.load(imports.school.files);
     const subject = { id: id(), name: 'Physics' };
     const relation = {
       id: id(),
-      tutor_id: fixture.school.tutor.id,
-      student_id: fixture.school.student.id,
+      tutor_id: imports.school.tutor.id,
+      student_id: imports.school.student.id,
       subject_id: subject.id,
     };
-    expect(inserted(await fixture.load({ subjects: [subject], tutor_students: [relation] }))).toEqual({
+    expect(inserted(await imports.load({ subjects: [subject], tutor_students: [relation] }))).toEqual({
       subjects: 1,
       tutor_students: 1,
     });
   });
 
   it('reuses a login of another organization without changing it', async () => {
-    await fixture.load(fixture.school.files);
-    const second = await fixture.database.organization();
+    await imports.load(imports.school.files);
+    const second = await imports.database.organization();
     const changed = {
-      ...fixture.school.tutor,
-      email: (fixture.school.tutor.email as string).toUpperCase(),
+      ...imports.school.tutor,
+      email: (imports.school.tutor.email as string).toUpperCase(),
       last_name: 'Changed',
     };
-    const files = { users: [changed], members: [fixture.school.memberRow(fixture.school.tutor, 'tutor')] };
-    expect(await fixture.load(files, second)).toMatchObject({
+    const files = { users: [changed], members: [imports.school.memberRow(imports.school.tutor, 'tutor')] };
+    expect(await imports.load(files, second)).toMatchObject({
       users: { inserted: 0, unchanged: 1 },
       members: { inserted: 1 },
     });
     expect(
-      await fixture.database.all('SELECT email, last_name FROM users WHERE id = $1', [fixture.school.tutor.id]),
-    ).toEqual([{ email: fixture.school.tutor.email, last_name: 'Nguyen' }]);
+      await imports.database.all('SELECT email, last_name FROM users WHERE id = $1', [imports.school.tutor.id]),
+    ).toEqual([{ email: imports.school.tutor.email, last_name: 'Nguyen' }]);
   });
 
   it('fills omitted fields with their defaults', async () => {
     const post = { id: id(), brand: 'primary', title: 'News', slug: 'news' };
-    await fixture.load({ blog_posts: [post] });
-    const [row] = await fixture.database.as(
-      fixture.organization,
+    await imports.load({ blog_posts: [post] });
+    const [row] = await imports.database.as(
+      imports.organization,
       'SELECT *, created_at > now() - interval $$1 minute$$ AS fresh FROM blog_posts',
     );
     expect(row).toMatchObject({ status: 'draft', tags: [], publish_to_website: true, excerpt: null, fresh: true });
   });
 
   it('reads dates, times, arrays and JSON as the API does', async () => {
-    const files = fixture.school.with({
+    const files = imports.school.with({
       homework: [
         {
-          ...homeworkRow(fixture.school.tutor.id as string),
+          ...homeworkRow(imports.school.tutor.id as string),
           due_date: '2026-05-01T19:30+10:00',
           files: [{ a: 'ünïcode "\\ \n' }],
         },
@@ -131,27 +128,27 @@ describe('an import', () => {
       adjustments: [
         {
           id: id(),
-          tutor_id: fixture.school.tutor.id,
+          tutor_id: imports.school.tutor.id,
           period_start: '2026-05-01',
           period_end: '2026-05-31',
           amount_cents: -250,
         },
       ],
       blog_posts: [{ id: id(), brand: 'primary', title: 'x', slug: 'x', tags: ['a,b', '"c"', '{d}', 'NULL', ''] }],
-      mileage_trips: [{ id: id(), tutor_id: fixture.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
+      mileage_trips: [{ id: id(), tutor_id: imports.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
     });
-    await fixture.load(files);
-    const [homework] = await fixture.database.as(fixture.organization, 'SELECT due_date, files FROM homework');
+    await imports.load(files);
+    const [homework] = await imports.database.as(imports.organization, 'SELECT due_date, files FROM homework');
     expect(homework).toEqual({ due_date: new Date('2026-05-01T09:30:00Z'), files: [{ a: 'ünïcode "\\ \n' }] });
-    const [adjustment] = await fixture.database.as(
-      fixture.organization,
+    const [adjustment] = await imports.database.as(
+      imports.organization,
       'SELECT period_end::text, amount_cents FROM adjustments',
     );
     expect(adjustment).toEqual({ period_end: '2026-05-31', amount_cents: '-250' });
-    expect(await fixture.database.as(fixture.organization, 'SELECT tags FROM blog_posts')).toEqual([
+    expect(await imports.database.as(imports.organization, 'SELECT tags FROM blog_posts')).toEqual([
       { tags: ['a,b', '"c"', '{d}', 'NULL', ''] },
     ]);
-    expect(await fixture.database.as(fixture.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
+    expect(await imports.database.as(imports.organization, 'SELECT distance_km FROM mileage_trips')).toEqual([
       { distance_km: 4.25 },
     ]);
   });
@@ -159,29 +156,29 @@ describe('an import', () => {
   it('accepts a byte order mark, CRLF, blank lines and a missing final newline', async () => {
     const subject = (name: string) => JSON.stringify({ id: id(), name });
     const text = `\uFEFF${subject('Physics')}\r\n\r\n  \n${subject('Zoë’s Chemistry')}\r\n${subject('Biology')}`;
-    expect(await fixture.load({ subjects: text, classrooms: '' })).toEqual({
+    expect(await imports.load({ subjects: text, classrooms: '' })).toEqual({
       subjects: { read: 3, inserted: 3, unchanged: 0 },
       classrooms: { read: 0, inserted: 0, unchanged: 0 },
     });
-    const rows = await fixture.database.as(fixture.organization, 'SELECT name FROM subjects ORDER BY name');
+    const rows = await imports.database.as(imports.organization, 'SELECT name FROM subjects ORDER BY name');
     expect(rows.map((row) => row.name)).toEqual(['Biology', 'Physics', 'Zoë’s Chemistry']);
   });
 
   it('accepts a long line', async () => {
-    const row = { id: id(), tutor_id: fixture.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
-    await fixture.load(fixture.school.with({ session_feedback: [row] }));
-    expect(await fixture.database.as(fixture.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
+    const row = { id: id(), tutor_id: imports.school.tutor.id, rating: 4, comment: 'ö'.repeat(3_000_000) };
+    await imports.load(imports.school.with({ session_feedback: [row] }));
+    expect(await imports.database.as(imports.organization, 'SELECT length(comment) FROM session_feedback')).toEqual([
       { length: 3_000_000 },
     ]);
   });
 
   it('reports its progress', async () => {
     const told: ImportProgress[] = [];
-    const folder = await fixture.write(fixture.school.files);
+    const folder = await imports.write(imports.school.files);
     const onProgress = (progress: ImportProgress) => told.push(progress);
     await importFolder({
-      url: fixture.database.urls.ownerUrl,
-      organizationId: fixture.organization,
+      url: imports.database.urls.ownerUrl,
+      organizationId: imports.organization,
       folder,
       onProgress,
     });
@@ -195,14 +192,14 @@ describe('an import', () => {
 
   it('keeps the statistics of large tables, which autovacuum would take for empty', async () => {
     const subjects = Array.from({ length: 6_000 }, (_, n) => ({ id: id(), name: `Subject ${n}` }));
-    const homework = without(homeworkRow(fixture.school.tutor.id as string), 'organization_id');
-    const folder = await fixture.write(fixture.school.with({ subjects, homework: [homework] }));
-    const admin = new pg.Client({ connectionString: fixture.database.urls.adminUrl });
+    const homework = without(homeworkRow(imports.school.tutor.id as string), 'organization_id');
+    const folder = await imports.write(imports.school.with({ subjects, homework: [homework] }));
+    const admin = new pg.Client({ connectionString: imports.database.urls.adminUrl });
     await admin.connect();
     try {
       await admin.query('BEGIN; LOCK TABLE homework IN SHARE MODE');
-      const url = fixture.database.urls.ownerUrl;
-      const importing = importFolder({ url, organizationId: fixture.organization, folder });
+      const url = imports.database.urls.ownerUrl;
+      const importing = importFolder({ url, organizationId: imports.organization, folder });
       await vi.waitFor(async () => expect((await admin.query(waitsFor('homework'))).rowCount).toBe(1));
       // As autovacuum does: not while another transaction holds the table's lock.
       await admin.query('ANALYZE (SKIP_LOCKED) subjects');
@@ -217,11 +214,11 @@ describe('an import', () => {
   });
 
   it('reads 200,000 lines in little memory', async () => {
-    const folder = await fixture.write(fixture.school.files);
+    const folder = await imports.write(imports.school.files);
     const file = await open(join(folder, 'homework.ndjson'), 'w');
     const row = {
-      ...homeworkRow(fixture.school.tutor.id as string),
-      student_id: fixture.school.student.id,
+      ...homeworkRow(imports.school.tutor.id as string),
+      student_id: imports.school.student.id,
       description: 'x'.repeat(200),
     };
     for (let place = 0; place < 200_000; place += 5_000) {
@@ -238,7 +235,7 @@ describe('an import', () => {
       most = Math.max(most, used());
     };
     const started = Date.now();
-    const options = { url: fixture.database.urls.ownerUrl, organizationId: fixture.organization, folder, onProgress };
+    const options = { url: imports.database.urls.ownerUrl, organizationId: imports.organization, folder, onProgress };
     await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
     expect((most - before) / 1024 / 1024).toBeLessThan(50);
     expect(calls).toBeGreaterThan(4);

@@ -1,22 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { createTestDatabase, urlsOf } from '../support/database/database.js';
 import { buildOnce } from '../support/http/api-process.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** Starts a program as the launcher does, prints its process id, and is killed while the program still loads its modules. */
 const LAUNCHER = `
   const child = require('node:child_process').fork(process.argv[1], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   process.stdout.write(String(child.pid), () => setTimeout(() => process.exit(0), 100));`;
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  await buildOnce();
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+await buildOnce();
+const database = await fixture(createTestDatabase());
 
 function isRunning(pid: number): boolean {
   try {

@@ -3,8 +3,9 @@ import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { migrations } from '../../libs/database/src/migrations/index.js';
 import { runHere } from '../support/process/commands.js';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } from '../support/database/database.js';
+import { createEmptyDatabase, createTestDatabase, urlsOf } from '../support/database/database.js';
 import { results, runCli } from '../support/process/cli.js';
+import { fixture } from '../support/process/fixture.js';
 
 describe('migrate', () => {
   it('migrates an empty database once, even if run concurrently', async () => {
@@ -18,23 +19,6 @@ describe('migrate', () => {
       expect(lines).toContainEqual({ applied: [], replaced: [] });
     } finally {
       await empty.drop();
-    }
-  });
-
-  it('tells which functions it replaced', async () => {
-    const migrated = await createTestDatabase();
-    const owner = new pg.Client({ connectionString: migrated.ownerUrl });
-    await owner.connect();
-    try {
-      await owner.query('DROP FUNCTION claim_outbox');
-      expect(await runHere(['migrate'], urlsOf(migrated))).toMatchObject({
-        code: 0,
-        stdout: 'Replaced claim_outbox\n',
-      });
-      expect((await runHere(['migrate'], urlsOf(migrated))).stdout).toBe('The schema is up to date\n');
-    } finally {
-      await owner.end();
-      await migrated.drop();
     }
   });
 
@@ -77,14 +61,9 @@ describe('migrate', () => {
   });
 });
 
+const database = await fixture(createTestDatabase());
+
 describe('roles', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-
   it('creates the four roles and the database as a superuser; the owner, who is none, can do the rest', async () => {
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();

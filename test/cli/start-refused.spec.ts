@@ -16,7 +16,8 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase, urlsOf } fr
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 let folder: string;
-beforeAll(() => buildOnce());
+await buildOnce();
+
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-refused-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -64,35 +65,16 @@ describe('npm start fails with one line', () => {
     );
   });
 
-  it("if HOST is another machine's address", async () => {
-    const { code, stderr } = await start({ HOST: '192.0.2.1', PORT: '0' });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^HOST=192\.0\.2\.1 is not an address of this machine \(\w+\)\n$/),
-    ]);
-  });
-
-  it('if the data folder is not writable', async () => {
-    writeFileSync(join(folder, 'file'), '');
-    const { code, stderr } = await start({ DATA_DIR: join(folder, 'file', 'data'), PORT: '0' });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^The data folder \S+ is not writable \(ENOTDIR\): [^\n]+\n$/),
-    ]);
-  });
-
-  it('if STORAGE=s3 has no bucket', async () => {
-    const { code, stderr } = await start({ STORAGE: 's3', PORT: '0' });
-    expect([code, stderr]).toEqual([1, 'The configuration is invalid: S3_BUCKET is not set: STORAGE=s3 requires it\n']);
-  });
-
-  it('if MIGRATION_DATABASE_URL is set without DATABASE_URL', async () => {
-    const { code, stderr } = await start({ MIGRATION_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', PORT: '0' });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^The configuration is invalid: DATABASE_URL is not set: [^\n]+\n$/),
-    ]);
-  });
+  it.each([
+    ["HOST is another machine's address", { HOST: '192.0.2.1' }, /^HOST=192\.0\.2\.1 is not an address of this machine \(\w+\)\n$/],
+    ['the data folder is not writable', { DATA_DIR: '/dev/null/data' }, /^The data folder \S+ is not writable \(ENOTDIR\): [^\n]+\n$/],
+    ['STORAGE=s3 has no bucket', { STORAGE: 's3' }, /^The configuration is invalid: S3_BUCKET is not set: STORAGE=s3 requires it\n$/],
+    ['MIGRATION_DATABASE_URL is set without DATABASE_URL', { MIGRATION_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c' },
+      /^The configuration is invalid: DATABASE_URL is not set: [^\n]+\n$/],
+  ])('if %s', async (_what, settings, message) => {
+    const { code, stderr } = await start({ PORT: '0', ...(settings as Record<string, string>) });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  }); // prettier-ignore
 });
 
 describe("an operator's own database is left unchanged", () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { feedbackRow, homeworkRow, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaults, TABLE_GRANTS } from '@app/database';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';

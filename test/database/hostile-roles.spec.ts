@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProcessRole } from '@app/database';
 import { Factories } from '../support/data/factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { fixture } from '../support/process/fixture.js';
 
 const ROLES: ProcessRole[] = ['api', 'worker', 'portal'];
 const DENIED = '42501';
@@ -48,6 +48,8 @@ const FORBIDDEN: string[] = [
   'DELETE FROM audit_log',
   'TRUNCATE users',
 ];
+
+const portal = await fixture(createTestDatabase());
 
 describe.each(ROLES)('an attacker with the %s role', (role) => {
   let database: TestDatabase;
@@ -111,28 +113,39 @@ describe.each(['api', 'portal'] as const)('an attacker with the %s role who forg
   });
 });
 
-describe('functions with the rights of the owner', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-
-  it('pin their search path, with temporary schemas last', async () => {
-    const admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
+describe('an attacker with the portal role, in an organization', () => {
+  it.each([
+    [
+      'create a key for the platform’s blog',
+      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four,
+      platform_blog) VALUES (gen_random_uuid(), $1, 'x', sha256('x'), 'aaaa', 'bbbb', true)`,
+    ],
+    [
+      'create a key of another organization',
+      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four)
+      VALUES (gen_random_uuid(), gen_random_uuid(), 'x', sha256($1), 'aaaa', 'bbbb')`,
+    ],
+    ['read hashes', 'SELECT key_hash FROM api_keys WHERE organization_id = $1'],
+    ['add scopes to a key', `UPDATE api_keys SET scopes = '{read,write}' WHERE organization_id = $1`],
+    ['move a key', 'UPDATE api_keys SET organization_id = $1'],
+    ['delete a key', 'DELETE FROM api_keys WHERE organization_id = $1'],
+    [
+      'extend the expiry of a key',
+      `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE organization_id = $1`,
+    ],
+  ])('cannot %s', async (_what, statement) => {
+    const make = await Factories.connect(portal);
+    const { id } = await make.organization();
+    await make.row('api_keys', { organizationId: id, name: 'Site', keyHash: randomBytes(32), expiresAt: new Date() });
+    await make.close();
+    const client = new pg.Client({ connectionString: portal.portalUrl });
+    await client.connect();
     try {
-      const { rows } = await admin.query<{ name: string; settings: string[] | null }>(
-        `SELECT proname AS name, proconfig AS settings FROM pg_proc
-         WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
-      );
-      expect(rows.length).toBeGreaterThan(50);
-      const loose = rows.filter(
-        ({ settings }) => !settings?.some((one) => /^search_path=public, (.*, )?pg_temp$/.test(one)),
-      );
-      expect(loose).toEqual([]);
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.organization_id', $1, true)`, [id]);
+      await expect(client.query(statement, [id])).rejects.toMatchObject({ code: DENIED });
     } finally {
-      await admin.end();
+      await client.end();
     }
   });
 });

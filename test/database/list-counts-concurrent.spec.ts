@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { recountLists } from '@app/database';
 import { addPeople, counters, differences, member, parent, person, SELF } from '../support/database/list-counts.js';
 import { waitsFor } from '../support/database/lock-waits.js';

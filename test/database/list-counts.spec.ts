@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { recountLists } from '@app/database';
 import {
   addPeople,

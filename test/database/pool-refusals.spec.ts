@@ -2,15 +2,12 @@ import pg from 'pg';
 import { Deadline, isUnavailable } from '@app/database';
 import { runTogether } from '../../libs/database/src/batch.js';
 import { Lease } from '../../libs/database/src/lease.js';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { createTestDatabase } from '../support/database/database.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** A pool without a connection to give refuses the statements, and nothing else. It had ended the process. */
-let database: TestDatabase;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await fixture(createTestDatabase());
 
 /** The fault of a statement, which is one that passes. */
 async function faultOf(pool: pg.Pool): Promise<unknown> {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { beforeEach, describe, expect, it } from 'vitest';
 import {
   insertion,
   messageRow,

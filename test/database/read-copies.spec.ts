@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { correctCopies, wrongCopies } from '@app/database';
 import { Random } from '../support/data/random.js';
 import { messageRow, resultRow, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';

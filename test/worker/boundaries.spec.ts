@@ -1,16 +1,12 @@
 import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
+import { fixture } from '../support/process/fixture.js';
 
 /** A sample of test/faults/writes/boundaries.spec.ts: cuts at every nth message. */
 const EVERY = 4;
 
+const boundaries = await fixture(WorkerBoundaries.open());
+
 describe('a connection to PostgreSQL that is cut while a mail is sent', () => {
-  let boundaries: WorkerBoundaries;
-
-  beforeAll(async () => {
-    boundaries = await WorkerBoundaries.open();
-  });
-  afterAll(() => boundaries.close());
-
   it.each([
     ['and comes back', false],
     ['for good, so that another worker takes over', true],

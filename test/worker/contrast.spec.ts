@@ -1,20 +1,9 @@
 import { EMAIL_KINDS } from '@app/jobs';
-import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
+import { PAYLOAD } from '../support/worker/mail-payload.js';
 import { render } from '../../apps/worker/src/email/templates.js';
 
 /** What WCAG AA requires of ordinary text: https://www.w3.org/TR/WCAG22/#contrast-minimum */
 const LEAST = 4.5;
-
-const PAYLOAD = {
-  organizationName: 'Wattle Lane Tutoring',
-  firstName: 'Mia',
-  timeZone: 'Australia/Melbourne',
-  role: 'student' as const,
-  joinUrl: 'https://app.tutoring.example/join/token',
-  proof: null,
-  expiresAt: '2026-05-01T09:30:00.000Z',
-  key: KEY_IN_MAIL,
-};
 
 interface Colours {
   color?: string;

@@ -31,6 +31,7 @@ describe('housekeeping', () => {
     await room.make.query(`UPDATE outbox SET created_at = $1 WHERE recipient LIKE 'waiting%'`, [daysAgo(99)]);
     await room.invite({ expiresAt: daysAgo(30.01) });
     await room.invite({ expiresAt: daysAgo(29.99) });
+    await room.invite({ expiresAt: null, standing: true, sealed: randomBytes(40), createdAt: daysAgo(999) });
     await room.make.rows(
       'idempotency_keys',
       [-0.01, 0.01].map((days) => ({
@@ -76,7 +77,7 @@ describe('housekeeping', () => {
     const left = await room.rows();
     expect(left.map(({ recipient }) => recipient).sort()).toEqual(['fresh@example.org', 'waiting@example.org']);
     expect(left.every(({ payload }) => payload !== null)).toBe(true);
-    expect(await count('invites')).toBe(1);
+    expect(await count('invites')).toBe(2);
     expect(await room.make.query('SELECT key FROM idempotency_keys')).toEqual([{ key: 'key -0.01' }]);
     const again = await worker.get(HousekeepingService).purge();
     expect(Object.values(again).every((rows) => rows === 0)).toBe(true);

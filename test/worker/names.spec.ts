@@ -1,37 +1,19 @@
 import { EMAIL_KINDS } from '@app/jobs';
 import { plainName } from '../../apps/worker/src/email/names.js';
 import { render } from '../../apps/worker/src/email/templates.js';
-import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
+import { KEY_IN_MAIL, PAYLOAD } from '../support/worker/mail-payload.js';
 
-const JOIN = 'https://app.tutoring.example/join/abc_DEF-123';
+const JOIN = PAYLOAD.joinUrl!;
 
 const HOSTS = [
-  'evil.com',
-  'EVIL.CoM',
-  'evil.co.uk',
-  'sub.evil.xyz',
-  'evil.рф',
-  'пример.рф',
-  '例え.jp',
-  '💩.la',
-  'xn--80ak6aa92e.com',
-  '192.168.0.1',
-];
+  'evil.com', 'EVIL.CoM', 'evil.co.uk', 'sub.evil.xyz', 'evil.рф', 'пример.рф', '例え.jp', '💩.la',
+  'xn--80ak6aa92e.com', '192.168.0.1',
+]; // prettier-ignore
 /** Other forms of the dot, and characters that may hide one. */
 const DOTS = [
-  '.',
-  '\u3002',
-  '\uff0e',
-  '\uff61',
-  '\u2024',
-  '\ufe52',
-  '\u200b.',
-  '.\u200b',
-  '\u00ad.\u00ad',
-  '.\u2060',
-  '.\ufeff',
+  '.', '\u3002', '\uff0e', '\uff61', '\u2024', '\ufe52', '\u200b.', '.\u200b', '\u00ad.\u00ad', '.\u2060', '.\ufeff',
   '..',
-];
+]; // prettier-ignore
 const AROUND: ((host: string) => string)[] = [
   (host) => host,
   (host) => `www.${host}`,
@@ -59,16 +41,9 @@ const AROUND: ((host: string) => string)[] = [
   (host) => `\uff48ttps\uff1a\uff0f\uff0f${host}`,
 ];
 const OTHERS = [
-  'javascript:alert(1)',
-  'tel:+61399999999',
-  'sms:123',
-  'data:text/html,x',
-  'http://localhost/x',
-  'https://evil',
-  'evil/../.com',
-  'http://[::1]/',
-  'x://y',
-];
+  'javascript:alert(1)', 'tel:+61399999999', 'sms:123', 'data:text/html,x', 'http://localhost/x', 'https://evil',
+  'evil/../.com', 'http://[::1]/', 'x://y',
+]; // prettier-ignore
 
 const NAMES = [
   ...AROUND.flatMap((around) => HOSTS.map(around)),
@@ -96,13 +71,9 @@ describe('names in mails', () => {
     for (const [index, name] of NAMES.entries()) {
       for (const [place, whole] of [name, `Maths ${name} Tutoring`, `${name}.`, `${name} ${name}`].entries()) {
         const mail = render(EMAIL_KINDS[(index + place) % EMAIL_KINDS.length]!, {
+          ...PAYLOAD,
           organizationName: whole,
           firstName: whole,
-          timeZone: 'Australia/Melbourne',
-          role: 'student',
-          joinUrl: JOIN,
-          proof: null,
-          expiresAt: '2026-05-01T09:30:00.000Z',
           key: { ...KEY_IN_MAIL, name: whole, by: whole },
         });
         const links = [...mail.html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link);
@@ -133,14 +104,7 @@ describe('names in mails', () => {
   });
 
   it('have a fallback if nothing of a name is left', () => {
-    const payload = {
-      timeZone: 'UTC',
-      role: 'tutor',
-      joinUrl: JOIN,
-      proof: null,
-      expiresAt: '2026-05-01T09:30:00.000Z',
-    } as const;
-    const mail = render('organization_invite', { ...payload, organizationName: 'www.evil.com', firstName: 'http://x' });
+    const mail = render('organization_invite', { ...PAYLOAD, organizationName: 'www.evil.com', firstName: 'http://x' });
     expect(mail.subject).toBe('Join A tutoring organization');
     expect(mail.text).toMatch(/^Hello,$/m);
   });

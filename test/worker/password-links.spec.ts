@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { PasswordLinksService } from '../../apps/worker/src/email/password-links.service.js';
 import { OutboxFixture } from '../support/worker/worker.js';
+import { fixture } from '../support/process/fixture.js';
 
-let room: OutboxFixture;
 let portal: pg.Client;
 
+const room = await fixture(OutboxFixture.open());
+
 beforeAll(async () => {
-  room = await OutboxFixture.open();
   portal = new pg.Client({ connectionString: room.database.portalUrl });
   await portal.connect();
 });
@@ -16,10 +16,7 @@ afterEach(async () => {
   await room.clear();
   await room.make.query('DELETE FROM password_link_requests');
 });
-afterAll(async () => {
-  await portal.end();
-  await room.stop();
-});
+afterAll(() => portal.end());
 
 /** Requests a link as the portal does. */
 async function request(address: string, { life = '1 hour', kind = 'password_reset' } = {}): Promise<void> {

@@ -1,46 +1,35 @@
-import { EMAIL_KINDS, type EmailPayload, type KeyInMail } from '@app/jobs';
-import { KEY_IN_MAIL } from '../support/worker/key-in-mail.js';
+import { EMAIL_KINDS, type KeyInMail } from '@app/jobs';
+import { KEY_IN_MAIL, PAYLOAD } from '../support/worker/mail-payload.js';
 import { render } from '../../apps/worker/src/email/templates.js';
-
-const payload: EmailPayload = {
-  organizationName: 'Brighter Days',
-  timeZone: 'Australia/Melbourne',
-  firstName: 'Ada',
-  role: 'tutor',
-  joinUrl: 'https://app.tutoring.example/join/abc_DEF-123',
-  proof: null,
-  expiresAt: '2026-05-01T09:30:00.000Z',
-  key: KEY_IN_MAIL,
-};
 
 describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
   it('names the organization in its subject and both texts', () => {
-    const mail = render(kind, payload);
+    const mail = render(kind, PAYLOAD);
     for (const part of [mail.subject, mail.text, mail.html]) expect(part).toContain('Brighter Days');
   });
 
   it('prints the link as text, and links to nothing else', () => {
-    const { text, html } = render(kind, payload);
-    expect(text.split('\n')).toContain(payload.joinUrl);
-    expect(html).toContain(`>${payload.joinUrl}</a>`);
+    const { text, html } = render(kind, PAYLOAD);
+    expect(text.split('\n')).toContain(PAYLOAD.joinUrl);
+    expect(html).toContain(`>${PAYLOAD.joinUrl}</a>`);
     const links = [...html.matchAll(/(?:href|src|action|background)="([^"]*)"/g)].map(([, link]) => link);
-    expect(new Set(links)).toEqual(new Set([payload.joinUrl]));
+    expect(new Set(links)).toEqual(new Set([PAYLOAD.joinUrl]));
     expect(html).not.toMatch(/<img|<script|<link|<iframe|url\(|@import/i);
   });
 
   it('says when the link expires, and greets by name if there is one', () => {
-    const { text, html } = render(kind, payload);
+    const { text, html } = render(kind, PAYLOAD);
     for (const part of [text, html]) {
       expect(part).toMatch(/1 May 2026 at 7:30.pm AEST/);
       expect(part).toContain('Hello Ada,');
     }
-    const nameless = render(kind, { ...payload, firstName: null });
+    const nameless = render(kind, { ...PAYLOAD, firstName: null });
     for (const part of [nameless.text, nameless.html]) expect(part).toContain('Hello,');
   });
 
   it('shows names as text on one line, whatever they contain', () => {
     const hostile = {
-      ...payload,
+      ...PAYLOAD,
       organizationName: `<b>"O'Hara" & Sons</b>\r\nBcc: somebody`,
       firstName: '<script>alert(1)</script>\n\nPay here',
     };
@@ -54,7 +43,7 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
 
   it('can be rendered for every role', () => {
     for (const role of ['tutor', 'admin', 'student', 'parent'] as const) {
-      const { subject, text, html } = render(kind, { ...payload, role });
+      const { subject, text, html } = render(kind, { ...PAYLOAD, role });
       for (const part of [subject, text, html]) expect(part).not.toMatch(/undefined|null|\[object|<%/);
     }
   });
@@ -63,7 +52,7 @@ describe.each(EMAIL_KINDS)('the mail "%s"', (kind) => {
 describe('a mail about an API key', () => {
   const KINDS = EMAIL_KINDS.filter((kind) => kind.startsWith('key_'));
   const both = (kind: (typeof KINDS)[number], key: Partial<KeyInMail> = {}) => {
-    const { text, html } = render(kind, { ...payload, expiresAt: null, key: { ...KEY_IN_MAIL, ...key } });
+    const { text, html } = render(kind, { ...PAYLOAD, expiresAt: null, key: { ...KEY_IN_MAIL, ...key } });
     return [text, html.replaceAll('&quot;', '"')];
   };
 
@@ -95,19 +84,11 @@ describe('a mail about an API key', () => {
     }
     for (const part of both('key_expiring', { lastUsedAt: null })) expect(part).toContain('It has never been used.');
   });
-
-  it.each(KINDS)('%s shows names as text without links, whatever they contain', (kind) => {
-    for (const part of both(kind, { name: '<b>x</b> https://evil.example/a', by: 'Ada www.evil.example' })) {
-      expect(part).not.toMatch(/evil.example|https:\/\/evil/);
-    }
-    expect(both(kind, { name: '<b>x</b>' })[1]).not.toContain('<b>');
-    expect(both(kind, { name: 'https://evil.example/a' })[0]).toContain('“unnamed”');
-  });
 });
 
 it('a mail about a new browser names it and the time', () => {
   const bodyOf = (browser: string) =>
-    render('new_browser_sign_in', { ...payload, signIn: { browser, at: '2026-05-01T09:30:00.000Z' } }).text;
+    render('new_browser_sign_in', { ...PAYLOAD, signIn: { browser, at: '2026-05-01T09:30:00.000Z' } }).text;
   expect(bodyOf('Firefox on Windows')).toMatch(
     /Somebody signed in to your account at Brighter Days on Friday 1 May 2026 at 7:30.pm AEST, with Firefox on Windows\./,
   );
@@ -115,5 +96,5 @@ it('a mail about a new browser names it and the time', () => {
 });
 
 it('every kind has its own subject', () => {
-  expect(new Set(EMAIL_KINDS.map((kind) => render(kind, payload).subject)).size).toBe(EMAIL_KINDS.length);
+  expect(new Set(EMAIL_KINDS.map((kind) => render(kind, PAYLOAD).subject)).size).toBe(EMAIL_KINDS.length);
 });

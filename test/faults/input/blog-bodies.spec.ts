@@ -2,22 +2,19 @@ import { TestApi } from '../../support/http/api.js';
 import { Blog } from '../../support/data/blog.js';
 import { Random } from '../../support/data/random.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const BODIES = Number(process.env.BODIES ?? 5_000);
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
-let api: TestApi;
 let blog: Blog;
 
+const api = await fixture(TestApi.start());
+
 beforeAll(async () => {
-  api = await TestApi.start();
   blog = await Blog.open(api);
   console.log(`seed ${seed}`);
-});
-
-afterAll(async () => {
-  await api.stop();
 });
 
 /** Code points that databases and parsers treat differently. */

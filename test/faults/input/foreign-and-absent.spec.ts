@@ -7,6 +7,7 @@ import { Random } from '../../support/data/random.js';
 import { keyedReads, nameOf, type Route, send, telling } from '../../support/http/routes.js';
 import { createFixtures, parametersOf, pathWith, type Fixtures } from '../../support/data/fixtures.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 15: foreign and missing records get the same response in the same time. Not part of `npm test`, where other
@@ -23,22 +24,18 @@ interface Cell {
   name: string;
 }
 
+const api = await fixture(TestApi.start());
+
 describe('foreign and missing records', () => {
-  let api: TestApi;
   let fixtures: Fixtures;
   let cells: Cell[];
 
   beforeAll(async () => {
-    api = await TestApi.start();
     fixtures = await createFixtures(api);
     cells = keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
     expect(cells.length).toBeGreaterThan(4);
   });
   afterEach(() => vi.restoreAllMocks());
-  afterAll(async () => {
-    await api.stop();
-  });
-
   /** Requests a foreign and a missing record per pair. @returns how many pairs differ, and the median times (ms) */
   async function ask({ route, name }: Cell, pairs: number, random: Random) {
     const times = { foreign: [] as number[], absent: [] as number[] };

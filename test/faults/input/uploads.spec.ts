@@ -15,6 +15,7 @@ import { Random } from '../../support/data/random.js';
 import { reached } from '../../support/faults/promise.js';
 import { UploadProcess } from '../../support/http/upload-process.js';
 import type { UploadAnswer } from '../../support/http/uploads.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const LIMIT = 10_485_760;
 const FILES = 300;
@@ -22,14 +23,11 @@ const NAMES = 200;
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
-let uploading: UploadProcess;
+const uploading = await fixture(UploadProcess.start());
 
-beforeAll(async () => {
-  uploading = await UploadProcess.start();
+beforeAll(() => {
   console.log(`seed ${seed}`);
 }, 120_000);
-
-afterAll(() => uploading.stop());
 
 let refused = 0;
 

@@ -7,6 +7,7 @@ import { Beside, beside } from '../../support/load/beside.js';
 import { load, type Outcome, requestOf } from '../../support/load/load.js';
 import { memoryOf } from '../../support/process/processes.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 42: fetches the largest pages of every list, this many at a time. */
 const AT_ONCE = 20;
@@ -23,15 +24,14 @@ const BLOG_VIEW = pathToFileURL(
 /** Removes the size limit of one list. */
 const PLANTED = `data:text/javascript,import { blogPostView } from '${BLOG_VIEW}'; blogPostView.size = null;`;
 
-let api: TestApi;
-let make: Factories;
 let lists: LargestLists;
 let other: string;
 
+await buildOnce();
+const api = await fixture(TestApi.start());
+const make = await fixture(Factories.connect(api.database));
+
 beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
   // Four bytes on the wire and in memory: the most a character takes.
   lists = await LargestLists.create(api, make, {
     rows: ROWS,
@@ -44,11 +44,6 @@ beforeAll(async () => {
   for (let n = 0; n < 50; n++) await make.homework(tutor, {}, school);
   other = await api.key(school);
 }, 600_000);
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
 
 it('twenty of the largest pages of every list at once take little memory and hardly slow others down', async () => {
   const target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error' });

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { AttemptLimits } from '../../../apps/portal/src/web/attempt-limits.js';
 import { reached } from '../../support/faults/promise.js';
 import { attemptsOf, guess, type Guessing } from '../../support/portal/guessing.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 52: strangers cannot lock anybody out. */
 const SECONDS = Number(process.env.SECONDS ?? 600);
 const STRANGERS = { networks: 100, connections: 50 };
 const CODES = Number(process.env.CODES ?? 10_000);
 
-let joining: JoinFixture;
-
-beforeAll(async () => {
-  joining = await JoinFixture.open({ LOG_LEVEL: 'silent' });
-});
-afterAll(() => joining.stop());
+const joining = await fixture(JoinFixture.open({ LOG_LEVEL: 'silent' }));
 
 const tell = ({ attempts, tries, failed, slowest }: Guessing) =>
   `${tries} tries of the owner, ${failed.length} in vain, slowest sign-in ${Math.round(slowest)} ms, against ${JSON.stringify(attempts)}`;
@@ -28,15 +22,3 @@ it('an owner signs in, and codes work, while 100 networks guess at both', async 
   expect(so.attempts['wrong passwords: 429']).toBeGreaterThan(0);
   expect(so.attempts['wrong codes: 429']).toBeGreaterThan(0);
 }); // prettier-ignore
-
-it('catches a counter that all networks share', async () => {
-  const prototype = AttemptLimits.prototype as unknown as { subject(counted: [{ purpose: string }, string]): Buffer };
-  const right = Reflect.get(prototype, 'subject');
-  vi.spyOn(prototype, 'subject').mockImplementation(function (this: typeof prototype, [limit, whose]) {
-    return right.call(this, [limit, limit.purpose === 'passkey challenge' ? whose : 'everybody']);
-  });
-  const so = await guess(joining, STRANGERS, ({ tries }) => tries >= 50);
-  vi.restoreAllMocks();
-  reached(52, `planted, one counter for all networks: ${tell(so)}`);
-  expect(so.failed).toContain('password in a new browser');
-});

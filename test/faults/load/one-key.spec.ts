@@ -5,6 +5,7 @@ import type { ApiProcess } from '../../support/http/api-process.js';
 import { load, type Outcome } from '../../support/load/load.js';
 import { MULTIPART, multipart, part } from '../../support/http/uploads.js';
 import { forgetPeak, memoryOf } from '../../support/process/processes.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 43: the heaviest that one key, or somebody without one, can send, a minute of each. Takes about eight minutes. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
@@ -55,14 +56,11 @@ const ATTACKS: Attack[] = [
   },
 ];
 
-let neighbours: Neighbourhood;
 let target: ApiProcess;
 
-beforeAll(async () => {
-  neighbours = await Neighbourhood.open(ROWS);
-}, 900_000);
+const neighbours = await fixture(Neighbourhood.open(ROWS));
+
 afterEach(() => target.stop());
-afterAll(() => neighbours.stop());
 
 it.each(ATTACKS)('another organization hardly notices $name', async (attack) => {
   target = await neighbours.start();

@@ -5,6 +5,7 @@ import { load, type Outcome, requestOf } from '../../support/load/load.js';
 import { memoryOf } from '../../support/process/processes.js';
 import { plantedBug } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 30: under three times its capacity for a minute, a process still does nearly as much as at its peak. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
@@ -22,15 +23,14 @@ const HEALTH_MS = 100;
 const BACK_SECONDS = 5;
 const MOST_GROWTH_MB = 100;
 
-let api: TestApi;
-let make: Factories;
 let keys: string[];
 let target: ApiProcess;
 
+await buildOnce();
+const api = await fixture(TestApi.start());
+const make = await fixture(Factories.connect(api.database));
+
 beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
   keys = [];
   for (let count = 0; count < ORGANIZATIONS; count++) {
     const { id } = await make.organization();
@@ -41,11 +41,6 @@ beforeAll(async () => {
 }, 300_000);
 
 afterEach(() => target.stop());
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
-
 /** Measures the capacity, then sends three times as much. */
 async function overload(seconds: number, settings: Record<string, string> = {}) {
   target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...settings });

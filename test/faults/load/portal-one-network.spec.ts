@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { oneOwner } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { beside } from '../../support/load/beside.js';
 import { requestOf, type Traffic } from '../../support/load/load.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 43 for the portal: the worst that one network can send, and its effect on an owner in another one. */
 const SECONDS = Number(process.env.SECONDS ?? 30);
@@ -13,18 +13,17 @@ const ABUSER = '198.51.100.1';
 /** The longest form. */
 const FORM_BYTES = 32_000;
 
-let portal: TestPortal;
 let owner: Someone;
 let abuser: Someone;
 let target: ApiProcess;
 
+await buildOnce();
+const portal = await fixture(TestPortal.start());
+
 beforeAll(async () => {
-  await buildOnce();
-  portal = await TestPortal.start();
   [owner, abuser] = [await portal.someone('owner'), await portal.someone('owner')];
 }, 300_000);
 afterEach(() => target.stop());
-afterAll(() => portal.stop());
 
 function bytes(path: string, network: string, headers: [string, string][], form?: string): string {
   const type: [string, string][] = form === undefined ? [] : [['Content-Type', 'application/x-www-form-urlencoded']];
@@ -80,13 +79,4 @@ it.each(ATTACKS)('an owner in another network hardly notices $name', async (atta
   reached(43, `portal, ${attack.name}: ${String(result)}`);
   expect(result.breaches).toEqual([]);
   expect([target.ended, target.stderr]).toEqual([null, '']);
-});
-
-it('catches a portal that serves first come, first served', async () => {
-  const result = await measure(
-    ATTACKS.find(({ name }) => name.startsWith('pages'))!,
-    oneOwner(),
-  );
-  reached(43, `portal, planted, one owner: ${String(result)}`);
-  expect(result.refused).toBeGreaterThan(0);
 });

@@ -12,6 +12,7 @@ import { reached } from '../../support/faults/promise.js';
 import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 37: memory and latency do not drift over time. Takes half an hour. */
 const MINUTES = Number(process.env.MINUTES ?? 30);
@@ -38,17 +39,16 @@ interface Minute {
   lag: number;
 }
 
-let room: OutboxFixture;
-let smtp: TestSmtp;
 let api: ApiProcess;
 let worker: WorkerProcess;
 let load: ChildProcess;
 let key: string;
 
+await buildOnce();
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
+
 beforeAll(async () => {
-  await buildOnce();
-  smtp = await TestSmtp.start();
-  room = await OutboxFixture.open({ SMTP_URL: smtp.url });
   const { id: tutor } = await room.make.tutor(room.organizationId);
   await room.make.query(
     `INSERT INTO homework (id, organization_id, assigned_by, title, homework_type, scope)
@@ -65,8 +65,6 @@ beforeAll(async () => {
 afterAll(async () => {
   load.kill();
   await worker.kill();
-  await room.stop();
-  await smtp.stop();
 });
 
 async function request(wish: Pick<Load, 'seconds' | 'rate'>): Promise<LoadResult> {

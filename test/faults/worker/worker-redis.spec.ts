@@ -9,6 +9,7 @@ import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 9: Redis may vanish. Sends 500 invites through the built API with two workers, while Redis is wiped ten times
@@ -22,20 +23,18 @@ const SENT_WITHIN_MS = 120_000;
 const NOISE_MS = 50;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
+await buildOnce();
+const redis = await fixture(TestRedis.start());
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url }));
+
 describe('a Redis that vanishes', () => {
-  let room: OutboxFixture;
-  let smtp: TestSmtp;
-  let redis: TestRedis;
   let api: ApiProcess;
   let key: string;
   const workers: WorkerProcess[] = [];
   let invited = 0;
 
   beforeAll(async () => {
-    await buildOnce();
-    redis = await TestRedis.start();
-    smtp = await TestSmtp.start();
-    room = await OutboxFixture.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url });
     const { key: made } = await ApiKeys.on(room.db, loadEnv(room.settings, {})).create(room.organizationId, {
       name: 'faults',
       scopes: ['accounts:write'],
@@ -46,9 +45,6 @@ describe('a Redis that vanishes', () => {
   }, 240_000);
   afterAll(async () => {
     await Promise.all([api.stop(), ...workers.map((worker) => worker.kill())]);
-    await room.stop();
-    await redis.stop();
-    await smtp.stop();
   });
 
   /** Sends invites at an even rate. @returns how long each took (ms) */

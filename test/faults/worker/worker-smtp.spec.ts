@@ -6,6 +6,7 @@ import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 10: slow or broken SMTP delays no other mail. Retry pauses are skipped by shifting times; stalls are real. Takes
@@ -17,22 +18,17 @@ const STALL_MS = 30_000;
 const numbered = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
 
+await buildOnce();
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
+
 describe('a mail server that misbehaves', () => {
-  let room: OutboxFixture;
-  let smtp: TestSmtp;
   let worker: WorkerProcess;
 
   beforeAll(async () => {
-    await buildOnce();
-    smtp = await TestSmtp.start();
-    room = await OutboxFixture.open({ SMTP_URL: smtp.url });
     worker = await WorkerProcess.start(room.settings);
   }, 240_000);
-  afterAll(async () => {
-    await worker.kill();
-    await room.stop();
-    await smtp.stop();
-  });
+  afterAll(() => worker.kill());
 
   /** Wakes the worker without a new mail. */
   const nudge = () => room.make.query(`SELECT pg_notify('outbox', 'email')`);

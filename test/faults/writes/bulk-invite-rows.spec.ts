@@ -11,6 +11,7 @@ import {
 } from '../../support/data/provisioning.js';
 import { Random } from '../../support/data/random.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 7: one bad row never rolls back others. */
 const BATCHES = Number(process.env.BATCHES ?? 1_000);
@@ -33,18 +34,8 @@ interface Known {
   elsewhere: string;
 }
 
-let api: TestApi;
-let make: Factories;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' });
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const make = await fixture(Factories.connect(api.database));
 
 async function openOffice(elsewhere: PeopleFixture): Promise<{ provisioning: PeopleFixture; known: Known }> {
   const provisioning = await PeopleFixture.open(api, make);

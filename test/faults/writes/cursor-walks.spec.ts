@@ -10,6 +10,7 @@ import {
 import { Factories } from '../../support/data/factories.js';
 import { reached } from '../../support/faults/promise.js';
 import type { Random } from '../../support/data/random.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 28: paging neither skips nor repeats. Takes about three minutes. */
 const HISTORIES = Number(process.env.HISTORIES ?? 200);
@@ -18,15 +19,14 @@ const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-let api: TestApi;
-let make: Factories;
 let strangers: string;
 let refused = 0;
 let leaked: string[] = [];
 
+const api = await fixture(TestApi.start());
+const make = await fixture(Factories.connect(api.database));
+
 beforeAll(async () => {
-  api = await TestApi.start();
-  make = await Factories.connect(api.database);
   strangers = await api.key((await make.organization()).id);
 });
 afterEach(() => {
@@ -34,11 +34,6 @@ afterEach(() => {
   refused = 0;
   leaked = [];
 });
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
-
 /** Tries the cursor altered, truncated, and with another organization's key. */
 const forge: Probe = async (walk, cursor, random) => {
   const at = random.integer(cursor.length);

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { cookieOf } from '../../support/portal/portal.js';

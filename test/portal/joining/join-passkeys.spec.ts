@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { type NewPasskey, OpenedInvites } from '@app/accounts';
 import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewPasskey } from '@app/accounts';
 import { newAddress, type PeopleFixture, parentRow, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';

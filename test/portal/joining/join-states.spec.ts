@@ -1,5 +1,4 @@
 import { Identities } from '@app/accounts';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

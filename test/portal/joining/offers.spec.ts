@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { type Visitor } from '../../support/portal/visitor.js';

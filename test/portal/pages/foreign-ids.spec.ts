@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, it } from 'vitest';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { busyOffice } from '../../support/portal/join-states.js';
 import type { PeoplePages } from '../../support/portal/people-pages.js';
@@ -42,7 +41,7 @@ const joining = await fixture(JoinFixture.open());
 beforeAll(async () => {
   own = await busyOffice(joining);
   foreign = await busyOffice(joining);
-  await joining.api.keys.create(foreign.provisioning.id, { name: 'Website' });
+  await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
   await ask(
@@ -93,4 +92,24 @@ it('every id in a path is refused as if it did not exist, if it is another organ
     }
   }
   expect(await ask(STATE)).toEqual(before);
+});
+
+it('no page of an organization shows anything of another one', async () => {
+  const addresses = await ask(
+    `SELECT email AS text FROM users WHERE $2::uuid IS NOT NULL
+       AND id IN (SELECT user_id FROM members WHERE organization_id = $1 UNION SELECT user_id FROM parents WHERE organization_id = $1)
+     UNION SELECT email FROM invites WHERE organization_id = $1 AND email IS NOT NULL
+     UNION SELECT recipient FROM outbox WHERE organization_id = $1`,
+  );
+  const foreignTexts = ['Foreign key', ...addresses.map(({ text }) => text as string)];
+  expect(foreignTexts.length).toBeGreaterThan(5);
+  const shownBy = async (office: PeoplePages) => {
+    const slug = office.base.split('/')[2]!;
+    const routes = joining.portal.routes().filter(({ method, access }) => method === 'GET' && access === 'managers');
+    const paths = routes.map(({ path }) => path.replace(':slug', slug)).filter((path) => !path.includes(':'));
+    const pages = await Promise.all(paths.map((path) => office.owner.get(path)));
+    return foreignTexts.filter((text) => pages.some((page) => page.text.includes(text)));
+  };
+  expect(await shownBy(own)).toEqual([]);
+  expect((await shownBy(foreign)).length).toBeGreaterThan(5);
 });

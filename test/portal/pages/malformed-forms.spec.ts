@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import type { Visitor } from '../../support/portal/visitor.js';

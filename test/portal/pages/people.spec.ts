@@ -1,8 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { newAddress, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
 
 let pages: PeoplePages;
@@ -153,22 +151,6 @@ describe('the list of people', () => {
     const listed = async (search: string) => namesOn((await pages.owner.get(`${pages.base}?search=${search}`)).text);
     expect(await listed('supplied')).toEqual(['Supplied Name']);
     for (const search of ['Secretive', 'Canary']) expect(await listed(search)).toEqual([]);
-  });
-
-  it('is for owners and admins only', async () => {
-    const organization = await joining.portal.make.find('organizations', pages.provisioning.id);
-    for (const role of ['tutor', 'student'] as const) {
-      const { cookie } = await joining.portal.someone(role, { organization });
-      for (const path of [pages.base, `${pages.base}/invites`]) {
-        const answer = await new Visitor(joining.portal, cookie).get(path);
-        expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Only owners and admins')]);
-      }
-    }
-    const { cookie } = await joining.portal.someone('admin', { organization });
-    expect((await new Visitor(joining.portal, cookie).get(pages.base)).status).toBe(200);
-    expect((await joining.visitor().get(pages.base)).status).toBe(303);
-    const elsewhere = await joining.portal.someone('owner');
-    expect((await new Visitor(joining.portal, elsewhere.cookie).get(pages.base)).status).toBe(404);
   });
 });
 

@@ -4,24 +4,24 @@ import pg from 'pg';
 import { waitsFor } from '../../support/database/lock-waits.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** A restart of the portal loses no session and drops no request. */
-let portal: TestPortal;
 let owner: Someone;
 let process: ApiProcess;
 let agent: Agent;
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
 
+await buildOnce();
+const portal = await fixture(TestPortal.start());
+
 beforeAll(async () => {
-  await buildOnce();
-  portal = await TestPortal.start();
   owner = await portal.someone('owner');
 });
 afterEach(async () => {
   agent.destroy();
   await process.stop();
 });
-afterAll(() => portal.stop());
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
   const all = { PORTAL_DATABASE_URL: portal.database.portalUrl, ENCRYPTION_KEY, ...settings };
@@ -85,36 +85,3 @@ it('requests in flight finish, new connections are refused, and the next process
   await start();
   expect((await ask(organization())).status).toBe(200);
 }); // prettier-ignore
-
-it('drops no request while it shuts down', async () => {
-  await start();
-  const statuses: number[] = [];
-  const failures: string[] = [];
-  let told = false;
-  const browser = async (path: string, form?: string): Promise<void> => {
-    for (;;) {
-      try {
-        statuses.push((await ask(path, form)).status);
-      } catch (error) {
-        if (!told || !/ECONNREFUSED/.test((error as Error).message)) failures.push((error as Error).message);
-        return;
-      }
-    }
-  };
-  const browsers = [browser('/account'), browser(organization()), browser('/join', 'code=x'), browser('/sign-in')];
-  await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40));
-  told = true;
-  process.signal('SIGTERM');
-  await Promise.all(browsers);
-  expect(failures).toEqual([]);
-  expect([...new Set(statuses)].sort()).toEqual([200, 303, 422]);
-  expect(await process.exit).toBe(0);
-});
-
-it('the portal runs without Redis', async () => {
-  await start({ REDIS_URL: 'redis://127.0.0.1:1' });
-  expect((await ask('/health/ready')).status).toBe(200);
-  expect((await ask(organization())).status).toBe(200);
-  process.signal('SIGINT');
-  expect(await process.exit).toBe(0);
-});

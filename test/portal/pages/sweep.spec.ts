@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
@@ -100,7 +99,8 @@ describe('every route', () => {
 
   it('for owners and admins returns 403 to tutors and students, and 404 to strangers', async () => {
     const slug = owner.organization.slug;
-    const [tutor, student, stranger] = [
+    const [admin, tutor, student, stranger] = [
+      await portal.someone('admin', { organization: owner.organization }),
       await portal.someone('tutor', { organization: owner.organization }),
       await portal.someone('student', { organization: owner.organization }),
       await portal.someone('owner'),
@@ -110,6 +110,8 @@ describe('every route', () => {
         const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: cookie });
         expect([nameOf(route), status, text.includes('Only owners and admins')]).toEqual([nameOf(route), 403, true]);
       }
+      const { text } = await send(route, { ...SAME_ORIGIN, Cookie: admin.cookie });
+      expect([nameOf(route), text.includes('Only owners and admins')]).toEqual([nameOf(route), false]);
       const foreign = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, slug);
       const absent = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, 'no-such-school');
       expect([nameOf(route), foreign.status, foreign.text]).toEqual([nameOf(route), 404, absent.text]);

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 

@@ -1,5 +1,4 @@
 import argon2 from '@node-rs/argon2';
-import { describe, expect, it } from 'vitest';
 import { hashPassword, isPassword } from '@app/accounts';
 import { Database } from '@app/database';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
@@ -57,8 +56,8 @@ async function workOf(form: string, email: string) {
   const [path, fields] = FORMS[form]!(email);
   let answer = '';
   const passwords = await hashing(async () => {
-    const { status, text } = await joining.visitor().post(path, fields);
-    answer = `${status} ${text.replaceAll(email, '…')}`;
+    const { status, headers, text } = await joining.visitor().post(path, fields);
+    answer = `${status} ${Object.keys(headers).sort().join()} ${text.replaceAll(email, '…')}`;
   });
   vi.restoreAllMocks();
   const after = await counts();

@@ -1,6 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { Vault } from '@app/config';
-import type { EmailPayload } from '@app/jobs';
 import { newAddress } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PASSWORD, TestPortal } from '../../support/portal/portal.js';
@@ -45,14 +43,7 @@ async function isKnown(visitor: Visitor, { email } = person): Promise<boolean> {
   return status === 422;
 }
 
-async function mails(kind: string): Promise<EmailPayload[]> {
-  const rows = await make.query<{ payload: Buffer }>(
-    'SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id',
-    [person.email, kind],
-  );
-  const vault = joining.portal.app.get(Vault);
-  return rows.map(({ payload }) => JSON.parse(vault.open('outbox payloads', payload)) as EmailPayload);
-}
+const mails = (kind: string) => joining.portal.mailsTo(person.email, kind);
 
 describe('a browser that has signed in before', () => {
   it('is told from strangers by a cookie that shows nothing and changes with each sign-in', async () => {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
 import { AttemptLimits } from '../../../apps/portal/src/web/attempt-limits.js';
 import { reached } from '../../support/faults/promise.js';
 import { guess } from '../../support/portal/guessing.js';

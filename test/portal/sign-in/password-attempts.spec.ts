@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { QueueFull } from '@app/concurrency';
 import { SignIn } from '@app/accounts';
 import { newAddress } from '../../support/data/provisioning.js';

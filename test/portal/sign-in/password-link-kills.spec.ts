@@ -1,25 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { bytesOf } from '../../support/http/raw-http.js';
 import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const KILLS = 3;
 
-let smtp: TestSmtp;
-let room: OutboxFixture;
-
-beforeAll(async () => {
-  await buildOnce();
-  smtp = await TestSmtp.start();
-  room = await OutboxFixture.open({ SMTP_URL: smtp.url });
-});
-afterAll(async () => {
-  await room.stop();
-  await smtp.stop();
-});
+await buildOnce();
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
 
 /** Sends the form, and kills the portal at the first byte of its answer. @returns that answer's first line */
 async function askAndKill(email: string): Promise<string> {

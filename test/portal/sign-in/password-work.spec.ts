@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newAddress } from '../../support/data/provisioning.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';

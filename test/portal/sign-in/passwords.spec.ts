@@ -1,8 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { CredentialNotices, PasswordLinks } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
-import type { EmailPayload } from '@app/jobs';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -17,20 +15,10 @@ const portal = await fixture(
   }),
 );
 
-async function mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
-  await portal.resolveLinks();
-  const rows = await portal.make.query<{ payload: Buffer }>(
-    `SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id`,
-    [email, kind],
-  );
-  const vault = portal.app.get(Vault);
-  return rows.map(({ payload }) => JSON.parse(vault.open('outbox payloads', payload)) as EmailPayload);
-}
-
 /** Asks for a link by mail. @returns its path */
 async function askForLink(email: string): Promise<string> {
   expect((await portal.post('/forgot-password', { email })).status).toBe(200);
-  const { joinUrl } = (await mailsTo(email)).at(-1)!;
+  const { joinUrl } = (await portal.mailsTo(email)).at(-1)!;
   return new URL(joinUrl!).pathname;
 }
 
@@ -45,7 +33,7 @@ describe('a forgotten password', () => {
 
   it('can be reset once by a mailed link, which ends all sessions', async () => {
     const path = await askForLink('owner@example.org');
-    const [mail] = await mailsTo('owner@example.org');
+    const [mail] = await portal.mailsTo('owner@example.org');
     expect(mail).toMatchObject({ organizationName: 'Study House', joinUrl: expect.stringContaining('http') as string });
     // Mail scanners open links.
     for (let look = 0; look < 3; look++) expect((await portal.get(path)).text).toContain('owner@example.org');
@@ -70,8 +58,8 @@ describe('a forgotten password', () => {
       }
     }
     expect(new Set(answers).size).toBe(1);
-    expect(await mailsTo('asked@example.org')).toHaveLength(3);
-    expect(await mailsTo('unknown@example.org')).toEqual([]);
+    expect(await portal.mailsTo('asked@example.org')).toHaveLength(3);
+    expect(await portal.mailsTo('unknown@example.org')).toEqual([]);
   });
 
   it('has links that work once, within an hour, and only until the address changes', async () => {
@@ -89,14 +77,6 @@ describe('a forgotten password', () => {
       [user.id],
     );
     expect((await portal.get(third)).status).toBe(404);
-  });
-
-  it('neither stores nor logs the secret of a link', async () => {
-    const secret = (await askForLink('owner@example.org')).split('/')[2]!;
-    await portal.get(`/password/${secret}`);
-    expect(JSON.stringify(await portal.make.query('SELECT * FROM password_links'))).not.toContain(secret);
-    expect(JSON.stringify(await portal.make.query('SELECT * FROM outbox'))).not.toContain(secret);
-    expect(portal.logged.join()).not.toContain(secret);
   });
 });
 
@@ -182,7 +162,7 @@ describe('an unconfirmed address', () => {
     expect((await portal.get('/account', cookie)).text).toContain('Email me a confirmation link');
     const asked = await confirm(cookie);
     expect([asked.status, asked.headers.location]).toEqual([303, '/account']);
-    const { joinUrl } = (await mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;
+    const { joinUrl } = (await portal.mailsTo('confirms@example.org', 'address_confirmation')).at(-1)!;
     const path = new URL(joinUrl!).pathname;
     expect((await portal.get(path)).text).toContain('Confirm your address');
     // A typo does not reset the password.
@@ -197,7 +177,7 @@ describe('an unconfirmed address', () => {
     expect((await portal.post(path, { password: PASSWORD })).status).toBe(404);
     expect((await portal.get(path)).text).toContain('Get a new link');
     expect((await portal.get(path, cookie)).text).toContain('You are signed in as <strong>confirms@example.org');
-    expect(await mailsTo('confirms@example.org', 'password_changed')).toEqual([]);
+    expect(await portal.mailsTo('confirms@example.org', 'password_changed')).toEqual([]);
   });
 
   it('gets at most three mails an hour, and the same answer whether or not one is sent', async () => {
@@ -212,8 +192,8 @@ describe('an unconfirmed address', () => {
       }
     }
     expect(new Set(answers).size).toBe(1);
-    expect(await mailsTo('open@example.org', 'address_confirmation')).toHaveLength(3);
-    expect(await mailsTo('done@example.org', 'address_confirmation')).toEqual([]);
+    expect(await portal.mailsTo('open@example.org', 'address_confirmation')).toHaveLength(3);
+    expect(await portal.mailsTo('done@example.org', 'address_confirmation')).toEqual([]);
     expect((await confirm(open.cookie, '//evil.example')).headers.location).toBe('/');
   });
 });
@@ -227,7 +207,7 @@ describe('a notice', () => {
     const changed = await portal.post('/account/password', { current_password: PASSWORD, password: NEW }, cookie);
     const path = await askForLink('told@example.org');
     await portal.post(path, { password: `${NEW}!` });
-    const notices = await mailsTo('told@example.org', 'password_changed');
+    const notices = await portal.mailsTo('told@example.org', 'password_changed');
     expect(notices).toHaveLength(2);
     for (const notice of notices) {
       expect(notice).toMatchObject({ organizationName: 'Study House', proof: null, expiresAt: null });
@@ -236,7 +216,7 @@ describe('a notice', () => {
     // Failed changes send nothing.
     await portal.post('/account/password', { current_password: 'wrong', password: NEW }, cookieOf(changed)!);
     await portal.post(path, { password: NEW });
-    expect(await mailsTo('told@example.org', 'password_changed')).toHaveLength(2);
+    expect(await portal.mailsTo('told@example.org', 'password_changed')).toHaveLength(2);
   });
 
   it('is sent once when a passkey is removed', async () => {
@@ -244,7 +224,7 @@ describe('a notice', () => {
     await portal.setPassword(user.id);
     const passkey = await portal.make.row('passkeys', { userId: user.id });
     for (let time = 0; time < 2; time++) await portal.post(`/account/passkeys/${passkey.id}/remove`, {}, cookie);
-    expect(await mailsTo('keyless@example.org', 'passkey_removed')).toHaveLength(1);
+    expect(await portal.mailsTo('keyless@example.org', 'passkey_removed')).toHaveLength(1);
   });
 });
 

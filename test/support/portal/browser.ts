@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Result } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { browserOptions } from './chromium.js';
@@ -18,7 +19,7 @@ const HEIGHT = 900;
 /** How long to wait for a page (ms). */
 const PATIENCE = 120_000;
 
-export interface Visit {
+interface Visit {
   /** The Cookie header of somebody who is signed in. */
   cookie?: string;
   width?: number;
@@ -76,26 +77,35 @@ export async function addAuthenticator(page: Page): Promise<void> {
 }
 
 /** The widths and colour schemes in which pages are checked. */
-export const LOOKS = [
-  { width: 390, colorScheme: 'light' },
+const LOOKS = [
+  { width: 320, colorScheme: 'light' },
   { width: 390, colorScheme: 'dark' },
   { width: 1440, colorScheme: 'light' },
   { width: 1440, colorScheme: 'dark' },
 ] as const;
 
-export type Look = Pick<Visit, 'width' | 'colorScheme'>;
+/** A folder for pictures of the pages, if set. */
+const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
-/** Shows the open page in each look, which is faster than reloading it. */
-export async function inEachLook<L extends Required<Look>>(
-  page: Page,
-  looks: readonly L[],
-  check: (look: L) => Promise<void>,
-): Promise<void> {
-  for (const look of looks) {
-    await page.setViewportSize({ width: look.width, height: HEIGHT });
-    await page.emulateMedia({ colorScheme: look.colorScheme });
-    await check(look);
+/** What axe finds wrong with the open page in each look, and whether it scrolls sideways. The page needs JavaScript. */
+export async function faultsOf(page: Page, name = 'page'): Promise<string[]> {
+  const faults: string[] = [];
+  // Changing the window is faster than loading the page again.
+  for (const { width, colorScheme } of LOOKS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    await page.emulateMedia({ colorScheme });
+    const found = await axeFaults(page);
+    const beyond = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    if (beyond > 0) found.push(`${beyond} px too wide`);
+    faults.push(...found.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
+    if (SCREENSHOTS) {
+      const path = join(SCREENSHOTS, `${name.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true });
+    }
   }
+  return faults;
 }
 
 /** Describes what axe finds wrong with the open page. The page needs JavaScript. */

@@ -32,15 +32,10 @@ const FORM_TEXTS: Kind[] = [
 
 const COOKIES = ['session', 'flash', 'passkey', 'join', 'device', 'unknown'];
 const HEADERS = [
-  'Origin',
-  'Sec-Fetch-Site',
-  'User-Agent',
-  'X-Forwarded-For',
-  'X-Request-Id',
-  'Content-Type',
-  'Accept',
-  'Referer',
-];
+  'Origin', 'Sec-Fetch-Site', 'User-Agent', 'X-Forwarded-For', 'X-Request-Id', 'Content-Type', 'Accept', 'Referer',
+]; // prettier-ignore
+/** The texts in a passkey's answer. */
+const PLACES = ['id', 'rawId', 'type', 'clientDataJSON', 'attestationObject', 'authenticatorData', 'signature'];
 
 /** Names in the portal's sources that match the pattern. */
 function namesIn(pattern: RegExp): string[] {
@@ -67,17 +62,9 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
   ) => {
     // Each request comes from another network, so that none exceeds its rate limit.
     const network = `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count++ & 255}`;
-    const usual: [string, string][] = [
-      ['Sec-Fetch-Site', 'same-origin'],
-      ['X-Forwarded-For', network],
-      ...(access === 'public' ? [] : ([['Cookie', owner.cookie]] as [string, string][])),
-      ...(body === ''
-        ? []
-        : ([
-            ['Content-Type', type],
-            ['Content-Length', String(body.length)],
-          ] as [string, string][])),
-    ];
+    const usual: [string, string][] = [['Sec-Fetch-Site', 'same-origin'], ['X-Forwarded-For', network]]; // prettier-ignore
+    if (access !== 'public') usual.push(['Cookie', owner.cookie]);
+    if (body !== '') usual.push(['Content-Type', type], ['Content-Length', String(body.length)]);
     const replaced = new Set(more.map(([name]) => name.toLowerCase()));
     return bytesOf(target, {
       method,
@@ -87,101 +74,49 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
   };
   const here = at.replaceAll(/:[^/]+/g, 'x');
   const positions: Position[] = [];
-  const add = (family: string, what: string, most: number, request: (size: number) => string) =>
+  const add = (family: string, what: string, request: (size: number) => string, most = MOST_HEADERS) =>
     positions.push({ family, name: `${method} ${path} ${what}`, most, request });
+  const header = (family: string, what: string, name: string, of: (size: number) => string, body = '') =>
+    add(family, what, (size) => send(here, [[name, of(size)]], body));
 
   for (const kind of URL_TEXTS) {
-    for (const name of names.queries) {
-      add('query', `?${name} of ${kind.name}`, MOST_HEADERS, (size) => send(`${here}?${name}=${textOf(kind, size)}`));
-    }
+    for (const name of names.queries)
+      add('query', `?${name} of ${kind.name}`, (size) => send(`${here}?${name}=${textOf(kind, size)}`));
     if (!path.includes(':')) continue;
-    add('path', `of ${kind.name}`, MOST_HEADERS, (size) =>
-      send(path.replaceAll(/:[^/]+/g, textOf(kind, size / path.split(':').length))),
-    );
+    const share = path.split(':').length;
+    add('path', `of ${kind.name}`, (size) => send(path.replaceAll(/:[^/]+/g, textOf(kind, size / share))));
   }
-  add('query', '? many names', MOST_HEADERS, (size) => send(`${here}?${manyOf((n) => n.toString(36), size, '&')}`));
-  add('query', '? one name, again and again', MOST_HEADERS, (size) =>
-    send(`${here}?${manyOf(() => 'next=a', size, '&')}`),
-  );
-  add('cookie', 'many cookies', MOST_HEADERS, (size) =>
-    send(here, [['Cookie', manyOf((n) => `${n.toString(36)}=a`, size, ';')]]),
-  );
+  const numbered = (size: number) => manyOf((n) => n.toString(36), size, '&');
+  add('query', '? many names', (size) => send(`${here}?${numbered(size)}`));
+  add('query', '? one name, again and again', (size) => send(`${here}?${manyOf(() => 'next=a', size, '&')}`));
+  header('cookie', 'many cookies', 'Cookie', (size) => manyOf((n) => `${n.toString(36)}=a`, size, ';'));
   for (const name of COOKIES) {
-    add('cookie', `${name}, again and again`, MOST_HEADERS, (size) =>
-      send(here, [['Cookie', manyOf(() => `${name}=a`, size, '; ')]]),
-    );
-    for (const kind of HEADER_TEXTS.slice(0, 4)) {
-      add('cookie', `${name} of ${kind.name}`, MOST_HEADERS, (size) =>
-        send(here, [['Cookie', `${name}=${textOf(kind, size)}`]]),
-      );
-    }
+    header('cookie', `${name}, again and again`, 'Cookie', (size) => manyOf(() => `${name}=a`, size, '; '));
+    for (const kind of HEADER_TEXTS.slice(0, 4))
+      header('cookie', `${name} of ${kind.name}`, 'Cookie', (size) => `${name}=${textOf(kind, size)}`);
   }
   for (const name of HEADERS) {
-    for (const kind of HEADER_TEXTS) {
-      add('header', `${name} of ${kind.name}`, MOST_HEADERS, (size) =>
-        send(here, [[name, textOf(kind, size)]], method === 'GET' ? '' : 'a=b'),
-      );
-    }
+    for (const kind of HEADER_TEXTS)
+      header('header', `${name} of ${kind.name}`, name, (size) => textOf(kind, size), method === 'GET' ? '' : 'a=b');
   }
   if (method === 'GET') return positions;
-  const form = (of: (size: number) => string) => (size: number) => send(here, [], of(size));
-  add(
-    'form',
-    'many names',
-    MOST_FORM,
-    form((size) => manyOf((n) => n.toString(36), size, '&')),
-  );
-  add(
-    'form',
-    'separators',
-    MOST_FORM,
-    form((size) => '&'.repeat(size)),
-  );
+  const form = (what: string, of: (size: number) => string) =>
+    add('form', what, (size) => send(here, [], of(size)), MOST_FORM);
+  form('many names', numbered);
+  form('separators', (size) => '&'.repeat(size));
   for (const name of names.fields) {
-    add(
-      'form',
-      `${name}, again and again`,
-      MOST_FORM,
-      form((size) => manyOf(() => `${name}=a`, size, '&')),
-    );
-    for (const kind of FORM_TEXTS)
-      add(
-        'form',
-        `${name} of ${kind.name}`,
-        MOST_FORM,
-        form((size) => `${name}=${textOf(kind, size)}`),
-      );
+    form(`${name}, again and again`, (size) => manyOf(() => `${name}=a`, size, '&'));
+    for (const kind of FORM_TEXTS) form(`${name} of ${kind.name}`, (size) => `${name}=${textOf(kind, size)}`);
   }
-  const json = (of: (size: number) => string) => (size: number) => send(here, [], of(size), 'application/json');
-  add(
-    'json',
-    'many names',
-    MOST_FORM,
-    json((size) => `{${manyOf((n) => `"n${n}":0`, size)}}`),
-  );
-  add(
-    'json',
-    'arrays in arrays',
-    MOST_FORM,
-    json((size) => '['.repeat(size / 2) + ']'.repeat(size / 2)),
-  );
-  for (const place of [
-    'id',
-    'rawId',
-    'type',
-    'clientDataJSON',
-    'attestationObject',
-    'authenticatorData',
-    'signature',
-  ]) {
-    const credential = (text: string) =>
-      `{"id":"a","rawId":"a","type":"public-key","response":{"${place}":"${text}"},"${place}":"${text}"}`;
-    add(
-      'json',
-      place,
-      MOST_FORM,
-      json((size) => credential('a'.repeat(size / 2))),
-    );
+  const json = (what: string, of: (size: number) => string) =>
+    add('json', what, (size) => send(here, [], of(size), 'application/json'), MOST_FORM);
+  json('many names', (size) => `{${manyOf((n) => `"n${n}":0`, size)}}`);
+  json('arrays in arrays', (size) => '['.repeat(size / 2) + ']'.repeat(size / 2));
+  for (const place of PLACES) {
+    json(place, (size) => {
+      const text = 'a'.repeat(size / 2);
+      return `{"id":"a","rawId":"a","type":"public-key","response":{"${place}":"${text}"},"${place}":"${text}"}`;
+    });
   }
   return positions;
 }

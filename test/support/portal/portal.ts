@@ -6,7 +6,8 @@ import argon2 from '@node-rs/argon2';
 import type { Express, RequestHandler } from 'express';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import { loadEnv } from '@app/config';
+import { loadEnv, Vault } from '@app/config';
+import type { EmailPayload } from '@app/jobs';
 import type { Tables } from '../database/tables.js';
 import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
@@ -124,6 +125,16 @@ export class TestPortal {
   /** Queues the mails for requested links, as the worker does. */
   async resolveLinks(): Promise<void> {
     await this.make.query('SELECT resolve_password_links()');
+  }
+
+  /** What was mailed to an address, the oldest first. */
+  async mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
+    await this.resolveLinks();
+    const rows = await this.make.query<{ payload: Buffer }>(
+      'SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id',
+      [email, kind],
+    );
+    return rows.map(({ payload }) => JSON.parse(this.app.get(Vault).open('outbox payloads', payload)) as EmailPayload);
   }
 
   /** Runs a task while a middleware lets everything pass. */

@@ -3,27 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Specs that take over 15 s. At the end of a run they would leave the other workers idle. */
 const LONG = [
-  'api/deadlines',
-  'api/faults-of-reads',
-  'api/fuzz',
-  'api/idempotency',
-  'api/images-process',
-  'api/images-refused',
-  'api/images-temporary',
-  'api/killed-bulk-invite',
-  'api/lingering-close',
-  'api/linear-work',
-  'api/rate-limit-redis',
-  'api/shutdown',
-  'cli/embedded-postgres',
-  'cli/start',
-  'cli/start-refused',
-  'portal/join-browser',
-  'portal/join-passkeys-browser',
-  'portal/keys-browser',
-  'portal/pages',
-  'portal/sweep',
-].map((name) => `/test/${name}.spec.ts`);
+  'deadlines', 'faults-of-reads', 'fuzz', 'idempotency', 'images-process', 'images-refused', 'images-temporary',
+  'killed-bulk-invite', 'lingering-close', 'linear-work', 'rate-limit-redis', 'shutdown', 'embedded-postgres',
+  'start', 'start-refused', 'join-browser', 'join-passkeys-browser', 'keys-browser', 'pages', 'sweep',
+].map((name) => `/${name}.spec.ts`); // prettier-ignore
 
 /** Runs the long files first, otherwise in a random order that the seed determines. */
 export class LongestFirst extends BaseSequencer {
