@@ -17,16 +17,44 @@ function post(path: string, body: object, as = key): supertest.Test {
 
 /** The four routes. */
 const PLACES = [
-  { what: 'classroom', whom: 'tutors', seat: 'teacher', table: 'classroom_members', column: 'classroom_id' },
-  { what: 'classroom', whom: 'students', seat: 'student', table: 'classroom_members', column: 'classroom_id' },
-  { what: 'group', whom: 'tutors', seat: 'tutor', table: 'student_group_members', column: 'group_id' },
-  { what: 'group', whom: 'students', seat: 'student', table: 'student_group_members', column: 'group_id' },
+  {
+    what: 'classroom',
+    whom: 'tutors',
+    path: (id: string) => `/v1/classrooms/${id}/tutors`,
+    seat: 'teacher',
+    table: 'classroom_members',
+    column: 'classroom_id',
+  },
+  {
+    what: 'classroom',
+    whom: 'students',
+    path: (id: string) => `/v1/classrooms/${id}/students`,
+    seat: 'student',
+    table: 'classroom_members',
+    column: 'classroom_id',
+  },
+  {
+    what: 'group',
+    whom: 'tutors',
+    path: (id: string) => `/v1/groups/${id}/tutors`,
+    seat: 'tutor',
+    table: 'student_group_members',
+    column: 'group_id',
+  },
+  {
+    what: 'group',
+    whom: 'students',
+    path: (id: string) => `/v1/groups/${id}/students`,
+    seat: 'student',
+    table: 'student_group_members',
+    column: 'group_id',
+  },
 ] as const;
 
 type Place = (typeof PLACES)[number];
 
 const placeId = ({ what }: Place) => (what === 'classroom' ? room : group);
-const pathOf = (place: Place, id = placeId(place)) => `/v1/${place.what}s/${id}/${place.whom}`;
+const pathOf = (place: Place, id = placeId(place)) => place.path(id);
 const fitting = ({ whom }: Place) => (whom === 'tutors' ? ('tutor' as const) : ('student' as const));
 
 function rows(place: Place, userId: string) {

@@ -18,6 +18,7 @@ import { Factories } from '../data/factories.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 import { connectPatiently } from '../database/patient-connection.js';
+import { Undocumented } from './undocumented.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
 ImageProcess.program = fileURLToPath(
@@ -40,6 +41,7 @@ export class TestApi {
     readonly make: Factories,
     private readonly owner: DataSource,
     private readonly ownsDatabase: boolean,
+    private readonly undocumented: Undocumented,
   ) {}
 
   /**
@@ -84,7 +86,9 @@ export class TestApi {
     const operator = new Database(owner);
     const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
     const make = await Factories.connect(own);
-    return new TestApi(app, own, logged, ApiKeys.on(operator, env), organizations, make, owner, database === undefined);
+    const keys = ApiKeys.on(operator, env);
+    const undocumented = new Undocumented(app);
+    return new TestApi(app, own, logged, keys, organizations, make, owner, database === undefined, undocumented);
   }
 
   get server(): Server {
@@ -108,16 +112,17 @@ export class TestApi {
     for (let time = 0; time < 2; time++) await this.app.get(RequestLog).flush();
   }
 
-  /** Stops the application but keeps the database. */
+  /** Stops the application but keeps the database. @throws Error if it gave an answer that it does not document */
   async close(): Promise<void> {
+    const faults = this.undocumented.faults();
     await this.app.close();
     await this.make.close();
     await this.owner.destroy();
+    if (faults.length > 0) throw new Error(faults.join('\n'));
   }
 
   /** Stops the application and drops the database, unless it was given. */
   async stop(): Promise<void> {
-    await this.close();
-    if (this.ownsDatabase) await this.database.drop();
+    await this.close().finally(() => (this.ownsDatabase ? this.database.drop() : undefined));
   }
 }

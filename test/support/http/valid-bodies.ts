@@ -41,6 +41,20 @@ export function idFieldsOf(route: Route): Path[] {
   return [...new Map(found.map((at) => [at.join('.'), at])).values()];
 }
 
+/** Every field of the request at any depth and in any variant, by its name alone. */
+export function fieldsOfBody(route: Route): [string, Shape][] {
+  const within = (shape: Shape): [string, Shape][] => [
+    ...Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [
+      [name, field] as [string, Shape],
+      ...within(field),
+    ]),
+    ...(shape.oneOf ?? []).flatMap(within),
+    ...(shape.items ? within(shape.items) : []),
+  ];
+  const shape = shapeOf(route);
+  return shape ? within(shape) : [];
+}
+
 /** The value at this place; undefined if there is none. */
 export function valueAt(body: unknown, [name, ...rest]: Path): unknown {
   if (name === undefined || typeof body !== 'object' || body === null) return name === undefined ? body : undefined;

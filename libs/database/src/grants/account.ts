@@ -1,7 +1,6 @@
 import type { Grants } from '../grants.js';
 
-const LOGIN_COLUMNS =
-  'email, email_normalized, placeholder_email, first_name, last_name, phone, created_at, updated_at';
+const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, last_name, phone';
 
 /** Organizations, logins, API keys and the records of requests. */
 export const account: Grants = {
@@ -10,8 +9,9 @@ export const account: Grants = {
     // What an organization supplies about a login. No process may write whether an address is proven, read which
     // organizations see a login, or delete a login.
     users: {
-      api: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}), UPDATE (${LOGIN_COLUMNS})`,
-      portal: `SELECT (id, ${LOGIN_COLUMNS}, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
+      api: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
+        UPDATE (${LOGIN_COLUMNS}, updated_at)`,
+      portal: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
     },
     // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
     api_keys: {

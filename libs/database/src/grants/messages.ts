@@ -10,7 +10,7 @@ export const messages: Grants = {
   },
   functions: {
     // Called by row-level security.
-    conversation_of_others: ['api'],
+    conversation_of_others: [],
     // Called by triggers, as the owner.
     show_conversations: [],
   },

@@ -5,7 +5,7 @@ export const money: Grants = {
   tables: {
     adjustments: { api: 'SELECT' },
     invoices: { api: 'SELECT' },
-    invoice_lines: { api: 'SELECT' },
+    invoice_lines: {},
     payments: { api: 'SELECT' },
     mileage_trips: { api: 'SELECT' },
     expense_claims: { api: 'SELECT' },

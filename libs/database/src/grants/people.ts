@@ -12,7 +12,7 @@ export const people: Grants = {
     parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
     // The worker creates missing join codes.
     invites: {
-      api: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+      api: 'SELECT, INSERT, UPDATE (revoked_at)',
       worker: 'SELECT (id), INSERT',
       portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
     },

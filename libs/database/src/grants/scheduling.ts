@@ -4,7 +4,7 @@ import type { Grants } from '../grants.js';
 export const scheduling: Grants = {
   tables: {
     sessions: { api: 'SELECT' },
-    lesson_participants: { api: 'SELECT' },
+    lesson_participants: {},
     session_feedback: { api: 'SELECT' },
     // Maintained by triggers.
     session_students: {},
