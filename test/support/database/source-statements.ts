@@ -25,7 +25,9 @@ export class SourceStatements {
   ) {}
 
   static of(role: ProcessRole): SourceStatements {
-    return SourceStatements.in([...sourcesOf(role).values()].join('\n'));
+    return SourceStatements.in(
+      [...sourcesOf(role).values()].flatMap((text) => [text, ...withTablesNamed(text)]).join('\n'),
+    );
   }
 
   static in(source: string): SourceStatements {
@@ -69,6 +71,14 @@ function note(into: Map<string, Written>, table: string, columns: string[] | 'an
   const known = into.get(table);
   into.set(table, known === 'any' || columns === 'any' ? 'any' : new Set([...(known ?? []), ...columns]));
 }
+
+/** The statements of a file that takes the table from a list, once for each table that the file names with `raw`. */
+function withTablesNamed(text: string): string[] {
+  const statements = [/INSERT INTO (?=\$\{)/.test(text) && 'INSERT INTO $ (${})', /UPDATE (?=\$\{)|DO UPDATE/.test(text) && 'UPDATE $ SET ${} WHERE'];
+  const tables = [...text.matchAll(/\braw\('(\w+)'\)/g)].map(([, name]) => name!);
+  const isDynamic = /(?:INSERT INTO|UPDATE) \$\{/.test(text);
+  return isDynamic ? statements.flatMap((one) => (one ? tables.map((table) => one.replace('$', table)) : [])) : [];
+} // prettier-ignore
 
 const assigned = (set: string) =>
   /^\s*\$\{/.test(set) ? 'any' : [...set.matchAll(/(?:^|,)\s*(\w+) =/g)].map(([, name]) => name!);
