@@ -32,11 +32,22 @@ function sourceOf(columns: Column[]): string {
     const fields = columns.filter((column) => column.table === table);
     return `  ${table}: {\n${fields.map((column) => `    ${camelCase(column.name)}: ${typeOf(column)};\n`).join('')}  };\n`;
   });
+  const sets = [...new Set(columns.filter(({ values }) => values).map(({ table }) => table))].map((table) => {
+    const closed = columns.filter((column) => column.table === table && column.values);
+    const lines = closed.map(
+      ({ name, values }) => `    ${name}: [${values!.map((value) => `'${value}'`).join(', ')}],\n`,
+    );
+    return `  ${table}: {\n${lines.join('')}  },\n`;
+  });
   return `// Written by \`npm run schema\` from the migrated schema. Do not edit.
 
 /** The rows of every table. Amounts are whole cents, dates are written YYYY-MM-DD. */
 export interface Tables {
 ${tables.join('')}}
+
+/** The values that CHECK constraints allow, by table and column. */
+export const VALUES = {
+${sets.join('')}} as const;
 `;
 }
 

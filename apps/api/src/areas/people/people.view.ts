@@ -1,6 +1,5 @@
+import { VALUES } from '@app/database';
 import { flag, like, nullable, oneOf, text } from '../../http/kit.js';
-
-export const MEMBER_STATUSES = ['accepted', 'pending', 'archived'] as const;
 
 /**
  * A person as an organization may see them: their login, or only what the organization supplied until they accept. A
@@ -18,6 +17,6 @@ export function person(membership: string) {
     full_name: nullable(text(`${of('first_name')} || ' ' || ${of('last_name')}`, 'Mia Nguyen')),
     email: nullable(text(`CASE WHEN ${placeholder} THEN NULL ELSE ${of('email')} END`, 'mia@example.org')),
     placeholder_email: like(nullable(flag(placeholder)), false),
-    status: nullable(oneOf(`${membership}.status`, MEMBER_STATUSES)),
+    status: nullable(oneOf(`${membership}.status`, VALUES.members.status)),
   };
 }

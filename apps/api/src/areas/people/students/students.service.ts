@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import { AccountInvites, Provisioning, StudentProfiles } from '@app/accounts';
 import { ApiError, Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toStudent } from '../people.dto.js';
@@ -44,6 +43,6 @@ export class StudentsService {
   }
 
   private written(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.written(caller, STUDENTS.view, STUDENTS.source, sql`m.user_id = ${id}`);
+    return this.records.written(caller, STUDENTS, id);
   }
 }

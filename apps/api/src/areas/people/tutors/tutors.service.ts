@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import { Provisioning } from '@app/accounts';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toTutor } from '../people.dto.js';
@@ -20,6 +19,6 @@ export class TutorsService {
     if (outcome!.status === 'error') throw refusedPerson([outcome!.refusal]);
     const { id, created, invited } = outcome!;
     this.audit.note({ tutor_id: id, created, invited });
-    return this.records.written(caller, STAFF.view, STAFF.source, sql`m.user_id = ${id}`);
+    return this.records.written(caller, STAFF, id);
   }
 }

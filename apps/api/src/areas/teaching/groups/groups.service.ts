@@ -2,25 +2,16 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Places } from '@app/accounts';
 import { Database, type Tables } from '@app/database';
-import { ApiError, Audit, type Caller, type JsonText, Records, Source } from '../../../http/kit.js';
+import { ApiError, Audit, type Caller } from '../../../http/kit.js';
 import { requirePlace } from '../places.js';
-import { studentGroupView } from './groups.view.js';
 
-const GROUPS = new Source('student_groups', 'g');
-
-/** Groups that the organization owns, and groups without an owner whose tutor belongs only to this organization. */
 @Injectable()
 export class GroupsService {
   constructor(
-    private readonly records: Records,
     private readonly db: Database,
     private readonly places: Places,
     private readonly audit: Audit,
   ) {}
-
-  get(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.get(caller, studentGroupView, GROUPS, sql`g.id = ${id}`);
-  }
 
   /** @throws ApiError 404 for an unknown group or person; ValidationFailed for a member with another role */
   async addMember(
