@@ -9,10 +9,10 @@ import { setTimeout } from 'node:timers/promises';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.stamp');
-/** What the programs read besides their code: the API's pages, and the portal's style, script and templates. */
-const assets = ['apps/api/assets', 'apps/portal/assets'].map((folder) => join(root, folder));
-/** The document that the API serves. */
-const openapi = join(root, 'docs', 'openapi.json');
+/** What the programs read besides their code: the API's pages, the demo's texts, the portal's style, script and templates, the mails. */
+const assets = ['apps/api/assets', 'apps/cli/assets', 'apps/portal/assets', 'apps/worker/assets'].map((folder) =>
+  join(root, folder),
+);
 const TEMPLATE = '.eta';
 const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 
@@ -31,7 +31,7 @@ function fingerprint() {
   // The Docker image is built without bench.
   const folders = ['apps', 'libs', 'bench'].map((name) => join(root, name)).filter((folder) => existsSync(folder));
   const sources = folders.flatMap((folder) => [...files(folder)]);
-  for (const path of [...configuration.map((name) => join(root, name)), openapi, ...sources].sort()) {
+  for (const path of [...configuration.map((name) => join(root, name)), ...sources].sort()) {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path}\0${mtimeMs}\0${size}\n`);
   }
@@ -85,15 +85,14 @@ async function run(command, args) {
   });
   process.off('SIGINT', stop).off('SIGTERM', stop);
   if (stopped || signal) throw new Stopped('The build was interrupted');
-  if (code !== 0) throw new Error('see the compiler output above');
+  if (code !== 0) throw new Error('see the output above');
 }
 
-/** Also copies the OpenAPI document, and the reference's only file, plain and compressed: its package is not needed at run time. */
+/** Also copies the reference's only file, plain and compressed: its package is not needed at run time. */
 function copyAssets() {
   const inDist = (path) => join(root, 'dist', relative(root, path));
   const templates = [...files(join(root, 'apps', 'portal', 'src'))].filter((path) => path.endsWith(TEMPLATE));
   for (const path of [...assets, ...templates]) cpSync(path, inDist(path), { recursive: true });
-  cpSync(openapi, join(inDist(assets[0]), 'openapi.json'));
   const rapidoc = join(root, 'node_modules', 'rapidoc', 'dist', 'rapidoc-min.js');
   for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(inDist(assets[0]), `rapidoc.js${ending}`));
 }
@@ -110,6 +109,7 @@ export async function buildIfStale() {
       rmSync(join(root, 'dist'), { recursive: true, force: true });
       await run(process.execPath, [nest, 'build', 'api']);
       copyAssets();
+      await run(process.execPath, ['dist/apps/api/src/openapi.js', 'dist/apps/api/assets/openapi.json']);
       writeFileSync(stamp, wanted);
     });
   } catch (error) {

@@ -1,8 +1,8 @@
-// Runs the README's tour against a real `npm start` and compares the output with the README's. `--write` replaces
-// output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
+// Runs the calls of the README and of docs/tour.md against a real `npm start`, and compares what they print with what
+// the pages show. `--write` replaces output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
 // `example`, it shows demo rows, which change from day to day, so only their form is compared.
 //
-// usage: node scripts/readme-tour.js [--write] [FILE]
+// usage: node scripts/readme-tour.js [--write] [PAGE …]
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,18 +25,17 @@ const WIDTH = 116;
 /** Marks the end of a fence's output. */
 const END = '\x1e';
 
-/** The tour's fences, with the positions of their text. */
-function fencesOf(page) {
-  const [from, to] = [page.indexOf('\n## Try it'), page.indexOf('\n## The command line')];
-  return [...page.matchAll(FENCE)]
-    .filter(({ index }) => index > from && index < to)
-    .map(({ 0: fence, 1: language, 2: example, 3: text, index }) => ({
-      language,
-      example: Boolean(example),
-      text,
-      at: index + fence.indexOf('\n') + 1,
-      line: page.slice(0, index).split('\n').length,
-    }));
+/** The fences of a page, with the positions of their text. */
+function fencesOf(file) {
+  const page = readFileSync(file, 'utf8');
+  return [...page.matchAll(FENCE)].map(({ 0: fence, 1: language, 2: example, 3: text, index }) => ({
+    file,
+    language,
+    example: Boolean(example),
+    text,
+    at: index + fence.indexOf('\n') + 1,
+    line: page.slice(0, index).split('\n').length,
+  }));
 }
 
 /** Runs the service with its own data, whatever `.env` says. `use` gets its output and environment. */
@@ -98,7 +97,7 @@ async function outputsOf(commands, banner, env) {
   return { banner: shown(banner), outputs: stdout.split(END).map(shown) };
 }
 
-/** Formats output for the README: JSON in few lines, only the first row of a list, only the start of long text. */
+/** Formats output for a page: JSON in few lines, only the first row of a list, only the start of long text. */
 function render(output) {
   const lines = output.replace(/^\n+|\s+$/g, '').split('\n');
   return `${lines.map((line) => (/^[[{]/.test(line) ? layout(elided(JSON.parse(line))) : withoutTokens(line))).join('\n')}\n`;
@@ -157,11 +156,11 @@ function essence({ language, example }, text) {
   return example ? same.replaceAll(/:("(\\.|[^"\\])*"|-?[\d.]+|null|true|false)/g, ':*') : same;
 }
 
-const file = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? join(root, 'README.md');
+const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const files = given.length > 0 ? given : ['README.md', 'docs/tour.md'].map((name) => join(root, name));
 const write = process.argv.includes('--write');
 await buildIfStale();
-let page = readFileSync(file, 'utf8');
-const fences = fencesOf(page);
+const fences = files.flatMap(fencesOf);
 const commands = fences.filter(({ language }) => language === 'sh');
 const { banner, outputs } = await withService((printed, env) =>
   outputsOf(
@@ -175,15 +174,18 @@ for (const [index, fence] of [...fences.entries()].reverse()) {
   if (fence.language === 'sh') {
     const output = outputs[commands.indexOf(fence)];
     const answered = fences[index + 1] && fences[index + 1].language !== 'sh';
-    if (!answered && /"(error|detail)":|not found|rror:/.test(output)) faults.unshift(`line ${fence.line}: ${output}`);
+    if (!answered && /"(error|detail)":|not found|rror:/.test(output))
+      faults.unshift(`${fence.file}, line ${fence.line}: ${output}`);
     continue;
   }
   const command = fences.slice(0, index).findLastIndex(({ language }) => language === 'sh');
   const real = render(fence.text.includes('Ready in') ? banner : outputs[commands.indexOf(fences[command])]);
   if (essence(fence, real) === essence(fence, fence.text)) continue;
-  faults.unshift(`line ${fence.line} shows\n\n${fence.text}\nand the service answers\n\n${real}`);
-  page = page.slice(0, fence.at) + real + page.slice(fence.at + fence.text.length);
+  faults.unshift(`${fence.file}, line ${fence.line} shows\n\n${fence.text}\nand the service answers\n\n${real}`);
+  if (!write) continue;
+  // From the last fence to the first, so that positions stay valid.
+  const page = readFileSync(fence.file, 'utf8');
+  writeFileSync(fence.file, page.slice(0, fence.at) + real + page.slice(fence.at + fence.text.length));
 }
-for (const fault of faults) process.stdout.write(`${file}, ${fault}\n`);
-if (write) writeFileSync(file, page);
+for (const fault of faults) process.stdout.write(`${fault}\n`);
 process.exitCode = faults.length > 0 && !write ? 1 : 0;

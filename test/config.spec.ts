@@ -8,15 +8,9 @@ import { load, YAML11_SCHEMA } from 'js-yaml';
 import pg from 'pg';
 import { EnvError, loadEnv, readEnvFile, settingNames } from '@app/config';
 
-const example = readFileSync(fileURLToPath(new URL('../.env.example', import.meta.url)), 'utf8');
-const documented = parseEnv(example);
+const documented = parseEnv(readFileSync(fileURLToPath(new URL('../.env.example', import.meta.url)), 'utf8'));
 
 describe('.env.example', () => {
-  it('lists exactly the settings, in order, each with a comment', () => {
-    expect([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name)).toEqual(settingNames);
-    for (const name of settingNames) expect(example).toMatch(new RegExp(`^# .+\n${name}=`, 'm'));
-  });
-
   it('shows the defaults', () => {
     const [shown, actual] = [loadEnv({}, documented), loadEnv({}, {})];
     for (const name of settingNames) expect([name, shown.get(name)]).toEqual([name, actual.get(name)]);

@@ -120,8 +120,8 @@ describe('the command line', () => {
     expect(stdout).toMatch(/curl -H 'Authorization: Token token=\w+' https:\/\/api\.example\.org\/v1\/me\n/);
   });
 
-  it('every command has help for itself and its options, and is in the README', async () => {
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  it('every command has help for itself and its options, and is in docs/command-line.md', async () => {
+    const page = readFileSync(join(ROOT, 'docs/command-line.md'), 'utf8');
     for (const { name, command, args } of allCommands()) {
       const path = args.slice(0, name.split(' ').length);
       expect([name, command.description()]).toEqual([name, expect.stringMatching(/.{10}/)]);
@@ -132,7 +132,7 @@ describe('the command line', () => {
       expect([name, help.code, help.stderr]).toEqual([name, 0, '']);
       // Commander prints a default value as JSON unless it is described.
       expect(help.stdout).not.toMatch(/default: [[{]/);
-      expect([name, readme]).toEqual([name, expect.stringMatching(new RegExp(`\`(${name}|npm ${name})[ \`]`))]);
+      expect([name, page]).toEqual([name, expect.stringMatching(new RegExp(`\`(${name}|npm ${name})[ \`]`))]);
     }
   });
 

@@ -1,14 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DIALOGUES } from '../../apps/cli/src/demo/dialogues.js';
 import { type DemoOrganization, writeDemo } from '../../apps/cli/src/demo/demo.js';
-import { FIELDS, tasksIn } from '../../apps/cli/src/demo/homework-tasks.js';
-import { POSTS } from '../../apps/cli/src/demo/posts.js';
-import { remarksOn } from '../../apps/cli/src/demo/remarks.js';
-import { QCE_SUBJECTS, VCE_SUBJECTS } from '../../apps/cli/src/demo/vocabulary.js';
+import { remarksOn, tasksIn, TEXTS } from '../../apps/cli/src/demo/texts.js';
 
-const SUBJECTS = [...new Set([...VCE_SUBJECTS, ...QCE_SUBJECTS])];
+const SUBJECTS = [...new Set(TEXTS.organizations.flatMap(({ subjects }) => subjects))];
 /** Words that belong to one kind of subject. */
 const TERMS: [RegExp, string][] = [
   [/calculus|calculator|formula/i, 'mathematics'],
@@ -42,7 +38,7 @@ describe('the texts of the demo', () => {
   /** Expects no term of another kind of subject. */
   function expectFit(subject: string, text: string): void {
     for (const [term, field] of TERMS) {
-      if (term.test(text)) expect([subject, text, FIELDS[subject]]).toEqual([subject, text, field]);
+      if (term.test(text)) expect([subject, text, TEXTS.fields[subject]]).toEqual([subject, text, field]);
     }
   }
 
@@ -105,18 +101,18 @@ describe('the texts of the demo', () => {
       tutors: /tutor/i,
       workshops: /workshop/i,
     };
-    for (const { title, category, tags, paragraphs } of POSTS) {
+    for (const { title, category, tags, paragraphs } of TEXTS.posts) {
       const text = [title, ...paragraphs].join(' ');
       for (const tag of tags) expect([title, tag, text]).toEqual([title, tag, expect.stringMatching(words[tag]!)]);
       if (category === 'News') expect(text).toMatch(/new tutors|we run/i);
       if (category === 'Choosing subjects') expect(text).toMatch(/subject/i);
     }
-    expect(new Set(POSTS.flatMap(({ tags }) => tags))).toEqual(new Set(Object.keys(words)));
-    expect(POSTS.some(({ category }) => category === null)).toBe(true);
+    expect(new Set(TEXTS.posts.flatMap(({ tags }) => tags))).toEqual(new Set(Object.keys(words)));
+    expect(TEXTS.posts.some(({ category }) => category === null)).toBe(true);
   });
 
   it('follow one dialogue in every conversation', () => {
-    const known = Object.values(DIALOGUES).flat();
+    const known = Object.values(TEXTS.dialogues).flat();
     for (const school of schools) {
       const conversations = Map.groupBy(rows(school, 'messages'), ({ conversation_id }) => conversation_id);
       for (const messages of conversations.values()) {

@@ -13,7 +13,25 @@ import { send } from '../support/http/routes.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-const guides = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+);
+
+/** The files that a page links to, and the headings in them. */
+function linksOf(page: string): { target: string; heading: string | undefined }[] {
+  return [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, target, heading]) => ({
+    target: target ? join(dirname(page), target) : page,
+    heading,
+  }));
+}
+
+/** The names by which links refer to the headings of a page. */
+function headingsOf(page: string): string[] {
+  const titles = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!.toLowerCase());
+  return titles.map((title) => title.replaceAll(/[^\w -]/g, '').replaceAll(' ', '-'));
+}
 
 /** The code blocks of a page in one language. */
 function blocks(page: string, language: string): string[] {
@@ -21,15 +39,26 @@ function blocks(page: string, language: string): string[] {
 }
 
 describe('the guides', () => {
-  it.each(['README.md', ...guides.map((name) => `docs/${name}`)])('%s links to files that exist', (page) => {
-    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, target]) => target!);
-    const missing = links.filter((target) => !existsSync(join(ROOT, dirname(page), target)));
-    expect(missing).toEqual([]);
+  it.each(pages)('%s has no dead link', (page) => {
+    const dead = linksOf(page).filter(
+      ({ target, heading }) =>
+        !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(target).includes(heading)),
+    );
+    expect(dead).toEqual([]);
   });
 
-  it('are all reachable from the README', () => {
-    const readme = read('README.md');
-    expect(guides.filter((name) => !readme.includes(`docs/${name}`))).toEqual([]);
+  it('are all reachable from the README by links', () => {
+    const reached = new Set(['README.md']);
+    for (const page of reached) {
+      for (const { target } of linksOf(page)) if (target.endsWith('.md')) reached.add(target);
+    }
+    expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it('have at most 400 lines, apart from generated ones', () => {
+    const generated = ['docs/import-format.md'];
+    const long = pages.filter((page) => !generated.includes(page) && read(page).split('\n').length > 400);
+    expect(long).toEqual([]);
   });
 
   it('errors.md explains every code with its status, and shows real bodies', () => {

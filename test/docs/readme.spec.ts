@@ -7,28 +7,28 @@ import { CURL, findServer } from '../support/process/server-binary.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs the tour of a page against its own service. */
-function typeTour(page: string): Promise<{ code: unknown; output: string }> {
+/** Runs the calls of the pages against their own service. */
+function callAll(...pages: string[]): Promise<{ code: unknown; output: string }> {
   const curl = findServer(CURL);
   const env = { ...process.env, ...curl.env, PATH: `${process.env.PATH}:${dirname(curl.program)}` };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['scripts/readme-tour.js', page], { cwd: ROOT, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, ['scripts/readme-tour.js', ...pages], { cwd: ROOT, env }, (error, stdout, stderr) => {
       resolve({ code: error ? error.code : 0, output: stdout + stderr });
     });
   });
 }
 
-describe('the tour of the README', () => {
-  it('shows the answers of the service, and a wrong one is detected', async () => {
+describe('the calls of the README and the tour', () => {
+  it('show the answers of the service, and a wrong one is detected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
     try {
-      const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-      const before = readme.split('"status":405')[0]!;
-      expect(before).not.toBe(readme);
+      const tour = readFileSync(join(ROOT, 'docs/tour.md'), 'utf8');
+      const before = tour.split('"status":405')[0]!;
+      expect(before).not.toBe(tour);
       const line = before.slice(0, before.lastIndexOf('```json')).split('\n').length;
-      const page = join(folder, 'README.md');
-      writeFileSync(page, readme.replace('"status":405', '"status":400'));
-      const { code, output } = await typeTour(page);
+      const page = join(folder, 'tour.md');
+      writeFileSync(page, tour.replace('"status":405', '"status":400'));
+      const { code, output } = await callAll(join(ROOT, 'README.md'), page);
       // Only the planted fault. If this fails, run npm run readme.
       expect(output.match(/^\S+, line \d+/gm)).toEqual([`${page}, line ${line}`]);
       expect(output).toContain('"status":405');

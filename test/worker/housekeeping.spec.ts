@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { fixture } from '../support/process/fixture.js';

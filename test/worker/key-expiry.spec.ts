@@ -1,6 +1,6 @@
 import { ApiKeys } from '@app/accounts';
 import { loadEnv } from '@app/config';
-import type { Tables } from '@app/database';
+import type { Tables } from '../support/database/tables.js';
 import type { EmailPayload } from '@app/jobs';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from '../../apps/worker/src/housekeeping/key-expiry.service.js';

@@ -1,4 +1,4 @@
-import type { Tables } from '@app/database';
+import type { Tables } from '../support/database/tables.js';
 import { QUEUES } from '@app/jobs';
 import { ScheduleService } from '../../apps/worker/src/publishing/schedule.service.js';
 import { fixture } from '../support/process/fixture.js';

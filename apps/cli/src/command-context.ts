@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { ApiKeys, Invites, Organizations } from '@app/accounts';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { Invites } from '@app/people';
 import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, DatabaseFault, migrate } from '@app/database';
 import { Failure } from './output.js';

@@ -1,13 +1,5 @@
 export { AccountsModule } from './accounts.module.js';
-export type { ActingPerson, Actor } from './actor.js';
-export { type AuditDetails, AuditLog } from './audit-log.js';
 export { CredentialNotices } from './credential-notices.js';
-export { isAddress, isEmail } from './email.js';
-export { isCode, isToken, newCode, readSecret } from './invite-secrets.js';
-export { Invitations, type ResentInvite, type SentInvite, type WantedInvite } from './invitations.js';
-export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites.js';
-export { InviteTargets } from './invite-targets.js';
-export { isName } from './names.js';
 export { Approvals, type Decided } from './joining/approvals.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
@@ -32,21 +24,3 @@ export {
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
 export { AccountError, type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { type LinkCredential, PasswordLinks } from './password-links.js';
-export { Places } from './places.js';
-export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
-export { Families } from './provisioning/families.js';
-export type {
-  NewParent,
-  NewPerson,
-  NewStudent,
-  NewTutor,
-  ProvisioningResult,
-  Person,
-  Provisioned,
-  Provisioner,
-  Refusal,
-  RefusedPerson,
-} from './provisioning/people.js';
-export { Provisioning } from './provisioning/provisioning.js';
-export { type ProfileChange, type ProfileChanged, StudentProfiles } from './provisioning/student-profiles.js';
-export { hashOfToken } from './tokens.js';

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, type Tables } from '@app/database';
-import { isEmail } from './email.js';
-import { Invites } from './invites.js';
+import { Invites, isEmail } from '@app/people';
 import { oneLine } from './one-line.js';
 
 export interface NewOrganization {

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, Vault } from '@app/config';
+import { Env, hashOfToken, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
 import type { Credentials, Shown, UsedPasskey } from './joining/identities.js';
 import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
-import { hashOfToken, newToken } from './tokens.js';
 
 const HOUR = 3_600_000;
 /** Lifetimes of links that people requested, links that confirm an address, and links from the operator (ms). */

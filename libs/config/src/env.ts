@@ -1,75 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import {
-  baseUrl,
-  databaseUrl,
-  flag,
-  integer,
-  list,
-  oneOf,
-  pattern,
-  sender,
-  type Setting,
-  text,
-  url,
-} from './settings.js';
+import type { Setting } from './settings.js';
+import { variables } from './variables.js';
 
-/** All variables that the service reads. `.env.example` documents them; a test compares the two. */
-const settings = {
-  NODE_ENV: oneOf('development', ['development', 'test', 'production']),
-  HOST: text(null),
-  PORT: integer(3000, 0, 65535),
-  PORTAL_PORT: integer(null, 0, 65535),
-  PUBLIC_URL: baseUrl(),
-  APP_URL: baseUrl(),
-  TRUST_PROXY: flag(false),
-  CORS_ORIGINS: list(['*']),
-  LOG_LEVEL: oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-  SHUTDOWN_DELAY_SECONDS: integer(3, 0, 300),
-
-  DATABASE_URL: databaseUrl(),
-  WORKER_DATABASE_URL: databaseUrl(),
-  PORTAL_DATABASE_URL: databaseUrl(),
-  MIGRATION_DATABASE_URL: databaseUrl(),
-  ADMIN_DATABASE_URL: databaseUrl(),
-  DATABASE_POOL_SIZE: integer(10, 1, 500),
-  REDIS_URL: url(['redis', 'rediss']),
-  REQUEST_DEADLINE_SECONDS: integer(6, 1, 600),
-
-  DATA_DIR: text('.data'),
-  DEMO: flag(null),
-
-  ENCRYPTION_KEY: text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
-  API_KEY_PREFIX: pattern(
-    'tk',
-    /^[a-z][a-z0-9]{0,15}$/,
-    'up to 16 lowercase letters and digits, starting with a letter',
-  ),
-  BLOG_BRANDS: list(['primary', 'secondary'], 2),
-  RATE_LIMIT_PER_MINUTE: integer(600, 1, 1_000_000),
-  AUTH_FAILURES_PER_MINUTE: integer(60, 1, 1_000_000),
-  REQUEST_LOG: flag(true),
-  IDEMPOTENCY_TTL_HOURS: integer(24, 1, 24 * 365),
-  INVITE_TTL_DAYS: integer(14, 1, 3650),
-  LINK_TTL_DAYS: integer(90, 1, 3650),
-  INVITE_MAILS_PER_DAY: integer(500, 0, 1_000_000),
-
-  SMTP_URL: url(['smtp', 'smtps', 'file']),
-  MAIL_FROM: sender('Tutoring <no-reply@localhost>'),
-
-  STORAGE: oneOf('disk', ['disk', 's3']),
-  S3_BUCKET: text(null),
-  S3_ENDPOINT: baseUrl(),
-  S3_PUBLIC_URL: baseUrl(),
-  S3_REGION: text('us-east-1'),
-  S3_ACCESS_KEY_ID: text(null),
-  S3_SECRET_ACCESS_KEY: text(null),
-} satisfies Record<string, Setting<unknown>>;
-
-type Values = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> };
+type Values = { [Name in keyof typeof variables]: ReturnType<(typeof variables)[Name]['parse']> };
 
 /** Names of all variables, in the order of `.env.example`. */
-export const settingNames = Object.keys(settings) as (keyof Values)[];
+export const settingNames = Object.keys(variables) as (keyof Values)[];
 
 /** The configuration of one process. Injectable by its class. */
 export class Env {
@@ -219,7 +156,7 @@ export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file =
 export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.ProcessEnv = process.env): Env {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, setting] of Object.entries(settings) as [string, Setting<unknown>][]) {
+  for (const [name, setting] of Object.entries(variables) as [string, Setting<unknown>][]) {
     const given = overrides[name] ?? readVariable(name, source, faults);
     values[name] = setting.fallback;
     if (given === undefined || given === '') continue;

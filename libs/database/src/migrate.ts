@@ -1,11 +1,10 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { appliedMigrations } from './applied-migrations.js';
 import { connect } from './data-source.js';
 import { DatabaseFault } from './database-fault.js';
 import { lockNumber } from './locks.js';
 import { Schema } from './migrations/1763600000030-schema.js';
 import { grantRoles, type ProcessUrls } from './roles.js';
-import { ADOPT, ADOPTED, LAST_BEFORE_FILES } from './schema/adopt.js';
 import { replaceFunctions } from './schema/functions.js';
 
 const MIGRATION_LOCK = lockNumber('migrations');
@@ -26,7 +25,7 @@ export interface Migrated {
  */
 export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migrated> {
   return asOwner(ownerUrl, async (owner) => {
-    await owner.transaction(adopt);
+    await refuseOthers(owner);
     const applied = await owner.runMigrations();
     // In one transaction, so that nobody may run a new function before its rights are settled.
     const replaced = await owner.transaction(async (manager) => {
@@ -38,19 +37,12 @@ export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migr
   });
 }
 
-/** Updates a database of the migrations before the files. */
-async function adopt(owner: EntityManager): Promise<void> {
+async function refuseOthers(owner: DataSource): Promise<void> {
   const done = (await appliedMigrations(owner)) ?? [];
   if (done.length === 0 || done.includes(Schema.name)) return;
-  if (done.at(-1) !== LAST_BEFORE_FILES || Schema.name !== ADOPTED) {
-    throw new Error(
-      'This database was made by another unreleased build, which this one cannot update: use an empty database (for "npm start", another DATA_DIR).',
-    );
-  }
-  await replaceFunctions(owner);
-  for (const statement of ADOPT) await owner.query(statement);
-  await owner.query('DELETE FROM migrations');
-  await owner.query('INSERT INTO migrations (timestamp, name) VALUES ($1, $2)', [Schema.name.slice(-13), Schema.name]);
+  throw new Error(
+    'This database was made by another unreleased build, which this one cannot update: use an empty database (for "npm start", another DATA_DIR).',
+  );
 }
 
 /** Reverts the last migration, but never the first, which made all tables. */

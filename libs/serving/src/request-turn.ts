@@ -9,6 +9,9 @@ declare module 'express-serve-static-core' {
   }
 }
 
+/** No work goes on much longer than a request's deadline (ms). */
+const LONGEST_WORK = 10_000;
+
 /** The turn of a request: while it has one, the process works on it. It is given back while it waits for something else. */
 export class RequestTurn {
   private turn: Turn | null = null;
@@ -46,10 +49,15 @@ export class RequestTurn {
     else turn?.end();
   }
 
-  /** The request is over. */
+  /**
+   * The client has its answer, or has left. Work that was begun goes on, and keeps the turn until it answers in vain:
+   * clients that leave at once would otherwise use more of the database than they have turns.
+   */
   end(): void {
     this.over = true;
-    this.release();
+    const { turn } = this;
+    if (turn && turn.grantedAt !== null) setTimeout(turn.end, LONGEST_WORK).unref();
+    else this.release();
   }
 
   /**
@@ -71,8 +79,8 @@ export class RequestTurn {
 }
 
 /**
- * Middleware that lets a request in when its turn comes. The turn ends when the response begins: from then on it waits
- * for the client.
+ * Middleware that lets a request in when its turn comes. The turn ends when the response begins, see `ServingAdapter`:
+ * from then on it waits for the client.
  *
  * @param turnOf null for a request that needs none
  */

@@ -49,10 +49,14 @@ function createExpress(settings: Record<string, unknown>): Express {
   for (const [name, value] of Object.entries(settings)) server.set(name, value);
   server.disable('x-powered-by');
   server.disable('etag');
-  server.response.writeHead = function (this: Response, ...head: [number]) {
-    this.req.turn?.release();
-    ServerResponse.prototype.writeHead.apply(this, head);
-    return this;
-  };
+  // Whichever comes first: a response whose client has left writes no head.
+  const methods = ServerResponse.prototype as unknown as Record<string, (...rest: unknown[]) => unknown>;
+  for (const name of ['writeHead', 'write', 'end'] as const) {
+    const method = methods[name]!;
+    server.response[name] = function (this: Response, ...rest: unknown[]) {
+      this.req.turn?.release();
+      return method.apply(this, rest);
+    } as never;
+  }
   return server;
 }

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Tables } from '@app/database';
+import type { Tables } from '../../support/database/tables.js';
 import { TestApi } from '../../support/http/api.js';
 import { Random } from '../../support/data/random.js';
 import { fixture } from '../../support/process/fixture.js';

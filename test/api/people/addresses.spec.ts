@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { isEmail } from '@app/accounts';
+import { isEmail } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { readEmail } from '../../../apps/cli/src/import/values.js';
 import { TestApi } from '../../support/http/api.js';

@@ -1,4 +1,4 @@
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';

@@ -1,4 +1,4 @@
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';

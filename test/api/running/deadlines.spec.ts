@@ -6,11 +6,11 @@ import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { TestApi } from '../../support/http/api.js';
-import { BODIES } from '../../support/http/bodies.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
-import { keyedReads, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
+import { isUpload, operationOf, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
+import { keyedReads, nameOf, type Route } from '../../support/http/routes.js';
 import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
 
 /** Every request is answered by its deadline, whatever is locked or hangs, and leaves its connections usable. */
@@ -20,6 +20,7 @@ let api: TestApi;
 let fixtures: Fixtures;
 let admin: pg.Client;
 let all: string;
+let writes: Map<string, ValidWrite>;
 const check = new AnswerCheck();
 const POOL = 10;
 
@@ -30,6 +31,8 @@ beforeAll(async () => {
   api = await TestApi.start(settings, database);
   fixtures = await createFixtures(api);
   all = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+  const requests = await validWrites(routesOfWrites(), fixtures.make, fixtures.a);
+  writes = new Map(requests.map((request) => [request.operation, request]));
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
 });
@@ -61,10 +64,11 @@ async function ask(server: TestApi, method: string, path: string, key: string, b
   return { status, faults: check.faults(answer), code: error?.code };
 }
 
-const writesOf = () =>
-  keyedRoutes(api).filter((route) => route.method !== 'GET' && `${route.method} ${route.path}` in BODIES);
-const send = (route: Route) =>
-  ask(api, route.method, pathOf(route, fixtures.a), all, BODIES[`${route.method} ${route.path}`]?.(fixtures.a.path));
+const routesOfWrites = () => writesOf(api).filter((route) => !isUpload(route));
+const send = (route: Route) => {
+  const write = writes.get(operationOf(route));
+  return ask(api, route.method, write?.path ?? pathOf(route, fixtures.a), all, write?.body);
+};
 
 /** Holds the lock until the work is done, however long it takes, so that no answer can come from its release. */
 async function whileLocked<T>(tables: string[], work: () => Promise<T>): Promise<T> {
@@ -133,14 +137,14 @@ describe('with tables locked', () => {
   });
 
   it('writes return in time when audit_log is locked, and refusals keep their own status', async () => {
-    const writes = writesOf();
-    expect(writes.length).toBeGreaterThan(10);
+    const routes = routesOfWrites();
+    expect(routes.length).toBeGreaterThan(10);
     const [replies, refused] = await whileLocked(['audit_log'], () =>
-      Promise.all([each(writes, send), each(writes, (route) => ask(api, route.method, `${pathOf(route, fixtures.a)}?x=1`, all))]),
+      Promise.all([each(routes, send), each(routes, (route) => ask(api, route.method, `${pathOf(route, fixtures.a)}?x=1`, all))]),
     ); // prettier-ignore
     // Some find nothing to do and are refused earlier.
     expect(complaints(replies, [503, 404, 409, 422])).toEqual([]);
-    expect([...replies.values()].filter(({ status }) => status === 503).length).toBeGreaterThan(writes.length / 2);
+    expect([...replies.values()].filter(({ status }) => status === 503).length).toBeGreaterThan(routes.length / 2);
     // Two lots at once: what exceeds the organization's connections is a 503 as well.
     expect(complaints(refused, [422, 415, 503])).toEqual([]);
     await poolIsWhole();
@@ -173,7 +177,7 @@ describe('with tables locked', () => {
 describe('with a database that hangs', () => {
   it('every request returns 503, over open connections and new ones', async () => {
     await poolIsWhole();
-    const routes = [...keyedReads(api), ...writesOf()];
+    const routes = [...keyedReads(api), ...routesOfWrites()];
     proxy.fate = 'stall';
     const open = await each(routes, send);
     const fresh = await each(routes, send);
@@ -186,7 +190,7 @@ describe('with a database that hangs', () => {
 
   it.each(['drop', 'reset'] as const)('or drops its connections (%s), every request returns 503', async (fate) => {
     proxy.fate = fate;
-    const replies = await each([...keyedReads(api), ...writesOf()], send);
+    const replies = await each([...keyedReads(api), ...routesOfWrites()], send);
     proxy.fate = 'carry';
     expect(complaints(replies, [503])).toEqual([]);
     await poolIsWhole();

@@ -75,6 +75,19 @@ describe('an organization whose requests all wait', () => {
     });
   });
 
+  it('keeps its turns until the work has ended, even if its clients have left', async () => {
+    await whileLocked('payments', async () => {
+      for (let round = 0; round < 4; round++) {
+        const requests = Array.from({ length: TURNS }, () => api.get('/v1/payments', busy));
+        for (const request of requests) request.end();
+        await vi.waitFor(() => expect(fairness.turns.held).toBe(TURNS - 2));
+        for (const request of requests) request.abort();
+        await vi.waitFor(() => expect(fairness.turns.waiting).toBe(0));
+      }
+      expect((await api.get('/v1/students', quiet)).status).toBe(200);
+    });
+  });
+
   it('gets 503 with Retry-After when the queue is full, under whatever spelling of its keys', async () => {
     const second = await api.key(many);
     expect((await api.get('/v1/ping', second)).status).toBe(200);

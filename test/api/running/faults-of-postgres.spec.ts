@@ -1,7 +1,8 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadEnv, Vault } from '@app/config';
-import { ApiKeys, Invites, Organizations } from '@app/accounts';
+import { ApiKeys, Organizations } from '@app/accounts';
+import { Invites } from '@app/people';
 import { Database } from '@app/database';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../libs/database/src/data-source.js';

@@ -1,7 +1,7 @@
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { TestApi } from '../../support/http/api.js';
+import type { TestApi } from '../../support/http/api.js';
 import {
-  type Answer,
+  type ApiDocument,
   call,
   documentOf,
   filtersOf,
@@ -10,201 +10,173 @@ import {
   nameOf,
   queryOf,
   type Route,
-  send,
   telling,
 } from '../../support/http/routes.js';
 import { checksums } from '../../support/database/checksums.js';
-import {
-  createFixtures,
-  parametersOf,
-  pathOf,
-  pathWith,
-  type OrganizationFixture,
-} from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
+import { parametersOf, pathOf, pathWith, type Fixtures } from '../../support/data/fixtures.js';
+import { MALFORMED, TenancySweep } from '../../support/http/tenancy-sweep.js';
 
-const api = await fixture(TestApi.start());
-const fixtures = await createFixtures(api);
-const document = await documentOf(api);
+/** Off, only the conditions of the statements keep organizations apart: one that forgets its organization fails. */
+describe.each([
+  ['on', true],
+  ['off', false],
+])('with row-level security %s', (_, rowSecurity) => {
+  let sweep: TenancySweep;
+  let api: TestApi;
+  let fixtures: Fixtures;
+  let document: ApiDocument;
 
-/** None is a UUID in canonical form. */
-const MALFORMED = [
-  'abc',
-  '1',
-  'null',
-  '%00',
-  '..%2f..',
-  "'%20OR%20true--",
-  '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f3',
-  '0190a6f25c1e7d3a9b4f2e8c6d1a7f30',
-  '%7B0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30%7D',
-];
+  beforeAll(async () => {
+    sweep = await TenancySweep.open({ rowSecurity });
+    ({ api, fixtures } = sweep);
+    document = await documentOf(api);
+  });
+  afterAll(() => sweep.stop());
 
-/** Each school with those that must stay hidden from it. */
-const views = (): { own: OrganizationFixture; foreign: OrganizationFixture[] }[] => [
-  { own: fixtures.a, foreign: [fixtures.b, fixtures.c] },
-  { own: fixtures.b, foreign: [fixtures.a, fixtures.c] },
-  { own: fixtures.c, foreign: [fixtures.b, fixtures.a] },
-];
+  /** Every read with an id in its path, with the name of the parameter. */
+  const pathCells = (): { route: Route; name: string }[] =>
+    keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
 
-/** Every read with an id in its path, with the name of the parameter. */
-const pathCells = (): { route: Route; name: string }[] =>
-  keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
-
-/** Every read with an id among its filters, with the name of the filter. */
-const queryCells = (): { route: Route; name: string }[] =>
-  keyedReads(api).flatMap((route) =>
-    [...filtersOf(document, route)].filter(([, schema]) => schema.format === 'uuid').map(([name]) => ({ route, name })),
-  );
-
-const get = (path: string, school: OrganizationFixture): Promise<Answer> =>
-  send(api, 'GET', path, { Authorization: `Token token=${school.key}` });
-
-describe('the fixtures', () => {
-  it('has a sample for every path parameter, and reports a missing one', () => {
-    for (const route of keyedRoutes(api)) expect(pathOf(route, fixtures.a)).not.toContain(':');
-    const [route] = keyedReads(api);
-    const unheardOf = { ...route!, path: '/v1/things/:thing_id' };
-    expect(() => pathOf(unheardOf, fixtures.a)).toThrow(
-      'GET /v1/things/:thing_id: give "thing_id" a value in OrganizationFixture.path (test/support/data/fixtures.ts)',
+  /** Every read with an id among its filters, with the name of the filter. */
+  const queryCells = (): { route: Route; name: string }[] =>
+    keyedReads(api).flatMap((route) =>
+      [...filtersOf(document, route)]
+        .filter(([, schema]) => schema.format === 'uuid')
+        .map(([name]) => ({ route, name })),
     );
-  });
 
-  it('has a record in every list for each school', async () => {
-    for (const { own } of views()) {
-      for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
-        const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
-        const rows = Array.isArray(body) ? body : body.data;
-        if (rows.length === 0)
-          throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
+  describe('the fixtures', () => {
+    it('has a sample for every path parameter, and reports a missing one', () => {
+      for (const route of keyedRoutes(api)) expect(pathOf(route, fixtures.a)).not.toContain(':');
+      const [route] = keyedReads(api);
+      const unheardOf = { ...route!, path: '/v1/things/:thing_id' };
+      expect(() => pathOf(unheardOf, fixtures.a)).toThrow(
+        'GET /v1/things/:thing_id: give "thing_id" a value in OrganizationFixture.path (test/support/data/fixtures.ts)',
+      );
+    });
+
+    it('has a record in every list for each school', async () => {
+      for (const { own } of sweep.views()) {
+        for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
+          const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
+          const rows = Array.isArray(body) ? body : body.data;
+          if (rows.length === 0)
+            throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
+        }
       }
-    }
+    });
   });
-});
 
-describe('an id in a path', () => {
-  it('returns the own record, and the same 404 for foreign, missing and malformed ids', async () => {
-    const wrong: string[] = [];
-    expect(pathCells().length).toBeGreaterThan(4);
-    for (const { own, foreign } of views()) {
+  describe('an id in a path', () => {
+    it('returns the own record, and the same 404 for foreign, missing and malformed ids', async () => {
+      expect(pathCells().length).toBeGreaterThan(4);
+      expect(await sweep.foreignReads(keyedReads(api))).toEqual([]);
+    });
+
+    it('is case-insensitive', async () => {
       for (const { route, name } of pathCells()) {
-        const twin = await call(api, route, own);
-        if (twin.status !== 200) wrong.push(`${nameOf(route)} ${twin.status} for its owner`);
-        const absent = telling(await get(pathWith(route, own, name, uuidv7()), own));
-        expect(absent).toMatchObject({ status: 404 });
-        for (const id of [...foreign.map(({ path }) => path[name]!), uuidv4(), ...MALFORMED]) {
-          const answer = telling(await get(pathWith(route, own, name, id), own));
-          if (JSON.stringify(answer) !== JSON.stringify(absent)) {
-            wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
+        const path = pathWith(route, fixtures.a, name, fixtures.a.path[name]!.toUpperCase());
+        expect([nameOf(route), (await sweep.get(path, fixtures.a)).text]).toEqual([
+          nameOf(route),
+          (await call(api, route, fixtures.a)).text,
+        ]);
+      }
+    });
+
+    it('of another kind of record returns 404', async () => {
+      const wrong: string[] = [];
+      for (const { route, name } of pathCells()) {
+        // Ids of different kinds differ, though all users share one id space.
+        const others = Object.entries(fixtures.a.path).filter(([other]) => other !== name);
+        for (const [other, id] of others) {
+          const { status } = await sweep.get(pathWith(route, fixtures.a, name, id), fixtures.a);
+          if (status !== 404) wrong.push(`${nameOf(route)} ${name} took the ${other}: ${status}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+    });
+  });
+
+  describe('an id in a filter', () => {
+    it('returns own records, nothing for foreign or missing ids, and 422 for malformed ones', async () => {
+      const wrong: string[] = [];
+      expect(queryCells().length).toBeGreaterThan(5);
+      for (const { own, foreign } of sweep.views()) {
+        for (const { route, name } of queryCells()) {
+          const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
+          const sample = own.query[name];
+          if (!sample) {
+            throw new Error(
+              `${nameOf(route)}: give "${name}" a value in OrganizationFixture.query (test/support/data/fixtures.ts)`,
+            );
           }
-        }
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-
-  it('is case-insensitive', async () => {
-    for (const { route, name } of pathCells()) {
-      const path = pathWith(route, fixtures.a, name, fixtures.a.path[name]!.toUpperCase());
-      expect([nameOf(route), (await get(path, fixtures.a)).text]).toEqual([
-        nameOf(route),
-        (await call(api, route, fixtures.a)).text,
-      ]);
-    }
-  });
-
-  it('of another kind of record returns 404', async () => {
-    const wrong: string[] = [];
-    for (const { route, name } of pathCells()) {
-      // Ids of different kinds differ, though all users share one id space.
-      const others = Object.entries(fixtures.a.path).filter(([other]) => other !== name);
-      for (const [other, id] of others) {
-        const { status } = await get(pathWith(route, fixtures.a, name, id), fixtures.a);
-        if (status !== 404) wrong.push(`${nameOf(route)} ${name} took the ${other}: ${status}`);
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-});
-
-describe('an id in a filter', () => {
-  it('returns own records, nothing for foreign or missing ids, and 422 for malformed ones', async () => {
-    const wrong: string[] = [];
-    expect(queryCells().length).toBeGreaterThan(5);
-    for (const { own, foreign } of views()) {
-      for (const { route, name } of queryCells()) {
-        const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
-        const sample = own.query[name];
-        if (!sample) {
-          throw new Error(
-            `${nameOf(route)}: give "${name}" a value in OrganizationFixture.query (test/support/data/fixtures.ts)`,
-          );
-        }
-        const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
-        if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);
-        const empty = telling(await read(uuidv7()));
-        expect(empty).toMatchObject({ status: 200 });
-        for (const id of [...foreign.map(({ query }) => query[name]!), uuidv4()]) {
-          const answer = telling(await read(id));
-          if (JSON.stringify(answer) !== JSON.stringify(empty) || (await size(id)) !== 0) {
-            wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
-          }
-        }
-        for (const id of MALFORMED) {
-          const { status, text } = await read(id);
-          const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
-          const [fault] = detail ?? [];
-          const right = status === 422 && JSON.stringify(fault?.loc) === `["query","${name}"]`;
-          if (!right || fault?.type !== 'uuid_parsing') wrong.push(`${nameOf(route)} ${name}=${id}: ${status} ${text}`);
-        }
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-});
-
-describe('whatever a key reads', () => {
-  /** Each way to read the route: in both paging modes, and with every switch that widens it. */
-  function waysToRead(route: Route): string[] {
-    const query = queryOf(document, route);
-    const most = query.has('limit') ? [`limit=${query.get('limit')!.maximum!}`] : [];
-    const switches = [...query].filter(([, schema]) => schema.type === 'boolean').map(([name]) => `${name}=true`);
-    const plain = [...most].join('&');
-    const wide = [...most, ...switches].join('&');
-    const cursor = query.has('cursor') ? [[...most, ...switches, 'cursor=start'].join('&')] : [];
-    return [...new Set([plain, wide, ...cursor])].map((text) => (text ? `?${text}` : ''));
-  }
-
-  it('contains its own ids and none of another organization', async () => {
-    const wrong: string[] = [];
-    let own = 0;
-    for (const { own: school, foreign } of views()) {
-      for (const route of keyedReads(api)) {
-        for (const query of waysToRead(route)) {
-          for (const key of [school.key, school.platformKey]) {
-            const { status, text } = await call(api, route, school, { query, key });
-            if (status !== 200) wrong.push(`${nameOf(route)}${query} ${status} ${text}`);
-            for (const other of foreign) {
-              const leaked = [other.id, ...other.ids].filter((id) => text.includes(id));
-              if (leaked.length > 0) wrong.push(`${nameOf(route)}${query} shows ${leaked.join(', ')}`);
+          const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
+          if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);
+          const empty = telling(await read(uuidv7()));
+          expect(empty).toMatchObject({ status: 200 });
+          for (const id of [...foreign.map(({ query }) => query[name]!), uuidv4()]) {
+            const answer = telling(await read(id));
+            if (JSON.stringify(answer) !== JSON.stringify(empty) || (await size(id)) !== 0) {
+              wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
             }
-            if ([school.id, ...school.ids].some((id) => text.includes(id))) own++;
+          }
+          for (const id of MALFORMED.map(encodeURIComponent)) {
+            const { status, text } = await read(id);
+            const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
+            const [fault] = detail ?? [];
+            const right = status === 422 && JSON.stringify(fault?.loc) === `["query","${name}"]`;
+            if (!right || fault?.type !== 'uuid_parsing')
+              wrong.push(`${nameOf(route)} ${name}=${id}: ${status} ${text}`);
           }
         }
       }
-    }
-    expect(wrong).toEqual([]);
-    expect(own).toBeGreaterThan(100);
+      expect(wrong).toEqual([]);
+    });
   });
 
-  it('leaves every row of the database unchanged', async () => {
-    const before = await checksums(fixtures.make);
-    expect(Object.keys(before).length).toBeGreaterThan(25);
-    for (const { own, foreign } of views()) {
-      for (const route of keyedReads(api)) {
-        for (const school of foreign) await call(api, route, school, { key: own.key });
-      }
+  describe('whatever a key reads', () => {
+    /** Each way to read the route: in both paging modes, and with every switch that widens it. */
+    function waysToRead(route: Route): string[] {
+      const query = queryOf(document, route);
+      const most = query.has('limit') ? [`limit=${query.get('limit')!.maximum!}`] : [];
+      const switches = [...query].filter(([, schema]) => schema.type === 'boolean').map(([name]) => `${name}=true`);
+      const plain = [...most].join('&');
+      const wide = [...most, ...switches].join('&');
+      const cursor = query.has('cursor') ? [[...most, ...switches, 'cursor=start'].join('&')] : [];
+      return [...new Set([plain, wide, ...cursor])].map((text) => (text ? `?${text}` : ''));
     }
-    expect(await checksums(fixtures.make)).toEqual(before);
+
+    it('contains its own ids and none of another organization', async () => {
+      const wrong: string[] = [];
+      let own = 0;
+      for (const { own: school, foreign } of sweep.views()) {
+        for (const route of keyedReads(api)) {
+          for (const query of waysToRead(route)) {
+            for (const key of [school.key, school.platformKey]) {
+              const { status, text } = await call(api, route, school, { query, key });
+              if (status !== 200) wrong.push(`${nameOf(route)}${query} ${status} ${text}`);
+              for (const other of foreign) {
+                const leaked = [other.id, ...other.ids].filter((id) => text.includes(id));
+                if (leaked.length > 0) wrong.push(`${nameOf(route)}${query} shows ${leaked.join(', ')}`);
+              }
+              if ([school.id, ...school.ids].some((id) => text.includes(id))) own++;
+            }
+          }
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(own).toBeGreaterThan(100);
+    });
+
+    it('leaves every row of the database unchanged', async () => {
+      const before = await checksums(fixtures.make);
+      expect(Object.keys(before).length).toBeGreaterThan(25);
+      for (const { own, foreign } of sweep.views()) {
+        for (const route of keyedReads(api)) {
+          for (const school of foreign) await call(api, route, school, { key: own.key });
+        }
+      }
+      expect(await checksums(fixtures.make)).toEqual(before);
+    });
   });
 });

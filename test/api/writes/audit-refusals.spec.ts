@@ -1,4 +1,4 @@
-import type { AuditLog } from '@app/accounts';
+import type { AuditLog } from '@app/audit';
 import { type Database, Deadline, type Tenant } from '@app/database';
 import type { Attempt } from '../../../apps/api/src/http/request/attempt.js';
 import { Audit } from '../../../apps/api/src/http/writes/audit.js';

@@ -8,8 +8,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../../support/http/api.js';
-import { BODIES } from '../../support/http/bodies.js';
 import { Probe } from '../../support/faults/probe.js';
+import { isUpload, operationOf, validWrites } from '../../support/http/record-for.js';
 import { keyedReads, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
 import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
 
@@ -91,9 +91,8 @@ async function theEntryOf(requestId: string): Promise<Entry[]> {
 }
 
 const absent = (route: Route) => route.path.replaceAll(/:[^/]+/g, () => uuidv7());
-const operationOf = (route: Route) => `${route.method} ${route.path}`;
 const tooLong = ({ handler }: Route) => `{"x":"${'x'.repeat((bodyKindOf(handler) as { json: number }).json)}"}`;
-const json = (route: Route) => bodyKindOf(route.handler) !== 'upload';
+const json = (route: Route) => !isUpload(route);
 
 /** How the row of a request differs from what it should say. */
 function faults(answer: Awaited<ReturnType<typeof ask>>, route: Route, result: string, keyId = caller.id): string[] {
@@ -198,37 +197,22 @@ async function total(): Promise<number> {
 }
 
 describe('a completed write leaves one row', () => {
-  const probes = { name: 'Canary' };
-  const bodies: typeof BODIES = {
-    ...BODIES,
-    'POST /v1/probes': () => probes,
-    'POST /v1/probes/:probe_id/again': () => probes,
-    'POST /v1/probes/empty': () => probes,
-    'PATCH /v1/probes': () => probes,
-  };
-
   it('for every write but uploads, with ids and never with personal data', async () => {
     const wrong: string[] = [];
-    const untold: string[] = [];
     const walked: Entry[] = [];
-    // Deletions come last, because other writes need what they delete.
-    const inOrder = [
-      ...writes.filter(({ method }) => method !== 'DELETE'),
-      ...writes.filter(({ method }) => method === 'DELETE'),
+    const [probes, real] = [true, false].map((probe) =>
+      writes.filter((route) => json(route) && route.path.startsWith('/v1/probes') === probe),
+    );
+    const requests = [
+      ...probes!.map((route) => ({ route, path: route.path.replace(':probe_id', 'canary'), body: { name: 'Canary' } })),
+      ...(await validWrites(real!, fixtures.make, fixtures.a)),
     ];
-    for (const route of inOrder.filter(json)) {
-      const make = bodies[operationOf(route)];
-      if (!make) {
-        untold.push(operationOf(route));
-        continue;
-      }
-      const path = route.path.includes(':probe_id') ? '/v1/probes/canary/again' : pathOf(route, fixtures.a);
-      const answer = await ask(path, { body: make(fixtures.a.path), method: route.method });
+    for (const { route, path, body } of requests) {
+      const answer = await ask(path, { body, method: route.method });
       expect(answer.status, `${nameOf(route)} ${answer.text}`).toBeLessThan(300);
       wrong.push(...faults(answer, route, 'done'));
       walked.push(...answer.entries);
     }
-    expect(untold, 'give each write a body in test/support/http/bodies.ts').toEqual([]);
     expect(wrong).toEqual([]);
     for (const { details, operation } of walked) {
       expect(Object.keys(details), operation).not.toEqual([]);

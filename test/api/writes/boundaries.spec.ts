@@ -13,7 +13,7 @@ describe('a PostgreSQL connection lost in the middle of a write', () => {
 
   const named = (name: string) => boundaries.writes.find((write) => write.name === name)!;
 
-  it.each(['POST /v1/students', 'POST /v1/blog-posts', 'PATCH /v1/blog-posts/:post_id (body 2)'])(
+  it.each(['POST /v1/students', 'POST /v1/blog-posts', 'PATCH /v1/blog-posts/:post_id'])(
     '%s has one effect and one answer after a retry',
     async (name) => {
       const walk = await boundaries.walk(named(name), EVERY);

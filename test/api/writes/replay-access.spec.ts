@@ -7,25 +7,10 @@ import { type NewApiKey, type Scope, SCOPES } from '@app/accounts';
 import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { isIdempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import { TestApi } from '../../support/http/api.js';
-import { BODIES, MORE_BODIES } from '../../support/http/bodies.js';
-import { image } from '../../support/data/images.js';
-import { allRoutes, type Route } from '../../support/http/routes.js';
-import { MULTIPART, multipart, part } from '../../support/http/uploads.js';
-import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
-
-/** Requests that only the platform's keys may make, by operation: the query and the body. */
-const PLATFORM: Record<string, [query: string, body?: object]> = {
-  'POST /v1/blog-posts': ['', { title: 'News', slug: 'platform-news', target: 'platform', brand: 'primary' }],
-  'POST /v1/blog-images': ['?target=platform&brand=primary'],
-};
+import { encoded, forPlatform, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
+import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
 
 const ALL = Object.keys(SCOPES) as Scope[];
-
-interface Sample {
-  route: Route;
-  path: string;
-  body: () => Promise<{ type: string; bytes: Uint8Array | string }>;
-}
 
 /**
  * Replays are authorized like first calls: each idempotent route is called with a key that may do everything, and then
@@ -35,7 +20,8 @@ describe('a stored answer', () => {
   let api: TestApi;
   let fixtures: Fixtures;
   let dataDir: string;
-  let samples: Sample[];
+  let samples: ValidWrite[];
+  let platform: ValidWrite[];
   const weaker = new Map<string, string>();
   let mighty: string;
 
@@ -50,42 +36,23 @@ describe('a stored answer', () => {
     for (const scope of ALL.filter((name) => name !== 'write')) {
       weaker.set(scope, await key({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
     }
-    samples = allRoutes(api)
-      .filter((route) => isIdempotent(route.handler))
-      .flatMap((route) => samplesOf(route));
+    const idempotent = writesOf(api).filter(({ handler }) => isIdempotent(handler));
+    const own = await validWrites(idempotent, fixtures.make, fixtures.a);
+    platform = own.map(forPlatform).filter((write) => write !== null);
+    samples = [...own, ...platform];
   });
   afterAll(async () => {
     await api.stop();
     rmSync(dataDir, { recursive: true });
   });
 
-  function samplesOf(route: Route): Sample[] {
-    const operation = `${route.method} ${route.path}`;
-    const path = pathOf(route, fixtures.a);
-    const ids = { ...fixtures.a.path, ...fixtures.a.query };
-    const json = (body: object | undefined) => () =>
-      Promise.resolve({ type: 'application/json', bytes: JSON.stringify(body ?? {}) });
-    const upload = async () => ({ type: MULTIPART, bytes: new Uint8Array(multipart(part(await image('png')))) });
-    const isUpload = operation === 'POST /v1/blog-images';
-    if (!isUpload && !BODIES[operation]) throw new Error(`${operation} has no body in test/support/http/bodies.ts`);
-    if (platformBlogOf(route.handler) && !PLATFORM[operation]) throw new Error(`${operation} has no platform request`);
-    const own = [BODIES[operation], ...(MORE_BODIES[operation] ?? [])]
-      .filter((make) => make !== undefined)
-      .map((make) => ({ route, path, body: json(make(ids)) }));
-    const [query = '', body] = PLATFORM[operation] ?? [];
-    return [
-      ...(isUpload ? [{ route, path, body: upload }] : own),
-      ...(PLATFORM[operation] ? [{ route, path: path + query, body: isUpload ? upload : json(body) }] : []),
-    ];
-  }
-
-  async function ask({ route, path, body }: Sample, key: string, idempotencyKey: string) {
+  async function ask(write: ValidWrite, key: string, idempotencyKey: string) {
     const { port } = api.server.address() as AddressInfo;
-    const { type, bytes } = await body();
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: route.method,
+    const { type, bytes } = await encoded(write);
+    const response = await fetch(`http://127.0.0.1:${port}${write.path}`, {
+      method: write.route.method,
       headers: { Authorization: `Token token=${key}`, 'Content-Type': type, 'Idempotency-Key': idempotencyKey },
-      body: bytes,
+      body: bytes ?? '{}',
     });
     const replayed = response.headers.get('idempotency-replayed');
     return { status: response.status, text: await response.text(), replayed };
@@ -118,7 +85,10 @@ describe('a stored answer', () => {
         path,
       ).toBe(true);
     }
-    const platform = [...refused].filter((one) => one.endsWith('capability'));
-    expect(platform).toHaveLength(Object.keys(PLATFORM).length);
+    expect([...refused].filter((one) => one.endsWith('capability'))).toHaveLength(platform.length);
+    const capable = new Set(
+      samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation),
+    );
+    expect(new Set(platform.map(({ operation }) => operation))).toEqual(capable);
   });
 });

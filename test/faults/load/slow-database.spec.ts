@@ -114,7 +114,11 @@ it('500 ms of added latency only slows requests down', async () => {
 it.each<Fate>(['drop', 'reset', 'stall'])('failed connections (%s) are replaced, requests answered', async (fate) => {
   await start();
   // Requests that wait for a lock need a connection each, so that the pool opens all it may.
-  await whileLocked('members', () => load(target.port, { requests: others(), connections: 2 * POOL, seconds: 1 }), 500);
+  await whileLocked(
+    'members',
+    () => load(target.port, { requests: others(), connections: 2 * POOL, seconds: 2 }),
+    3_000,
+  );
   const before = await backends();
   setTimeout(() => (proxy.fate = fate), 2_000);
   setTimeout(() => (proxy.fate = 'carry'), 12_000);

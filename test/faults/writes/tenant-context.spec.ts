@@ -5,11 +5,12 @@ import { DataSource } from 'typeorm';
 import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
 import { TestApi } from '../../support/http/api.js';
-import { BODIES } from '../../support/http/bodies.js';
 import { Factories } from '../../support/data/factories.js';
 import { reached } from '../../support/faults/promise.js';
 import { Random } from '../../support/data/random.js';
+import { idsFor, isUpload } from '../../support/http/record-for.js';
 import { keyedRoutes, type Route } from '../../support/http/routes.js';
+import { bodiesOf } from '../../support/http/valid-bodies.js';
 import { createOrganizationFixture, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 
 /** Promise 17: the tenant's context never leaks through the pool. Takes about three minutes. */
@@ -63,7 +64,7 @@ beforeAll(async () => {
   }
   // Leaves out writes that would delete rows or link people whom other requests need, and uploads.
   routes = keyedRoutes(api).filter(
-    ({ method, path }) => method === 'GET' || (method !== 'DELETE' && BODIES[`${method} ${path}`]),
+    (route) => route.method === 'GET' || (route.method !== 'DELETE' && !isUpload(route)),
   );
   pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
 }, 240_000);
@@ -150,8 +151,7 @@ function send(
   name: string,
   abortAfterMs: number | null,
 ): Promise<{ status: number; text: string } | null> {
-  const ids = { ...tenant.path, ...tenant.query };
-  const body = BODIES[`${route.method} ${route.path}`]?.(ids);
+  const [body] = bodiesOf(route, idsFor(route, tenant));
   const text =
     body &&
     JSON.stringify(body)

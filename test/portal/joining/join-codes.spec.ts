@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newCode } from '@app/accounts';
+import { newCode } from '@app/people';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { TestPortal } from '../../support/portal/portal.js';

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tables } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import type { TestDatabase } from '../database/database.js';
 import { connectPatiently } from '../database/patient-connection.js';
 import { type Row, SampleRows, toColumns } from './sample-rows.js';

@@ -1,7 +1,7 @@
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tables } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/catalogue.js';
 import type { Factories } from './factories.js';
@@ -27,9 +27,11 @@ export interface Fixtures {
   a: OrganizationFixture;
   b: OrganizationFixture;
   c: OrganizationFixture;
+  /** The ids of the people who belong to the first two. */
+  shared: ReadonlySet<string>;
 }
 
-/** Three organizations that share no rows, and platform posts. */
+/** Three organizations that share no rows but a tutor and a student of the first two, and platform posts. */
 export async function createFixtures(api: TestApi): Promise<Fixtures> {
   const { make } = api;
   const [a, b, c] = [
@@ -39,7 +41,35 @@ export async function createFixtures(api: TestApi): Promise<Fixtures> {
   ];
   await make.post(null, { title: 'From the platform' });
   await make.post(null, { title: 'Published', brand: 'secondary', status: 'published', publishedAt: new Date() });
-  return { make, a, b, c };
+  const [tutor, student] = [await make.user(), await make.user()];
+  const [sharingA, sharingB] = [await share(make, a, tutor.id, student.id), await share(make, b, tutor.id, student.id)];
+  return { make, a: sharingA, b: sharingB, c, shared: new Set([tutor.id, student.id]) };
+}
+
+/** Rows of an organization about people whom another one has, too: a join that forgets the organization shows the other's. */
+async function share(make: Factories, school: OrganizationFixture, tutorId: string, studentId: string) {
+  const known = new Set(make.made);
+  const { id } = school;
+  const subject = await make.subject(id);
+  const profile = { handle: 'shared', isPublished: true };
+  await make.tutor(id, { user: { id: tutorId }, profile });
+  await make.tutorSubject(id, tutorId, subject.id);
+  await make.student(id, { user: { id: studentId } });
+  await make.parent(id, { children: [studentId] });
+  const classroom = await make.classroom(id, { tutorId, subjectId: subject.id });
+  await make.classroomMember(id, classroom.id, studentId);
+  await make.tutorStudent(id, tutorId, studentId, { subjectId: subject.id });
+  const group = await make.group(id, { tutorId, classroomId: classroom.id, subjectId: subject.id });
+  await make.groupMember(group.id, studentId);
+  const session = await make.session(id, { tutorId, studentId, subjectId: subject.id });
+  const lesson = { tutorId, studentId, sessionId: session.id };
+  await make.payment(id, lesson);
+  await make.feedback(id, tutorId, { sessionId: session.id, reviewerId: studentId, isPublic: true, comment: 'Good' });
+  await make.adjustment(id, tutorId);
+  await make.invoice(id, studentId, { tutorId });
+  await make.mileage(id, tutorId, { sessionId: session.id });
+  await make.expense(id, tutorId, { sessionId: session.id });
+  return { ...school, ids: new Set([...school.ids, ...[...make.made].filter((one) => !known.has(one))]) };
 }
 
 /** The route's path with the school's ids. */

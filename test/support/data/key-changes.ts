@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ApiKeys, type NewApiKey, type Overlap } from '@app/accounts';
 import { loadEnv, Vault } from '@app/config';
-import { connect, Database, type Tables } from '@app/database';
+import { connect, Database } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import type { EmailPayload } from '@app/jobs';
 import { TestApi } from '../http/api.js';
 import { Factories } from './factories.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Tables } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import { type Column, readColumns } from '../database/columns.js';
 import { camelCase, snakeCase } from './names.js';
 

@@ -1,4 +1,4 @@
-import { hashOfToken } from '@app/accounts';
+import { hashOfToken } from '@app/config';
 import type supertest from 'supertest';
 import { type CreationOptions, type RequestOptions, SoftwarePasskey } from '../portal/software-passkey.js';
 import { Visitor } from '../portal/visitor.js';

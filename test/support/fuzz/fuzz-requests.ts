@@ -1,7 +1,7 @@
-import { BODIES, MORE_BODIES } from '../http/bodies.js';
 import { spoilBody, toBytes } from './fuzz-bodies.js';
 import { badValues, goodValues, type Parameter } from './query-values.js';
 import type { Random } from '../data/random.js';
+import { operationOf, type ValidWrite } from '../http/record-for.js';
 import type { Route } from '../http/routes.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
 
@@ -70,8 +70,10 @@ export class FuzzRequests {
     private readonly schools: OrganizationFixture[],
     /** Keys of all kinds, including revoked and expired ones. */
     private readonly keys: string[],
-    /** Records of the first school that requests may delete. */
-    private readonly spare: string[],
+    /** Valid writes of each school. */
+    private readonly writes: Map<OrganizationFixture, ValidWrite[]>,
+    /** Paths for each deletion, each of another record of the first school. */
+    private readonly spare: Map<string, string[]>,
   ) {
     this.byRoute = new Map(routes.map((route) => [route, parameters.filter((parameter) => parameter.route === route)]));
   }
@@ -92,11 +94,12 @@ export class FuzzRequests {
     const route = random.pick(this.routes);
     const school = random.chance(0.9) ? this.schools[0]! : random.pick(this.schools);
     const parameters = this.byRoute.get(route)!.filter(() => random.chance(0.4));
-    const body = this.bodyOf(route, school);
+    const write = this.writeOf(route, school);
+    const body = this.fresh(write);
     return {
       route: `${route.method} ${route.path}`,
       method: route.method,
-      path: route.method === 'DELETE' ? this.pathOfSpare(route, school) : pathOf(route, school),
+      path: this.spare.get(operationOf(route))?.pop() ?? write?.path ?? pathOf(route, school),
       query: parameters.map((parameter) => `${parameter.name}=${random.pick(goodValues(parameter))}`),
       headers: [
         ['Authorization', `Token token=${random.chance(0.9) ? school.key : random.pick(this.keys)}`],
@@ -109,23 +112,17 @@ export class FuzzRequests {
     }; // prettier-ignore
   }
 
-  private bodyOf(route: Route, school: OrganizationFixture): string {
-    const operation = `${route.method} ${route.path}`;
-    const sample = BODIES[operation];
-    if (!sample) return '';
-    const make = this.random.pick([sample, ...(MORE_BODIES[operation] ?? [])]);
-    const text = JSON.stringify(make({ ...school.query, ...school.path })) as string | undefined;
-    // Creates new people and posts each time: otherwise they would all exist after the first request.
-    if (text === undefined) return '';
-    const number = this.random.integer(1_000_000);
-    return toBytes(
-      text.replaceAll('@canary', `${number}@canary`).replace('"slug":"canary"', `"slug":"canary-${number}"`),
-    );
+  private writeOf(route: Route, school: OrganizationFixture): ValidWrite | undefined {
+    const writes = this.writes.get(school)!.filter(({ operation }) => operation === operationOf(route));
+    return writes.length > 0 ? this.random.pick(writes) : undefined;
   }
 
-  private pathOfSpare(route: Route, school: OrganizationFixture): string {
-    const id = this.spare.pop();
-    return id ? route.path.replace(/:[^/]+/, id) : pathOf(route, school);
+  /** Creates new people and posts each time: otherwise they would all exist after the first request. */
+  private fresh(write: ValidWrite | undefined): string {
+    if (!write?.body) return '';
+    const number = this.random.integer(1_000_000);
+    const text = JSON.stringify(write.body).replaceAll('@canary', `${number}@canary`);
+    return toBytes(text.replace('"slug":"canary"', `"slug":"canary-${number}"`));
   }
 
   private mutate(request: FuzzRequest): void {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { type Scope, SCOPES } from '@app/accounts';
-import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from '../http/answer-check.js';
 import { TestApi } from '../http/api.js';
 import { ApiProcess, buildOnce } from '../http/api-process.js';
@@ -9,8 +8,9 @@ import { fuzz, type FuzzReport, type Judge } from './fuzz-run.js';
 import type { Cost } from '../load/metered.js';
 import { parametersOfReads } from './query-values.js';
 import { Random } from '../data/random.js';
+import { isUpload, operationOf, recordFor, validWrites, type ValidWrite, writesOf } from '../http/record-for.js';
 import { allRoutes, type Route } from '../http/routes.js';
-import { createFixtures, type OrganizationFixture, type Fixtures } from '../data/fixtures.js';
+import { createFixtures, pathOf, type OrganizationFixture, type Fixtures } from '../data/fixtures.js';
 import { reached } from '../faults/promise.js';
 
 /** Statuses of the guards that every run has to meet. */
@@ -31,6 +31,7 @@ export class FuzzTarget {
     private readonly parameters: Parameters,
     private readonly schools: OrganizationFixture[],
     private readonly keys: string[],
+    private readonly writes: Map<OrganizationFixture, ValidWrite[]>,
   ) {}
 
   static async open(): Promise<FuzzTarget> {
@@ -38,9 +39,7 @@ export class FuzzTarget {
     const api = await TestApi.start();
     const fixtures = await createFixtures(api);
     // Excludes uploads, which have their own runs, and metrics, which are not JSON.
-    const routes = allRoutes(api).filter(
-      ({ path, handler }) => path !== '/metrics' && bodyKindOf(handler) !== 'upload',
-    );
+    const routes = allRoutes(api).filter((route) => route.path !== '/metrics' && !isUpload(route));
     const { applicationUrl } = api.database;
     // A busy machine answers late, but it answers.
     const settings = { SMTP_URL: 'smtp://127.0.0.1:9', REQUEST_DEADLINE_SECONDS: '60' };
@@ -53,14 +52,25 @@ export class FuzzTarget {
     for (const school of [fixtures.a, fixtures.b]) schools.push({ ...school, key: await api.key(school.id, all) });
     await warmUp(target, schools);
     const parameters = await parametersOfReads(api);
-    return new FuzzTarget(api, fixtures, new AnswerCheck(routes), target, routes, parameters, schools, keys);
+    const writing = writesOf(api).filter((route) => !isUpload(route));
+    const writes = new Map<OrganizationFixture, ValidWrite[]>();
+    for (const school of schools) writes.set(school, await validWrites(writing, fixtures.make, school));
+    return new FuzzTarget(api, fixtures, new AnswerCheck(routes), target, routes, parameters, schools, keys, writes);
   }
 
   /** The sequence of requests for this seed. */
   async requests(seed: number): Promise<FuzzRequests> {
-    const posts: string[] = [];
-    for (let post = 0; post < 400; post++) posts.push((await this.fixtures.make.post(this.fixtures.a.id)).id);
-    return new FuzzRequests(new Random(seed), this.routes, this.parameters, this.schools, this.keys, posts);
+    const { make, a: school } = this.fixtures;
+    const spare = new Map<string, string[]>();
+    for (const route of this.routes.filter(({ method }) => method === 'DELETE')) {
+      const paths: string[] = [];
+      for (let count = 0; count < 400; count++) {
+        paths.push(pathOf(route, { ...school, path: await recordFor(route, make, school) }));
+      }
+      spare.set(operationOf(route), paths);
+    }
+    const { routes, parameters, schools, keys, writes } = this;
+    return new FuzzRequests(new Random(seed), routes, parameters, schools, keys, writes, spare);
   }
 
   /** Sends requests and checks the responses, the log and the process against the promises. */

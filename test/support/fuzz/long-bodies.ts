@@ -1,9 +1,10 @@
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
 import { bodyClassOf, bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
-import { BODIES } from '../http/bodies.js';
 import { JSON_TEXTS, manyOf, textOf } from './long-texts.js';
 import { bytesOf } from '../http/raw-http.js';
+import { idsFor } from '../http/record-for.js';
 import { nameOf, type Route } from '../http/routes.js';
+import { bodiesOf } from '../http/valid-bodies.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
 
 /** A place in a request whose length is the caller's choice. */
@@ -140,8 +141,7 @@ function longObjects({ name: place, schema, around }: Place, room: number): Long
 
 /** The sample body with one top-level field at its maximum length. */
 function legal(route: Route, school: OrganizationFixture): Long[] {
-  const sample = BODIES[`${route.method} ${route.path}`];
-  const body = sample?.({ ...school.query, ...school.path }) as Record<string, unknown> | undefined;
+  const [body] = bodiesOf(route, idsFor(route, school));
   if (!body) return [];
   const fresh = (value: unknown) => {
     const number = ++made;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { hashPassword, newCode } from '@app/accounts';
+import { hashPassword } from '@app/accounts';
+import { newCode } from '@app/people';
 import { newAddress, type PeopleFixture } from '../data/provisioning.js';
 import { mailsTo } from '../worker/mailbox.js';
 import { type JoinFixture, registration } from './join-fixture.js';

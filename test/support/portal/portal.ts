@@ -7,7 +7,7 @@ import type { Express, RequestHandler } from 'express';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '@app/config';
-import type { Tables } from '@app/database';
+import type { Tables } from '../database/tables.js';
 import { configurePortal, createAdapter } from '../../../apps/portal/src/configure-portal.js';
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';

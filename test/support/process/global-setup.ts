@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,6 @@ import { migrate } from '@app/database';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/build-if-stale.js', import.meta.url));
-const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -30,14 +29,9 @@ declare module 'vitest' {
 
 /** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The process that decodes images runs from dist. Exceptions: `npm run schema` writes types without which the build
-  // may fail, and mutation tests, which would build their mutants, use the build of the unchanged sources.
-  const { npm_lifecycle_event: script, MUTATION_DATA: mutationData, MUTATION_BUILD: unchanged } = process.env;
-  if (unchanged) {
-    if (!existsSync(DIST)) symlinkSync(unchanged, DIST);
-  } else if (script !== 'schema') execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
-  // Mutation tests come here again after each mutant that timed out. They share one server, which their script stops.
-  const dataDir = mutationData ?? mkdtempSync(join(tmpdir(), 'tutoring-test-'));
+  // The process that decodes images runs from dist. `npm run schema` writes types without which the build may fail.
+  if (process.env.npm_lifecycle_event !== 'schema') execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,
     settings: {
@@ -50,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     },
   });
   const template = 'template_migrated';
-  if (postgres.startedHere) await createTemplate(postgres, template);
+  await createTemplate(postgres, template);
   project.provide('adminUrl', postgres.adminUrl);
   project.provide('ownerUrl', postgres.ownerUrl);
   project.provide('applicationUrl', postgres.applicationUrl);
@@ -62,7 +56,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   mkdirSync(scratch, { recursive: true });
   project.provide('scratch', scratch);
   return async () => {
-    if (mutationData) return;
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
     // When this runs as root, the data directory is elsewhere if other accounts cannot enter the checkout.

@@ -24,7 +24,7 @@ export { PathId } from './validation/path-id.js';
 export { type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {
-  cents, day, flag, instant, integer, json, like, nullable, number, oneOf, text, texts, uuid,
+  cents, day, flag, instant, integer, json, jsonb, like, nullable, number, oneOf, text, texts, uuid,
 } from './views/columns.js'; // prettier-ignore
 export { JsonText } from './views/json-text.js';
 export {

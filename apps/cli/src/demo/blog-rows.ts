@@ -1,11 +1,11 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { POSTS } from './posts.js';
+import { TEXTS } from './texts.js';
 
 /** Draft, published, pinned and scheduled posts for both configured brands. */
 function* blogPosts(school: School): Rows {
-  for (const [index, { title, excerpt, category, tags, paragraphs }] of POSTS.entries()) {
+  for (const [index, { title, excerpt, category, tags, paragraphs }] of TEXTS.posts.entries()) {
     const createdAt = school.now - (index * 17 + 2) * DAY;
     const scheduled = index === 1 || index === 6;
     const published = !scheduled && index % 4 !== 3;

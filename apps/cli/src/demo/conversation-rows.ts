@@ -1,8 +1,8 @@
 import { DAY } from './clock.js';
-import { ATTACHED, DIALOGUES } from './dialogues.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { iso, type Person, type School } from './school.js';
 import { classroom, classroomCount } from './teaching-rows.js';
+import { TEXTS } from './texts.js';
 
 const TYPES = ['direct', 'triad', 'group', 'classroom_feed'];
 const HOUR = 3_600_000;
@@ -84,7 +84,7 @@ function* messages(school: School): Rows {
     const { id: conversation_id, type, seats, createdAt, endsInPrivate } = conversation(school, index);
     const random = school.random('message', index);
     const count = 3 + (index % 2);
-    const dialogue = random.pick(DIALOGUES[type]!);
+    const dialogue = random.pick(TEXTS.dialogues[type]!);
     let first: string | null = null;
     for (let place = 0; place < count; place++) {
       const at = createdAt + (place + 1) * HOUR + random.int(0, 3_599) * 1_000;
@@ -95,7 +95,7 @@ function* messages(school: School): Rows {
         id,
         conversation_id,
         sender_id: system ? null : seats[place % seats.length]!.person.id,
-        content: attachment === 'text' ? dialogue[place] : ATTACHED,
+        content: attachment === 'text' ? dialogue[place] : TEXTS.attached,
         message_type: system ? 'system' : attachment,
         visibility:
           endsInPrivate && place === count - 1 ? (index % 4 === 0 ? 'student_only' : 'parent_only') : 'everyone',

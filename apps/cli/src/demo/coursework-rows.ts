@@ -1,9 +1,8 @@
 import { DAY } from './clock.js';
-import { tasksIn } from './homework-tasks.js';
 import type { Rows, TableRows } from './people-rows.js';
-import { PEER_REMARKS, POSITIVE_TAGS, remarksOn } from './remarks.js';
 import { iso, type School } from './school.js';
 import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
+import { remarksOn, tasksIn, TEXTS } from './texts.js';
 
 const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];
 const STATUSES = ['not_started', 'in_progress', 'submitted', 'completed'];
@@ -67,7 +66,7 @@ function* sessionFeedback(school: School): Rows {
     const reviewer = byTutor ? school.colleagueOf(lesson.tutor) : (parent ?? school.student(student));
     const rating = byTutor || index % 10 < 5 ? 5 : (index % 5) + 1;
     const subject = school.subject(student).name;
-    const remark = random.pick(byTutor ? PEER_REMARKS : remarksOn(subject, rating, parent ? 'parent' : 'student'));
+    const remark = random.pick(byTutor ? TEXTS.peerRemarks : remarksOn(subject, rating, parent ? 'parent' : 'student'));
     const createdAt = Math.min(lesson.startsAt + lesson.minutes * 60_000 + random.int(1, 200) * 60_000, school.now);
     yield {
       id: school.id('feedback', index),
@@ -79,7 +78,7 @@ function* sessionFeedback(school: School): Rows {
       rating,
       recommend: index % 9 === 8 ? null : rating > 2,
       prepared: index % 9 === 7 ? null : rating > 2,
-      positive_tags: rating > 2 ? [random.pick(POSITIVE_TAGS)] : [],
+      positive_tags: rating > 2 ? [random.pick(TEXTS.positiveTags)] : [],
       improve_tags: remark.improve ? [remark.improve] : [],
       comment: index % 6 === 1 ? null : remark.text,
       is_public: index % 2 === 0,

@@ -6,9 +6,9 @@ import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
 import { moneyRows } from './money-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
-import { School, type SchoolProfile } from './school.js';
+import { School } from './school.js';
 import { teachingRows } from './teaching-rows.js';
-import { BRISBANE, MELBOURNE, QCE_SUBJECTS, VCE_SUBJECTS } from './vocabulary.js';
+import { TEXTS } from './texts.js';
 
 /** A demo organization, which must exist before its folder can be imported. */
 export interface DemoOrganization {
@@ -54,8 +54,6 @@ export interface DemoSize {
   homework: number;
 }
 
-type Profile = Omit<SchoolProfile, 'brands'>;
-
 const LEAST = 10;
 const MOST = 1_000_000;
 
@@ -70,29 +68,8 @@ export function sizeOf(text: string): DemoSize {
   return { students, homework: students * 10 };
 }
 
-const PROFILES: [Profile, Profile] = [
-  {
-    name: 'Wattle Lane Tutoring',
-    slug: 'wattle-lane',
-    timeZone: 'Australia/Melbourne',
-    currency: 'AUD',
-    subjects: VCE_SUBJECTS,
-    places: MELBOURNE,
-    areaCode: '3',
-  },
-  {
-    name: 'Bottlebrush Learning',
-    slug: 'bottlebrush',
-    timeZone: 'Australia/Brisbane',
-    currency: 'AUD',
-    subjects: QCE_SUBJECTS,
-    places: BRISBANE,
-    areaCode: '7',
-  },
-];
-
 /** The demo organizations, which are the same for every seed and size. */
-export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = PROFILES;
+export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = TEXTS.organizations;
 
 const ROWS: TableRows = {
   ...peopleRows,
@@ -118,9 +95,10 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
   const now = options.now?.getTime() ?? Math.floor(Date.now() / HOUR) * HOUR;
   const second = Math.max(5, Math.round(students * (students > 1_000 ? 0.1 : 0.27)));
   const secondTasks = Math.round((tasks * second) / students);
+  const [first, other] = TEXTS.organizations;
   const schools = [
-    new School({ ...PROFILES[0], brands }, students - second, tasks - secondTasks, seed, now),
-    new School({ ...PROFILES[1], brands }, second, secondTasks, seed, now),
+    new School({ ...first, brands }, students - second, tasks - secondTasks, seed, now),
+    new School({ ...other, brands }, second, secondTasks, seed, now),
   ];
   const organizations: DemoOrganization[] = [];
   for (const school of schools) {

@@ -1,15 +1,8 @@
 import { Clock, DAY } from './clock.js';
 import { hash, mix, Random, uuidFrom } from './random.js';
-import { FIRST_NAMES, LAST_NAMES, type Place } from './vocabulary.js';
+import { FIRST_NAMES, LAST_NAMES, type Profile } from './texts.js';
 
-export interface SchoolProfile {
-  name: string;
-  slug: string;
-  timeZone: string;
-  currency: string;
-  subjects: string[];
-  places: Place[];
-  areaCode: string;
+export interface SchoolProfile extends Profile {
   /** The brands of its blog: the two configured ones. */
   brands: readonly string[];
 }

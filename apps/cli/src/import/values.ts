@@ -1,4 +1,4 @@
-import { isAddress } from '@app/accounts';
+import { isAddress } from '@app/people';
 import { canonicalUuid, isStorable, parseDate } from '@app/database';
 
 /** Why a value does not fit; completes "<field>: …". */

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type ActingPerson, type MembershipOffer, MembershipOffers } from '@app/accounts';
+import type { ActingPerson } from '@app/audit';
+import { type MembershipOffer, MembershipOffers } from '@app/accounts';
 import { By, ForManagers, ForSignedIn, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Post } from '@nestjs/common';
-import type { Actor } from '@app/accounts';
+import type { Actor } from '@app/audit';
 import { hookUrl } from '@app/publishing';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';

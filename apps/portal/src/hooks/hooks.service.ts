@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Actor, AuditLog } from '@app/accounts';
+import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { inWords } from '@app/jobs';
 import { type BuildHook, BuildHooks, siteOf } from '@app/publishing';

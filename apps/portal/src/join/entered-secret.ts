@@ -1,4 +1,4 @@
-import { isCode, isToken, readSecret } from '@app/accounts';
+import { isCode, isToken, readSecret } from '@app/people';
 
 /** A code or token, and the second secret if it came with a mail's link. */
 export interface EnteredSecret {

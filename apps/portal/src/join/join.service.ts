@@ -5,8 +5,6 @@ import {
   type Hashing,
   Identities,
   type InvitePage,
-  isCode,
-  isEmail,
   type Joined,
   type Joiner,
   Joining,
@@ -15,6 +13,7 @@ import {
   OpenedInvites,
   refusedPassword,
 } from '@app/accounts';
+import { isCode, isEmail } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { networkOf } from '@app/serving';

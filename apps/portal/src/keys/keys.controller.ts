@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Actor, type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
+import type { Actor } from '@app/audit';
+import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { Form, SentForm } from '../web/form.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { type Actor, ApiKeys, KeyMadeBefore, KeyRefused, type ListedKey, type Overlap } from '@app/accounts';
+import type { Actor } from '@app/audit';
+import { ApiKeys, KeyMadeBefore, KeyRefused, type ListedKey, type Overlap } from '@app/accounts';
 import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';
 import { errorsOf, type KeyForm, type KeyFormErrors, wantedBy } from './key-form.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import type { Actor } from '@app/accounts';
+import type { Actor } from '@app/audit';
 import { OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';

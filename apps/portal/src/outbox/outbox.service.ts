@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Actor, AuditLog } from '@app/accounts';
+import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { inWords, OutboxMessages, type OutboxMail, type OutboxStatus, type Place } from '@app/jobs';
 import { PageError } from '../web/page-error.js';

@@ -5,12 +5,12 @@ import {
   CredentialNotices,
   hashPassword,
   Identities,
-  isEmail,
   isPassword,
   type LinkCredential,
   PasswordLinks,
   refusedPassword,
 } from '@app/accounts';
+import { isEmail } from '@app/people';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { networkOf } from '@app/serving';

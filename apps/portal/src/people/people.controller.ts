@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import type { Actor, Decided } from '@app/accounts';
+import type { Actor } from '@app/audit';
+import type { Decided } from '@app/accounts';
 import { By, ForManagers, InNavigation, Organization } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { PageError } from '../web/page-error.js';

@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import {
-  type AccountInvite,
-  AccountInvites,
-  type Actor,
-  Approvals,
-  AuditLog,
-  type Decided,
-  Invitations,
-  type Provisioner,
-  type ResentInvite,
-} from '@app/accounts';
+import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type ResentInvite } from '@app/people';
+import { type Actor, AuditLog } from '@app/audit';
+import { Approvals, type Decided } from '@app/accounts';
 import { Database } from '@app/database';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';

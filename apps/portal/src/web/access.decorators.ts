@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
-import type { ActingPerson } from '@app/accounts';
+import type { ActingPerson } from '@app/audit';
 import type { Membership, SignedIn } from './sessions.js';
 
 /**

@@ -1,4 +1,4 @@
-import { isName } from '@app/accounts';
+import { isName } from '@app/people';
 
 /** What is wrong with each name in a form. */
 export function problemsOfNames(first: string, last: string): { first_name?: string; last_name?: string } {

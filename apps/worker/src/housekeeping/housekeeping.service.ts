@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
 import { NIL } from 'uuid';
-import { Invites } from '@app/accounts';
+import { Invites } from '@app/people';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { KeyExpiryService } from './key-expiry.service.js';

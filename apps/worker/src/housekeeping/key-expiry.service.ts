@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { AuditLog, KeyNotices, maskedKey } from '@app/accounts';
+import { AuditLog } from '@app/audit';
+import { KeyNotices, maskedKey } from '@app/accounts';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';

@@ -1,6 +1,6 @@
 import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
-import { AuditLog } from '@app/accounts';
+import { AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { Publishing } from '@app/publishing';

@@ -2,11 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { EmailKind } from '@app/jobs';
-import type { Actor } from '../actor.js';
-import { AuditLog } from '../audit-log.js';
-import { AccountMails } from '../provisioning/account-mails.js';
-import { Logins } from '../provisioning/logins.js';
-import type { Provisioner } from '../provisioning/people.js';
+import { type Actor, AuditLog } from '@app/audit';
+import { AccountMails, Logins, type Provisioner } from '@app/people';
 import { Identities } from './identities.js';
 
 /** `decided`: the person is not, or no longer, waiting. `absent`: nobody in this organization has this id. */

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import { Places } from '../places.js';
-import { Families } from '../provisioning/families.js';
+import { Families, Places } from '@app/people';
 import type { Identity } from './identities.js';
 import type { OpenedInvite } from './opened-invites.js';
 

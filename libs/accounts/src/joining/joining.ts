@@ -3,14 +3,9 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, RetryTransaction } from '@app/database';
 import { Outbox } from '@app/jobs';
-import { AuditLog } from '../audit-log.js';
+import { AuditLog } from '@app/audit';
 import { CredentialNotices } from '../credential-notices.js';
-import { AccountMails } from '../provisioning/account-mails.js';
-import { Logins } from '../provisioning/logins.js';
-import type { Provisioner } from '../provisioning/people.js';
-import { isEmail } from '../email.js';
-import { isName } from '../names.js';
-import { stateAsMember, stateAsParent } from '../provisioning/membership-state.js';
+import { AccountMails, isEmail, isName, Logins, type Provisioner, stateAsMember, stateAsParent } from '@app/people';
 import {
   type Credential,
   Identities,

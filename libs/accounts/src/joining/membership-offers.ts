@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
-import type { ActingPerson } from '../actor.js';
-import { AuditLog } from '../audit-log.js';
-import { Logins } from '../provisioning/logins.js';
+import { type ActingPerson, AuditLog } from '@app/audit';
+import { Logins } from '@app/people';
 import { Identities } from './identities.js';
 
 /** A membership that an organization offers and that the person has not answered yet. */

@@ -2,9 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import sql, { empty } from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
-import { isCode, readSecret } from '../invite-secrets.js';
-import { InviteTargets } from '../invite-targets.js';
-import { Invites } from '../invites.js';
+import { Invites, InviteTargets, isCode, readSecret } from '@app/people';
 import { type Credentials, Identities, type Identity } from './identities.js';
 
 /**

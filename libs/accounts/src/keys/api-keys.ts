@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, Vault } from '@app/config';
+import { Env, hashOfToken, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
-import { type Actor, OPERATOR } from '../actor.js';
-import { AuditLog } from '../audit-log.js';
-import { hashOfToken } from '../tokens.js';
+import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { KeyNotices } from './key-notices.js';
 import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
 import {

@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { parseDate } from '@app/database';
 import { oneLine } from '../one-line.js';
 import { AccountError } from '../organizations.js';
-import { hashOfToken } from '../tokens.js';
+import { hashOfToken } from '@app/config';
 import type { Scope } from './scopes.js';
 
 /** When a key expires: at an instant, after some days, at the end of a day in the organization's zone, or never. */

@@ -1,4 +1,4 @@
-import type { AccountInvite } from '@app/accounts';
+import type { AccountInvite } from '@app/people';
 import { ApiError, BOOLEAN, objectOf, orNull, type Shape, textLike } from '../../http/kit.js';
 import { refusedPerson } from './people.dto.js';
 

@@ -1,5 +1,6 @@
-import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person, type Refusal } from '@app/accounts';
+import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
 import { VALUES } from '@app/database';
+import type { Refusal } from '@app/rules';
 import { Fault, field, kinds, ValidationFailed } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */

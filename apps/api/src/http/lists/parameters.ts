@@ -90,12 +90,12 @@ export const parameter = <Name extends string, Value>(
   kind: Kind<Value>,
   description: string,
   more: Pick<Parameter<Name, Value>, 'where' | 'column' | 'comparison'> = {},
-): Parameter<Name, Value | undefined> => ({ name, kind, description, ...more }) as Parameter<Name, Value | undefined>;
+): Parameter<Name, Value | undefined> => ({ name, kind, description, ...more });
 
 /** The same parameter, without which the request is refused. */
 export const required = <Name extends string, Value>(
   optional: Parameter<Name, Value | undefined>,
-): Parameter<Name, Value> => ({ ...optional, required: true }) as Parameter<Name, Value>;
+): Parameter<Name, Value> => ({ ...optional, required: true });
 
 /** The maximum offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
 const MOST_OFFSET = 2_147_483_647;
@@ -135,15 +135,16 @@ export function queryOf<const Parameters extends readonly Parameter[]>(
     }
   }
   for (const { name, kind, ...documented } of parameters) Query(kind, documented)(DeclaredQuery.prototype, name);
-  return DeclaredQuery as Type;
+  return DeclaredQuery as Type<never>;
 }
 
 /** The conditions of the parameters that a query gives. */
 export function conditionsOf(parameters: readonly Parameter[], query: object, alias: string): Sql[] {
-  return parameters.flatMap(({ name, column, comparison, where }) => {
+  return parameters.flatMap((parameter) => {
+    const { name, column, comparison } = parameter;
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) return [];
-    if (where) return where(value as never, alias) ?? [];
+    if (parameter.where) return parameter.where(value as never, alias) ?? [];
     return comparison ? (COMPARISONS[comparison](raw(`${alias}.${column}`), value as never) ?? []) : [];
   });
 }

@@ -39,7 +39,7 @@ export interface CursorRow extends PageRow {
 export function offsetPage(caller: Caller, list: Selected, page: PageQuery): Sql {
   const { view } = list;
   return sql`WITH v AS MATERIALIZED (${rowsAt(caller, list, page)})
-    SELECT p.count, ${rendered(view, sql`v`)} FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
+    SELECT p.count, ${rendered(view, sql`(SELECT ${view.fields} FROM v) v`)} FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
 }
 
 /** Reads one row more than the page shows, to know whether there is a next page. */
@@ -61,9 +61,9 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
 export function recordsById(caller: Caller, list: Selected, ids: string[]): Sql {
   const { view, source } = list;
   return sql`SELECT count(*)::int AS count, string_agg(row_to_json(v)::text, ',') AS data
-    FROM (SELECT ${view.columns} FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (id, place)
+    FROM (SELECT ${view.fields} FROM (SELECT ${view.columns} FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (id, place)
       JOIN ${source.table} ON ${raw(source.id)} = wanted.id ${source.joins}
-      WHERE ${conditions(caller, list)} ORDER BY wanted.place) v`;
+      WHERE ${conditions(caller, list)} ORDER BY wanted.place) row) v`;
 }
 
 /** Returns a row if the list's parent record exists. */

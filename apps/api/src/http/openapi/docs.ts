@@ -28,7 +28,7 @@ const CACHED = 'public, max-age=3600';
 /** The pages' files, by name under /docs. The reference itself is RapiDoc's single file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
-/** The build copies it beside the pages. When the API runs from its sources, it is read from docs/. */
+/** The build writes it beside its copies of the pages. When the API runs from its sources, it is read from there. */
 const DOCUMENT = 'openapi.json';
 
 /** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
@@ -74,11 +74,10 @@ interface Document {
 }
 
 /**
- * The document that `npm run openapi` wrote. A test compares it with the routes: building it here would load 10 MB of code
- * and hold the event loop meanwhile.
+ * The document that the build wrote. Building it here would load 10 MB of code and hold the event loop meanwhile.
  */
 function readDocument(publicUrl: string | null): Document {
-  const file = existsSync(asset(DOCUMENT)) ? asset(DOCUMENT) : asset(`../../../docs/${DOCUMENT}`);
+  const file = existsSync(asset(DOCUMENT)) ? asset(DOCUMENT) : asset(`../../../dist/apps/api/assets/${DOCUMENT}`);
   return { ...(JSON.parse(readFileSync(file, 'utf8')) as Document), servers: [{ url: publicUrl ?? '/' }] } as Document;
 }
 

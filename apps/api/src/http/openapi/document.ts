@@ -37,7 +37,7 @@ const SCOPE_TABLE = [
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
 /**
- * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. `npm run openapi`
+ * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. The build
  * writes it into the file that the API serves.
  *
  * @param tags in the order in which the reference shows them

@@ -10,7 +10,7 @@ import { objectOf, type Schema, type Shape } from './schemas.js';
 export class View implements Shape {
   /** The columns under the names of their fields; the tables' aliases are those that the columns use. */
   readonly columns: Sql;
-  /** The names of the fields, for a query over {@link columns}. */
+  /** The fields as they are shown, for a query over {@link columns}. */
   readonly fields: Sql;
   /** Yields the shape as JSON text. */
   readonly json: Sql;
@@ -27,8 +27,9 @@ export class View implements Shape {
     const list = fields.map(([field, { sql }]) => `${sql} AS "${field}"`).join(', ');
     const sizes = fields.flatMap(([field, { size }]) => (size ? `coalesce(${size(`"${field}"`)}, 0)` : []));
     this.columns = raw(list);
-    this.fields = raw(fields.map(([field]) => `"${field}"`).join(', '));
-    this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${list}) v)`);
+    const shown = fields.map(([field, { shown }]) => (shown ? `${shown(`"${field}"`)} AS "${field}"` : `"${field}"`));
+    this.fields = raw(shown.join(', '));
+    this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${shown.join(', ')} FROM (SELECT ${list}) row) v)`);
     this.size = sizes.length > 0 ? raw(sizes.join(' + ')) : null;
     this.schema = objectOf(Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])));
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type AuditDetails, AuditLog } from '@app/accounts';
+import { type AuditDetails, AuditLog } from '@app/audit';
 import { Database, Deadline } from '@app/database';
 import type { Attempt } from '../request/attempt.js';
 

@@ -1,4 +1,4 @@
-import { isEmail } from '@app/accounts';
+import { isEmail } from '@app/people';
 import { Fault, field, type Interdependent, TOGETHER, VariantsBy } from '../../../http/kit.js';
 import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
 

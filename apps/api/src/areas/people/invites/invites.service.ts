@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Invitations, Invites, InviteTargets, type MintedInvite } from '@app/accounts';
+import { Invitations, Invites, InviteTargets, type MintedInvite } from '@app/people';
 import { Database, normalizeEmail } from '@app/database';
 import { ApiError, Audit, type Caller, Fault } from '../../../http/kit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AccountInvites, Families, Provisioning } from '@app/accounts';
+import { AccountInvites, Families, Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toParent } from '../people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../account-invite.js';

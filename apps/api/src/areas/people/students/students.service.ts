@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AccountInvites, Provisioning, StudentProfiles } from '@app/accounts';
+import { AccountInvites, Provisioning, StudentProfiles } from '@app/people';
 import { ApiError, Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toStudent } from '../people.dto.js';
 import { type AccountInviteSent, sentOrRefused } from '../account-invite.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Provisioning } from '@app/accounts';
+import { Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { refusedPerson, toTutor } from '../people.dto.js';
 import type { CreateTutor } from './tutors.dto.js';

@@ -1,4 +1,4 @@
-import type { RefusedPerson } from '@app/accounts';
+import type { RefusedPerson } from '@app/people';
 import { type Fault, type Faults, field } from '../../../http/kit.js';
 import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../people.dto.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type NewPerson, type ProvisioningResult, Provisioning, type RefusedPerson, type Scope } from '@app/accounts';
+import { type NewPerson, type ProvisioningResult, Provisioning, type RefusedPerson } from '@app/people';
+import type { Scope } from '@app/accounts';
 import { Audit, type Caller } from '../../../http/kit.js';
 import { toParent, toStudent, toTutor } from '../people.dto.js';
 import { type BulkInvite, RefusedRow, type Row } from './users.dto.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Places } from '@app/accounts';
+import { Places } from '@app/people';
 import { Database, type Tables } from '@app/database';
 import { ApiError, Audit, type Caller } from '../../../http/kit.js';
 import { requirePlace } from '../places.js';

@@ -1,0 +1,3 @@
+export { type ActingPerson, type Actor, OPERATOR } from './actor.js';
+export { type AuditDetails, AuditLog } from './audit-log.js';
+export { AuditModule } from './audit.module.js';

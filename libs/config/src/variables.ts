@@ -1,0 +1,162 @@
+import {
+  baseUrl,
+  databaseUrl,
+  flag,
+  integer,
+  list,
+  oneOf,
+  pattern,
+  sender,
+  type Setting,
+  text,
+  url,
+} from './settings.js';
+
+/** An environment variable: how it is read, its default, and what it means to whoever sets it. */
+export interface Variable<T> extends Setting<T> {
+  meaning: string;
+}
+
+function about<T>(meaning: string, setting: Setting<T>): Variable<T> {
+  return { ...setting, meaning };
+}
+
+/**
+ * All variables that the service reads, in groups. `npm run configuration` writes `.env.example` and
+ * docs/configuration.md from this; a test compares them.
+ */
+export const groups = {
+  Process: {
+    NODE_ENV: about(
+      '`development`, `test` or `production`. Production refuses to start on an unsafe database (see `cli doctor`).',
+      oneOf('development', ['development', 'test', 'production']),
+    ),
+    HOST: about('Address to listen on. Default: 127.0.0.1 under `npm start`, otherwise all addresses.', text(null)),
+    PORT: about('Port to listen on. Under `npm start`, `0` takes a free one.', integer(3000, 0, 65535)),
+    PORTAL_PORT: about("The portal's port. Default: the one after `PORT`.", integer(null, 0, 65535)),
+    PUBLIC_URL: about(
+      "The API's address as clients see it. Used in links and in the URLs of images on disk.",
+      baseUrl(),
+    ),
+    APP_URL: about(
+      "The portal's address as people see it. Used in mails and in join links: `{APP_URL}/join/…`. Use https: then cookies are bound to the host, and browsers send what the protection of forms needs. Default: `http://localhost:<PORTAL_PORT>`.",
+      baseUrl(),
+    ),
+    TRUST_PROXY: about(
+      "Set to `true` behind exactly one reverse proxy. The client's address is then the last one in `X-Forwarded-For`.",
+      flag(false),
+    ),
+    CORS_ORIGINS: about(
+      'Comma-separated origins whose pages may call the API, or `*` for all. Never put a key into a public page.',
+      list(['*']),
+    ),
+    LOG_LEVEL: about(
+      '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Logs are JSON lines on standard output.',
+      oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    ),
+    SHUTDOWN_DELAY_SECONDS: about(
+      'How long API and portal keep serving after SIGTERM while `/health/ready` returns 503, so that load balancers can notice. Under `npm start`, and with Ctrl-C, they do not wait.',
+      integer(3, 0, 300),
+    ),
+  },
+  'Database and Redis': {
+    DATABASE_URL: about(
+      "The API's role, which owns nothing and cannot bypass row-level security. Unset: an embedded PostgreSQL in `DATA_DIR`. For TLS add `?sslmode=require`, which verifies the certificate, and `&sslrootcert=<file>` for a private authority.",
+      databaseUrl(),
+    ),
+    WORKER_DATABASE_URL: about(
+      "The worker's role, which may run the functions that serve all organizations. For the worker and `migrate`. Default: `DATABASE_URL`, which is fine on a laptop with one role for everything. Production refuses it.",
+      databaseUrl(),
+    ),
+    PORTAL_DATABASE_URL: about(
+      "The portal's role. For the portal and `migrate`. Default: `DATABASE_URL`, which production refuses.",
+      databaseUrl(),
+    ),
+    MIGRATION_DATABASE_URL: about(
+      "The owner's role, for the command line. Not a superuser. In production, the processes refuse to start if it is set. Default: `DATABASE_URL`.",
+      databaseUrl(),
+    ),
+    ADMIN_DATABASE_URL: about(
+      'A superuser, used only by `cli roles` to create the four roles and the database.',
+      databaseUrl(),
+    ),
+    DATABASE_POOL_SIZE: about(
+      "Connections per process. One organization's requests use at most half of them.",
+      integer(10, 1, 500),
+    ),
+    REDIS_URL: about(
+      'Shares rate limits and jobs between processes. Not needed for one API and one worker.',
+      url(['redis', 'rediss']),
+    ),
+    REQUEST_DEADLINE_SECONDS: about(
+      'A request that takes longer gets a 503. The time a client takes to send the body does not count.',
+      integer(6, 1, 600),
+    ),
+  },
+  'npm start': {
+    DATA_DIR: about('Holds the embedded PostgreSQL, the encryption key, images and logs.', text('.data')),
+    DEMO: about(
+      'Load the demo organizations at the first start. Default: `true` with the embedded PostgreSQL, `false` with `DATABASE_URL`.',
+      flag(null),
+    ),
+  },
+  'The service': {
+    ENCRYPTION_KEY: about(
+      '64 hex characters (`openssl rand -hex 32`), the same for all processes. `npm start` generates one in `DATA_DIR`.',
+      text(null, /^[0-9a-fA-F]{64}$/, '64 hex characters (openssl rand -hex 32)'),
+    ),
+    API_KEY_PREFIX: about(
+      'How new API keys begin: `<prefix>_live_…`. Existing keys keep working when you change it.',
+      pattern('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lowercase letters and digits, starting with a letter'),
+    ),
+    BLOG_BRANDS: about('The two brands that blog posts can have.', list(['primary', 'secondary'], 2)),
+    RATE_LIMIT_PER_MINUTE: about('Requests per API key.', integer(600, 1, 1_000_000)),
+    AUTH_FAILURES_PER_MINUTE: about('Failed authentications per client address.', integer(60, 1, 1_000_000)),
+    REQUEST_LOG: about(
+      'Record each request of an API key for its organization, for 7 days: time, route, status and duration.',
+      flag(true),
+    ),
+    IDEMPOTENCY_TTL_HOURS: about('How long a response is kept for its `Idempotency-Key`.', integer(24, 1, 24 * 365)),
+    INVITE_TTL_DAYS: about('How long an invite to one person is valid.', integer(14, 1, 3650)),
+    LINK_TTL_DAYS: about('How long a shareable link or code is valid.', integer(90, 1, 3650)),
+    INVITE_MAILS_PER_DAY: about(
+      'Invitation mails per organization in 24 hours. After that, responses still contain the link.',
+      integer(500, 0, 1_000_000),
+    ),
+  },
+  Mail: {
+    SMTP_URL: about(
+      '`smtp://user:password@host:587` or `smtps://…`. Unset: nothing is mailed, `emailed` is `false`, and you pass on the link yourself. `file:///folder` writes .eml files instead, as `npm start` does.',
+      url(['smtp', 'smtps', 'file']),
+    ),
+    MAIL_FROM: about(
+      'Sender of all mail, shown as `<organization> via <name>`.',
+      sender('Tutoring <no-reply@localhost>'),
+    ),
+  },
+  'Storage of images': {
+    STORAGE: about(
+      'Where images are kept: `disk` (in `DATA_DIR`, served at `/media`) or `s3`.',
+      oneOf('disk', ['disk', 's3']),
+    ),
+    S3_BUCKET: about('The bucket for `STORAGE=s3`. Everybody must be able to read it.', text(null)),
+    S3_ENDPOINT: about('The endpoint of an S3-compatible service. Unset: Amazon S3.', baseUrl()),
+    S3_PUBLIC_URL: about(
+      "The public address of the bucket, such as a CDN. Unset: the bucket's address at the endpoint.",
+      baseUrl(),
+    ),
+    S3_REGION: about("The bucket's region.", text('us-east-1')),
+    S3_ACCESS_KEY_ID: about("Unset: the machine's own credentials.", text(null)),
+    S3_SECRET_ACCESS_KEY: about('Goes with `S3_ACCESS_KEY_ID`: set both or neither.', text(null)),
+  },
+} satisfies Record<string, Record<string, Variable<unknown>>>;
+
+/** The same by name. */
+export const variables = {
+  ...groups.Process,
+  ...groups['Database and Redis'],
+  ...groups['npm start'],
+  ...groups['The service'],
+  ...groups.Mail,
+  ...groups['Storage of images'],
+};

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Env, newToken, Vault } from '@app/config';
+import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
+import type { EmailLink } from '@app/jobs';
+import { hashOfSecret, newCode } from './invite-secrets.js';
+
+/** What an invite is for. */
+export interface NewInvite {
+  scope: Tables['invites']['scope'];
+  role: Tables['invites']['role'];
+  targetId: string;
+  subjectId?: string | null;
+  /** The only recipient. Without one, the invite can be shared. */
+  email?: string | null;
+  /** A short code to type instead of a token in a link. */
+  code?: boolean;
+  /** The link is mailed, with a second secret that proves the address. */
+  mailed?: boolean;
+  apiKeyId?: string | null;
+}
+
+/** An invite with its secret, which is shown only once. */
+export interface MintedInvite extends NewInvite {
+  id: string;
+  /** Token or code. */
+  secret: string;
+  /** Goes only into the mail. */
+  proof: string | null;
+  expiresAt: Date;
+  createdAt: Date;
+}
+
+/** The roles of an organization's two standing join codes. */
+const STANDING_ROLES = ['student', 'tutor'] as const;
+export type StandingRole = (typeof STANDING_ROLES)[number];
+
+const DAY_MS = 86_400_000;
+
+/** Creates and stores invites. Only hashes of tokens and codes are stored. */
+@Injectable()
+export class Invites {
+  constructor(
+    private readonly db: Database,
+    private readonly env: Env,
+    private readonly vault: Vault,
+  ) {}
+
+  /** Creates invites inside the ambient transaction, in one statement. */
+  async mint(organizationId: string, wanted: NewInvite[]): Promise<MintedInvite[]> {
+    const minted = this.prepare(wanted);
+    await this.store(organizationId, minted);
+    return minted;
+  }
+
+  /** Prepares invites with their secrets, which are valid once stored. */
+  prepare(wanted: NewInvite[]): MintedInvite[] {
+    const createdAt = new Date();
+    return wanted.map((invite) => ({
+      ...invite,
+      id: uuidv7(),
+      secret: invite.code ? newCode() : newToken(),
+      proof: invite.mailed ? newToken() : null,
+      expiresAt: new Date(createdAt.getTime() + this.lifetimeDays(invite) * DAY_MS),
+      createdAt,
+    }));
+  }
+
+  /** Stores prepared invites inside the ambient transaction. */
+  async store(organizationId: string, minted: MintedInvite[]): Promise<void> {
+    if (minted.length === 0) return;
+    const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
+    await this.db.query(sql`
+      INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, user_id, secret_hash, proof_hash,
+        api_key_id, expires_at, created_at)
+      SELECT i.id, ${organizationId}, scope, role, target_id, subject_id, i.email, l.id, secret_hash, proof_hash,
+        api_key_id, expires_at, created_at
+      FROM unnest(
+        ${minted.map(({ id }) => id)}::uuid[], ${minted.map(({ scope }) => scope)}::text[],
+        ${minted.map(({ role }) => role)}::text[], ${minted.map(({ targetId }) => targetId)}::uuid[],
+        ${minted.map(({ subjectId }) => subjectId ?? null)}::uuid[], ${minted.map(({ email }) => email ?? null)}::text[],
+        ${addresses}::text[], ${minted.map(({ secret }) => this.hashOf(secret))}::bytea[],
+        ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
+        ${minted.map(({ expiresAt }) => expiresAt.toISOString())}::timestamptz[],
+        ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
+      ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, api_key_id, expires_at,
+        created_at)
+      LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
+  }
+
+  /** Runs {@link addStandingCodes} in its own transaction. @returns whether a code was created */
+  ensureStandingCodes(organizationId: string): Promise<boolean> {
+    return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
+  }
+
+  /**
+   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY,
+   * does nothing: the worker, which has the key, creates them later.
+   *
+   * @returns whether one was created
+   */
+  async addStandingCodes(organizationId: string): Promise<boolean> {
+    if (!this.env.get('ENCRYPTION_KEY')) return false;
+    const codes = STANDING_ROLES.map((role) => ({ role, code: newCode() }));
+    const made = await this.db.query(sql`
+      INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, standing, sealed)
+      SELECT id, ${organizationId}, 'organization', role, ${organizationId}, secret_hash, true, sealed
+      FROM unnest(
+        ${codes.map(() => uuidv7())}::uuid[], ${codes.map(({ role }) => role)}::text[],
+        ${codes.map(({ code }) => this.hashOf(code))}::bytea[],
+        ${codes.map(({ code }) => this.vault.seal('join codes', code))}::bytea[]
+      ) AS c (id, role, secret_hash, sealed)
+      ON CONFLICT DO NOTHING RETURNING id`);
+    return made.length > 0;
+  }
+
+  /**
+   * The organization's standing codes; null for one that does not exist yet, or that was encrypted with an earlier
+   * ENCRYPTION_KEY: it still works but cannot be shown.
+   */
+  async standingCodes(tenant: Tenant): Promise<Record<StandingRole, string | null>> {
+    const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
+      tenant,
+      sql`SELECT role, sealed FROM invites
+        WHERE organization_id = ${tenant.organizationId} AND standing AND revoked_at IS NULL`,
+    );
+    const sealed = new Map(rows.map((row) => [row.role, row.sealed]));
+    const open = (role: StandingRole) => {
+      const code = sealed.get(role);
+      try {
+        return code ? this.vault.open('join codes', code) : null;
+      } catch {
+        return null;
+      }
+    };
+    return { student: open('student'), tutor: open('tutor') };
+  }
+
+  /** The stored hash of a secret. */
+  hashOf(secret: string): Buffer {
+    return hashOfSecret(secret, this.vault);
+  }
+
+  /** The link of an invite in its mail. */
+  linkOf({ id, secret, proof, expiresAt }: MintedInvite): EmailLink {
+    return { url: this.joinUrl(secret), inviteId: id, proof, expiresAt };
+  }
+
+  /** The URL at which a person opens a token or code. */
+  joinUrl(secret: string): string {
+    return `${this.env.portalUrl}/join/${secret}`;
+  }
+
+  private lifetimeDays({ email }: NewInvite): number {
+    return email ? this.env.get('INVITE_TTL_DAYS') : this.env.get('LINK_TTL_DAYS');
+  }
+}

@@ -1,0 +1,75 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Env } from '@app/config';
+import { type Admission, type EmailKind, Outbox } from '@app/jobs';
+import { Invites, type MintedInvite } from '../invites/invites.js';
+import type { Provisioner } from './people.js';
+
+/** A mail with a link for somebody whom the organization provisioned. */
+export interface AccountMail {
+  kind: EmailKind;
+  role: MintedInvite['role'];
+  /** The login's id. */
+  id: string;
+  to: string;
+  firstName: string | null;
+}
+
+/** Mails that inform people of their accounts. */
+@Injectable()
+export class AccountMails {
+  constructor(
+    private readonly invites: Invites,
+    private readonly outbox: Outbox,
+    private readonly env: Env,
+  ) {}
+
+  /** Which mails to these addresses may go out: see {@link Outbox.admission}. */
+  admission(by: Provisioner, addresses: string[]): Promise<Admission> {
+    return this.outbox.admission(by.organizationId, addresses);
+  }
+
+  /** Queues mails inside the ambient transaction. @returns ids of those whose mail was queued */
+  async queue(by: Provisioner, mails: AccountMail[]): Promise<Set<string>> {
+    const admit = await this.admission(by, mails.map(({ to }) => to)); // prettier-ignore
+    const admitted = admit(mails);
+    await this.queueAdmitted(by, admitted);
+    return new Set(admitted.map(({ id }) => id));
+  }
+
+  /** Queues mails that their {@link admission} let through. */
+  async queueAdmitted(by: Provisioner, mails: AccountMail[]): Promise<void> {
+    if (mails.length === 0) return;
+    // Send earlier queries first, so that the database processes them while secrets are created and encrypted.
+    await setImmediate();
+    const minted = this.invites.prepare(
+      mails.map(({ role, id, to }) => ({
+        scope: 'account',
+        role,
+        targetId: id,
+        email: to,
+        mailed: true,
+        apiKeyId: by.keyId,
+      })),
+    );
+    const emails = mails.map((mail, index) => ({ ...mail, link: this.invites.linkOf(minted[index]!) }));
+    await Promise.all([this.invites.store(by.organizationId, minted), this.outbox.addAdmitted(by, emails)]);
+  }
+
+  /**
+   * Queues the notices that their {@link admission} allows.
+   *
+   * @param path the portal's page to continue on
+   */
+  async notify(
+    by: Provisioner,
+    kind: EmailKind,
+    role: MintedInvite['role'],
+    people: { to: string; firstName: string | null }[],
+    path: string | null = null,
+  ): Promise<void> {
+    const link = path === null ? null : { url: `${this.env.portalUrl}${path}` };
+    const emails = people.map((person) => ({ ...person, kind, role, link }));
+    await this.outbox.addEmails(by, emails, true);
+  }
+}

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { placeholderOf } from '../email.js';
+import { AccountMails } from './account-mails.js';
+import { Logins } from './logins.js';
+import type { Person, Provisioner } from './people.js';
+import type { Refusal } from '@app/rules';
+
+/** The fields to change; undefined ones stay. */
+export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
+
+/** The result of a change. */
+export type ProfileChanged =
+  | { status: 'absent' | 'done' }
+  | {
+      status: 'refused';
+      refusals: Refusal[];
+    };
+
+interface StudentRow {
+  status: Tables['members']['status'];
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  phone: string | null;
+}
+
+const ARCHIVED = 'This student is archived. Add them again first.';
+const SHARED = 'This login is shared with another organization, so only the person can change it.';
+const INVITED =
+  'This person was invited at their current address and has not accepted yet, so the address cannot be changed.';
+const TAKEN = 'This address cannot be used for this student.';
+
+/** Changes what an organization may change about its students: its own data, or a login without other memberships. */
+@Injectable()
+export class StudentProfiles {
+  constructor(
+    private readonly db: Database,
+    private readonly logins: Logins,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** Changes inside the ambient transaction, which must be rolled back after a refusal. */
+  async change(by: Provisioner, id: string, change: ProfileChange): Promise<ProfileChanged> {
+    const { organizationId } = by;
+    await this.logins.holdOrganization(organizationId);
+    // Locked before reading, so that the login and its memberships cannot change in between.
+    const [login] = await this.db.query<{ shared: boolean }>(sql`
+      SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
+      WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
+    if (!login) return { status: 'absent' };
+    const [student] = await this.db.query<StudentRow>(sql`
+      SELECT m.status, s.* FROM members m LEFT JOIN users u ON u.id = m.user_id, LATERAL (
+        SELECT m.supplied_first_name AS first_name, m.supplied_last_name AS last_name, m.supplied_email AS email,
+          m.supplied_phone AS phone WHERE m.accepted_at IS NULL
+        UNION ALL
+        SELECT u.first_name, u.last_name, CASE WHEN NOT u.placeholder_email THEN u.email END, u.phone
+        WHERE m.accepted_at IS NOT NULL) s
+      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.role = 'student'
+      FOR NO KEY UPDATE OF m`);
+    if (!student) return { status: 'absent' };
+    if (student.status === 'archived') return { status: 'refused', refusals: [{ at: [], reason: ARCHIVED }] };
+    const wanted = differences(student, change);
+    const pending = student.status === 'pending';
+    const refusals = pending ? refusedOfPending(student, wanted) : login.shared ? refusedWith('shared', wanted) : [];
+    if (refusals.length > 0) return { status: 'refused', refusals };
+    if (Object.keys(wanted).length === 0) return { status: 'done' };
+    const merged = { ...student, ...wanted };
+    if (pending) {
+      await this.changeSupplied(organizationId, id, merged);
+      return { status: 'done' };
+    }
+    const hindrance = await this.changeLogin(id, merged);
+    if (hindrance) return { status: 'refused', refusals: refusedWith(hindrance, wanted) };
+    if (!sameAddress(student.email, merged.email)) {
+      await this.tell(by, id, student.email, merged);
+    }
+    return { status: 'done' };
+  }
+
+  private async changeSupplied(organizationId: string, id: string, to: StudentRow): Promise<void> {
+    await this.db.query(sql`
+      UPDATE members SET supplied_first_name = ${to.first_name}, supplied_last_name = ${to.last_name},
+        supplied_email = ${to.email}, supplied_phone = ${to.phone}
+      WHERE organization_id = ${organizationId} AND user_id = ${id}`);
+  }
+
+  /**
+   * Changes the login. A trigger removes everything that the former address gave access to.
+   *
+   * @returns why the database rejects it, or null
+   */
+  private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
+    const address = to.email ?? placeholderOf(id);
+    try {
+      // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger.
+      const changed = await this.db.query(sql`
+        WITH changed AS (
+          UPDATE users SET first_name = ${to.first_name}, last_name = ${to.last_name}, phone = ${to.phone},
+            email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${to.email === null},
+            updated_at = now()
+          WHERE id = ${id} RETURNING 1)
+        SELECT FROM changed`);
+      return changed.length === 0 ? 'shared' : null;
+    } catch (error) {
+      const hindrance = HINDRANCES[sqlStateOf(error) ?? ''];
+      if (hindrance) return hindrance;
+      throw error;
+    }
+  }
+
+  /** Asks the new address for confirmation and notifies the old one. */
+  private async tell(by: Provisioner, id: string, former: string | null, to: StudentRow): Promise<void> {
+    const { email, first_name: firstName } = to;
+    if (email !== null) {
+      await this.mails.queue(by, [{ kind: 'address_confirmation', role: 'student', id, to: email, firstName }]);
+    }
+    if (former !== null) await this.mails.notify(by, 'address_changed', 'student', [{ to: former, firstName }]);
+  }
+}
+
+/** By SQLSTATE: the address belongs to another login, or another organization has just added a membership. */
+const HINDRANCES: Record<string, Hindrance> = {
+  [SQLSTATE.uniqueViolation]: 'taken',
+  [SQLSTATE.insufficientPrivilege]: 'shared',
+};
+type Hindrance = 'taken' | 'shared';
+
+type Differences = Partial<Pick<StudentRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;
+
+function differences(student: StudentRow, change: ProfileChange): Differences {
+  const wanted = {
+    first_name: change.firstName,
+    last_name: change.lastName,
+    email: change.email,
+    phone: change.phone,
+  } satisfies Record<keyof Differences, string | null | undefined>;
+  const entries = Object.entries(wanted) as [keyof Differences, string | null | undefined][];
+  return Object.fromEntries(entries.filter(([field, value]) => value !== undefined && value !== student[field]));
+}
+
+/** A pending membership stays with the login of its address, so the address cannot be changed. */
+function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
+  return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
+}
+
+function sameAddress(one: string | null, other: string | null): boolean {
+  return one === other || (one !== null && other !== null && normalizeEmail(one) === normalizeEmail(other));
+}
+
+function refusedWith(hindrance: Hindrance, wanted: Differences): Refusal[] {
+  if (hindrance === 'taken') return [{ at: ['email'], reason: TAKEN }];
+  return Object.keys(wanted).map((field) => ({ at: [field], reason: SHARED }));
+}

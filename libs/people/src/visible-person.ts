@@ -1,0 +1,32 @@
+import { join, raw, type Sql } from 'sql-template-tag';
+
+/** A column that both the login and what the organization supplied have. */
+export type ShownColumn = 'first_name' | 'last_name' | 'full_name' | 'email' | 'phone';
+
+/**
+ * What an organization may see of a person, as SQL: the login once the person has accepted there, and before that only
+ * what the organization supplied itself. A placeholder address shows as null. The caller joins the login (`u`) with a
+ * LEFT JOIN, because row-level security hides all others.
+ *
+ * @param membership alias of the row of `members` or `parents`
+ */
+export function visiblePerson(membership: string): Record<ShownColumn | 'placeholder_email', string> {
+  const of = (column: string) =>
+    `CASE WHEN ${membership}.accepted_at IS NULL THEN ${membership}.supplied_${column} ELSE u.${column} END`;
+  const placeholder_email = `(u.placeholder_email AND ${membership}.accepted_at IS NOT NULL)`;
+  const [first_name, last_name] = [of('first_name'), of('last_name')];
+  return {
+    first_name,
+    last_name,
+    full_name: `${first_name} || ' ' || ${last_name}`,
+    email: `CASE WHEN ${placeholder_email} THEN NULL ELSE ${of('email')} END`,
+    phone: of('phone'),
+    placeholder_email,
+  };
+}
+
+/** These columns of {@link visiblePerson}, each under its name, for a SELECT. */
+export function visibleColumns(membership: string, columns: (ShownColumn | 'placeholder_email')[]): Sql {
+  const person = visiblePerson(membership);
+  return join(columns.map((column) => raw(`${person[column]} AS ${column}`)));
+}

@@ -1,0 +1,37 @@
+import { Refused } from './refused.js';
+
+/** The states of one kind of record, and what leads from one to another. */
+export interface StateTable<State extends string, Action extends string> {
+  /** In the order of a record's life, for the column's CHECK and the documented enum. */
+  readonly values: readonly State[];
+  readonly actions: readonly Action[];
+  /** The condition of the column's CHECK, in SQL. */
+  check(column: string): string;
+  /** The states in which an action is possible. */
+  allowed(action: Action): readonly State[];
+  /**
+   * The state that an action leads to; null if it has happened before, which changes nothing.
+   *
+   * @throws Refused for a state in which the action is not possible
+   */
+  next(action: Action, state: State): State | null;
+}
+
+/** Declares the states of one kind of record once, for its rules, its table, its documentation and its tests. */
+export function states<const State extends string, const Action extends string>(
+  values: readonly State[],
+  actions: Record<Action, { from: readonly NoInfer<State>[]; to: NoInfer<State> }>,
+): StateTable<State, Action> {
+  return {
+    values,
+    actions: Object.keys(actions) as Action[],
+    check: (column) => `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`,
+    allowed: (action) => actions[action].from,
+    next(action, state) {
+      const { from, to } = actions[action];
+      if (from.includes(state)) return to;
+      if (state === to) return null;
+      throw Refused.invalidState(state, from);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
+import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
+import type { TestApi } from './api.js';
+import type { Factories } from '../data/factories.js';
+import { image } from '../data/images.js';
+import { keyedRoutes, type Route } from './routes.js';
+import { MULTIPART, multipart, part } from './uploads.js';
+import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
+import { type Body, bodiesOf, type Ids } from './valid-bodies.js';
+
+/** Makes the rows that an operation needs. @returns their ids, by the names of path parameters and fields */
+type MakeRecords = (make: Factories, organizationId: string) => Promise<Ids>;
+
+const newcomer = (role: 'student' | 'tutor', name: string): MakeRecords => async (make, id) => ({ [name]: (await make[role](id)).id }); // prettier-ignore
+
+/** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
+const RECORDS: Record<string, MakeRecords> = {
+  'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
+  'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
+  'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
+  'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
+  'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
+  // A mail is sent once a day.
+  'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
+  'POST /v1/parents/:parent_id/send-invite': async (make, id) => {
+    const child = await make.student(id);
+    return { parent_id: (await make.parent(id, { children: [child.id] })).id };
+  },
+  'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
+  'DELETE /v1/blog-posts/:post_id': async (make, id) => {
+    return { post_id: (await make.post(id, { status: 'published', publishedAt: new Date() })).id };
+  },
+};
+
+export const operationOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+/** Records with which the operation succeeds, new where it needs them: ids by the names of path parameters and fields. */
+export async function recordFor(route: Route, make: Factories, school: OrganizationFixture): Promise<Ids> {
+  const own = await RECORDS[operationOf(route)]?.(make, school.id);
+  return { ...idsFor(route, school), ...own };
+}
+
+/** Records of the fixture for the operation. */
+export function idsFor(route: Route, school: OrganizationFixture): Ids {
+  const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
+  return { user_id: school.path[role]!, ...school.query, ...school.path };
+}
+
+/** A request that writes, and succeeds. */
+export interface ValidWrite {
+  operation: string;
+  route: Route;
+  ids: Ids;
+  path: string;
+  /** Undefined for an upload, and for none. */
+  body: Body | undefined;
+}
+
+/** The routes that write, those that delete at the end. */
+export function writesOf(api: TestApi): Route[] {
+  const writes = keyedRoutes(api).filter(({ method }) => method !== 'GET');
+  return writes.sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+}
+
+/** A valid request for each write of the school, and for each variant of its body, always in the same order. */
+export async function validWrites(
+  routes: Route[],
+  make: Factories,
+  school: OrganizationFixture,
+): Promise<ValidWrite[]> {
+  const writes: ValidWrite[] = [];
+  for (const route of routes) {
+    const ids = await recordFor(route, make, school);
+    const bodies = bodiesOf(route, ids);
+    for (const [index, body] of (bodies.length > 0 ? bodies : [undefined]).entries()) {
+      const own = index === 0 ? ids : await recordFor(route, make, school);
+      const path = pathOf(route, { ...school, path: own });
+      writes.push({ operation: operationOf(route), route, ids: own, path, body: body && bodiesOf(route, own)[index] });
+    }
+  }
+  return writes;
+}
+
+/** The same request for the platform; null if there is none. */
+export function forPlatform(write: ValidWrite): ValidWrite | null {
+  const wish = { target: 'platform', brand: 'primary' };
+  if (!platformBlogOf(write.route.handler)) return null;
+  if (isUpload(write.route)) return { ...write, path: `${write.path}?${new URLSearchParams(wish).toString()}` };
+  return write.body && 'slug' in write.body ? { ...write, body: { ...write.body, ...wish } } : null;
+}
+
+export const isUpload = ({ handler }: Route): boolean => bodyKindOf(handler) === 'upload';
+
+/** The content type and the bytes of the request's body. */
+export async function encoded({ route, body }: ValidWrite) {
+  if (isUpload(route)) return { type: MULTIPART, bytes: new Uint8Array(multipart(part(await image('jpeg')))) };
+  return { type: 'application/json', bytes: body && new TextEncoder().encode(JSON.stringify(body)) };
+}

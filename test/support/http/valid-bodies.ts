@@ -1,0 +1,113 @@
+import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import { documentedSchema } from '../../../apps/api/src/http/validation/body-schema.js';
+import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
+import type { Route, Schema } from './routes.js';
+
+export type Ids = Record<string, string>;
+export type Body = Record<string, unknown>;
+
+/** Where a value is in a body: names, and for items of lists `0`. */
+export type Path = string[];
+
+type Shape = Schema & { $ref?: string; items?: Shape; oneOf?: Shape[]; required?: string[]; properties?: Record<string, Shape> }; // prettier-ignore
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The request's schema with the shapes that it refers to; null without a JSON body. */
+function shapeOf({ handler }: Route): Shape | null {
+  const shape = bodyClassOf(handler);
+  if (!shape) return null;
+  const schemas: Record<string, Shape> = {};
+  const resolved = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(resolved);
+    if (typeof part !== 'object' || part === null) return part;
+    const { $ref } = part as Shape;
+    if ($ref) return resolved(schemas[$ref.split('/').at(-1)!]);
+    return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, resolved(value)]));
+  };
+  return resolved(documentedSchema(shape, schemas)) as Shape;
+}
+
+/** Every field of the request that holds an id, in any of its variants. */
+export function idFieldsOf(route: Route): Path[] {
+  const within = (shape: Shape, at: Path): Path[] => [
+    ...(shape.format === 'uuid' ? [at] : []),
+    ...Object.entries(shape.properties ?? {}).flatMap(([name, field]) => within(field, [...at, name])),
+    ...(shape.oneOf ?? []).flatMap((one) => within(one, at)),
+    ...(shape.items ? within(shape.items, [...at, '0']) : []),
+  ];
+  const shape = shapeOf(route);
+  const found = shape ? within(shape, []) : [];
+  return [...new Map(found.map((at) => [at.join('.'), at])).values()];
+}
+
+/** The value at this place; undefined if there is none. */
+export function valueAt(body: unknown, [name, ...rest]: Path): unknown {
+  if (name === undefined || typeof body !== 'object' || body === null) return name === undefined ? body : undefined;
+  return valueAt((body as Body)[name], rest);
+}
+
+/** The body with another value at this place. */
+export function withValueAt(body: unknown, [name, ...rest]: Path, value: unknown): unknown {
+  if (name === undefined) return value;
+  const inner = withValueAt((body as Body | undefined)?.[name], rest, value);
+  return name === '0' ? [inner, ...((body as unknown[] | undefined) ?? []).slice(1)] : { ...(body as Body), [name]: inner };
+} // prettier-ignore
+
+/**
+ * Valid bodies: the documented example, one for each variant of the request, and one for each field for an id that these
+ * lack. Ids are replaced by those given, and texts by canaries: addresses end in `@canary.example`.
+ *
+ * @param ids by the names of fields
+ */
+export function bodiesOf(route: Route, ids: Ids): Body[] {
+  const shape = shapeOf(route);
+  if (!shape) return [];
+  const operation = `${route.method} ${route.path}`;
+  const { example } = operationOf(route.handler) ?? {};
+  if (!example) throw new Error(`${operation}: give @Documented an example of its body`);
+  const idAt = (at: Path) => {
+    const name = at.filter((part) => part !== '0').at(-1)!;
+    const id = ids[name] ?? ids[name.replace(/s$/, '')];
+    if (!id) throw new Error(`${operation}: give "${name}" an id in RECORDS (test/support/http/record-for.ts)`);
+    return id;
+  };
+  let addresses = 0;
+  const canary = (value: unknown, schema: Shape | undefined, at: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item) => canary(item, schema?.items, [...at, '0']));
+    if (typeof value === 'object' && value !== null) {
+      const fields = fieldsOf(schema, value as Body);
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, canary(one, fields[name], [...at, name])]));
+    }
+    if (typeof value !== 'string' || schema?.enum) return value;
+    if (UUID.test(value)) return idAt(at);
+    if (value.includes('@')) return `${route.path.replaceAll(/[^a-z]+/g, '-')}-${++addresses}@canary.example`;
+    if (schema?.format) return value;
+    const text = schema?.pattern === undefined || new RegExp(schema.pattern as string).test('Canary') ? 'Canary' : 'canary';
+    return schema?.pattern === undefined || new RegExp(schema.pattern as string).test(text) ? text : value;
+  }; // prettier-ignore
+  const variants = (shape.oneOf ?? []).map((variant) => smallest(variant, example as Body));
+  const bodies = [example, ...variants].map((body) => canary(body, shape, []) as Body);
+  for (const at of idFieldsOf(route)) {
+    if (bodies.some((body) => valueAt(body, at) !== undefined)) continue;
+    bodies.push(withValueAt(bodies[0], at, idAt(at)) as Body);
+  }
+  return bodies;
+}
+
+/** The fields of the variant that the value has. */
+function fieldsOf(schema: Shape | undefined, value: Body): Record<string, Shape> {
+  const kinds = schema?.oneOf ?? (schema ? [schema] : []);
+  const tagged = (one: Shape) =>
+    Object.entries(one.properties ?? {}).every(([name, field]) => field.enum?.length !== 1 || field.enum[0] === value[name]);
+  return kinds.find((one) => one.properties && tagged(one))?.properties ?? {};
+} // prettier-ignore
+
+/** What a variant requires, and all its ids. */
+function smallest({ properties = {}, required = [] }: Shape, example: Body): Body {
+  const names = Object.keys(properties).filter((name) => required.includes(name) || properties[name]!.format === 'uuid');
+  return Object.fromEntries(names.map((name) => {
+    const { format, enum: values } = properties[name]!;
+    return [name, format === 'uuid' ? '00000000-0000-0000-0000-000000000000' : (values?.[0] ?? example[name] ?? 'Canary')];
+  }));
+} // prettier-ignore
