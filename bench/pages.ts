@@ -4,10 +4,10 @@ import type { Database } from '@app/database';
 import type { Caller } from '../apps/api/src/http/auth/caller.js';
 import { CURSOR_START, Cursors } from '../apps/api/src/http/lists/cursor.js';
 import type { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
-import { ListQuery } from '../apps/api/src/http/lists/list-query.dto.js';
+import type { PageQuery } from '../apps/api/src/http/lists/list.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
 import type { Fairness } from '../apps/api/src/http/request/fairness.js';
-import { HOMEWORK, ListHomework } from '../apps/api/src/areas/teaching/homework.module.js';
+import { HOMEWORK } from '../apps/api/src/areas/teaching/homework.module.js';
 import { STUDENTS } from '../apps/api/src/areas/people/students/students.queries.js';
 import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
 
@@ -46,8 +46,8 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
     await send(new Lists(recorder as unknown as Database, cursors, {} as Fairness, {} as LargeAnswers));
     return recorder.statements;
   };
-  const homework = (query: Partial<ListHomework>) =>
-    record((lists) => lists.page(caller, HOMEWORK, Object.assign(new ListHomework(), query)));
+  const homework = (query: Partial<PageQuery>) =>
+    record((lists) => lists.page(caller, HOMEWORK, Object.assign(new HOMEWORK.query(), query)));
   const half = await rowAt(adminUrl, organizationId, HOMEWORK_ROWS / 2);
   const deep = cursors.encode(half, { organizationId, list: HOMEWORK.view.name, filters: {} });
   return [
@@ -65,7 +65,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
     {
       name: 'students page, counted',
       path: '/v1/students?limit=20',
-      statements: await record((lists) => lists.page(caller, STUDENTS, new ListQuery())),
+      statements: await record((lists) => lists.page(caller, STUDENTS, new STUDENTS.query())),
     },
     { name: 'ping', path: '/v1/ping', statements: [] },
   ];

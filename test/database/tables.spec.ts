@@ -40,6 +40,22 @@ ${tables.join('')}}
 `;
 }
 
+/** The closed sets of values, for whoever declares fields and filters. */
+function valuesOf(columns: Column[]): string {
+  const sets = [...new Set(columns.map(({ table }) => table))].map((table) => {
+    const closed = columns.filter((column) => column.table === table);
+    const lines = closed.map(
+      ({ name, values }) => `    ${name}: [${values!.map((value) => `'${value}'`).join(', ')}],\n`,
+    );
+    return `  ${table}: {\n${lines.join('')}  },\n`;
+  });
+  return `
+/** Their values, by table and column. */
+export const VALUES = {
+${sets.join('')}} as const;
+`;
+}
+
 /** Columns by which rows belong to organizations: nearly all tables have one, so pictures leave them out. */
 const OWNERS = ['organization_id', 'owner_organization_id'];
 
@@ -100,11 +116,9 @@ describe('written from the migrated schema by `npm run schema`', () => {
   });
 
   it('libs/database/src/tables.ts is up to date', async () => {
-    const source = sourceOf(
-      columns.filter(({ values }) => values),
-      'The columns with a closed set of values, as their CHECKs list it.',
-    );
-    await expect(source).toMatchFileSnapshot('../../libs/database/src/tables.ts');
+    const closed = columns.filter(({ values }) => values);
+    const source = sourceOf(closed, 'The columns with a closed set of values, as their CHECKs list it.');
+    await expect(source + valuesOf(closed)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
   });
 
   it('test/support/database/tables.ts is up to date', async () => {

@@ -16,4 +16,4 @@ export { INVOICE, SESSION } from './schema/states.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, normalizeEmail, parseDate } from './values.js';
-export type { Tables } from './tables.js';
+export { type Tables, VALUES } from './tables.js';

@@ -86,3 +86,90 @@ export interface Tables {
     status: 'active' | 'archived';
   };
 }
+
+/** Their values, by table and column. */
+export const VALUES = {
+  blog_posts: {
+    status: ['draft', 'published'],
+  },
+  classroom_members: {
+    role: ['teacher', 'student'],
+  },
+  classrooms: {
+    billing_interval: ['session', 'week', 'month', 'term', 'year'],
+  },
+  conversation_participants: {
+    role: ['teacher', 'student', 'parent'],
+  },
+  conversations: {
+    type: ['direct', 'triad', 'group', 'classroom_feed'],
+  },
+  expense_claims: {
+    category: ['parking', 'tolls', 'materials', 'training', 'other'],
+    status: ['logged', 'approved', 'rejected', 'reimbursed'],
+  },
+  homework: {
+    homework_type: ['text', 'exam'],
+    scope: ['classroom', 'group', 'student'],
+  },
+  invites: {
+    scope: ['organization', 'classroom', 'group', 'tutor_student', 'parent', 'account'],
+    role: ['tutor', 'admin', 'student', 'parent'],
+  },
+  invoice_lines: {
+    item_type: ['session', 'material', 'fee', 'discount', 'other'],
+  },
+  invoices: {
+    status: ['draft', 'open', 'paid', 'void', 'uncollectible'],
+  },
+  lesson_participants: {
+    status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],
+    attendance: ['attended', 'no_show', 'excused'],
+  },
+  members: {
+    role: ['owner', 'admin', 'tutor', 'student'],
+    status: ['accepted', 'pending', 'archived'],
+  },
+  messages: {
+    message_type: ['text', 'image', 'file', 'system'],
+    visibility: ['everyone', 'student_only', 'parent_only'],
+  },
+  mileage_trips: {
+    tracking_method: ['manual', 'gps'],
+    status: ['logged', 'approved', 'rejected', 'reimbursed'],
+  },
+  outbox: {
+    topic: ['email', 'rebuild'],
+    status: ['queued', 'sent', 'failed', 'dead', 'suppressed'],
+  },
+  parents: {
+    status: ['accepted', 'pending', 'archived'],
+  },
+  password_link_requests: {
+    kind: ['password_reset', 'address_confirmation', 'wrong_passwords'],
+  },
+  payments: {
+    payment_type: ['card', 'bank_transfer', 'cash', 'external'],
+    status: ['pending', 'succeeded', 'refunded', 'failed', 'disputed', 'canceled'],
+  },
+  results: {
+    status: ['not_started', 'in_progress', 'submitted', 'completed'],
+    mode: ['vce_exam', 'topic_practice', 'sac', 'homework'],
+  },
+  session_feedback: {
+    reviewer_role: ['student', 'parent', 'tutor'],
+  },
+  sessions: {
+    status: ['pending', 'scheduled', 'completed', 'cancelled'],
+    mode: ['online', 'in_person'],
+  },
+  student_group_members: {
+    role: ['tutor', 'student'],
+  },
+  tutor_profiles: {
+    teaching_mode: ['online', 'in_person', 'both'],
+  },
+  tutor_students: {
+    status: ['active', 'archived'],
+  },
+} as const;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { View } from '../../../apps/api/src/http/views/view.js';
 import { Records } from '../../../apps/api/src/http/lists/records.js';
-import type { Source } from '../../../apps/api/src/http/lists/source.js';
+import { Source } from '../../../apps/api/src/http/lists/source.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { type Column, readColumns } from '../../support/database/columns.js';
 import { SourceStatements } from '../../support/database/source-statements.js';
@@ -76,7 +76,10 @@ async function shown(): Promise<Use[]> {
     const list = operationOf(route.handler)?.list;
     get.mockClear();
     await call(api, route, school);
-    const sources = get.mock.calls.map(([, view, source]): [View, Source] => [view, source]);
+    const sources = get.mock.calls.map(([caller, { view, source }]): [View, Source] => [
+      view,
+      source instanceof Source ? source : source(caller),
+    ]);
     for (const [view, source] of list ? [[list.view, list.source] as const] : sources) {
       note(route, source, Object.entries(view.schema.properties as Record<string, Schema>));
       note(route, source, filtersOf(document, route));

@@ -2,8 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import type { Database } from '@app/database';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
-import { OffsetQuery } from '../../../apps/api/src/http/lists/list-query.dto.js';
-import type { List, Selected } from '../../../apps/api/src/http/lists/list.js';
+import { type List, selectedBy } from '../../../apps/api/src/http/lists/list.js';
 import { Records } from '../../../apps/api/src/http/lists/records.js';
 import { cursorPage, existenceOf, offsetPage, recordsById } from '../../../apps/api/src/http/lists/statements.js';
 import { createFixtures, parametersOf, type OrganizationFixture, type Fixtures } from '../../support/data/fixtures.js';
@@ -66,7 +65,7 @@ describe('a single record', () => {
     const records = new Records({ read } as unknown as Database);
     for (const route of listRoutes()) {
       const { view, source } = declared(route);
-      const get = (caller: Caller) => records.get(caller, view, source, sql`true OR true`);
+      const get = (caller: Caller) => records.get(caller, { view, source, where: sql`true OR true` });
       await expect(get(callerOf(fixtures.a.id)), nameOf(route)).resolves.toBeDefined();
       await expect(get(callerOf(NOBODY)), nameOf(route)).rejects.toMatchObject({ code: 'not_found' });
     }
@@ -81,9 +80,8 @@ async function pageIds(route: Route, school: OrganizationFixture): Promise<strin
   const caller = callerOf(school.id);
   const list = declared(route);
   const path = Object.fromEntries(parametersOf(route).map((name) => [name, school.path[name]!]));
-  const query = Object.assign(new OffsetQuery(), { limit: 100 });
-  const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
-  selected.filters = [sql`true OR true`, () => sql`true OR true`];
+  const query = Object.assign(new list.query(), { limit: 100 });
+  const selected = { ...selectedBy(list, query, caller, path), filters: [sql`true OR true`] };
   const read = async (statement: Sql) => {
     const rows = await fixtures.make.query<{ data: string | null }>(statement.text, statement.values);
     return rows.flatMap(({ data }) => (data ? (JSON.parse(`[${data}]`) as { id: string }[]) : [])).map(({ id }) => id);

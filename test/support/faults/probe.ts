@@ -11,7 +11,6 @@ import { OneOf, Text, Texts } from '../../../apps/api/src/http/validation/fields
 import { JsonText } from '../../../apps/api/src/http/views/json-text.js';
 import { Audit } from '../../../apps/api/src/http/writes/audit.js';
 import { ValidBody } from '../../../apps/api/src/http/validation/declared.js';
-import { Idempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import { Patch, Post } from '../../../apps/api/src/http/writes/write-methods.js';
 
 const ENDS = ['well', '404', '409', '412', '422', '500', 'sql', 'killed'] as const;
@@ -46,7 +45,6 @@ export class Probe {
 
   @Post('')
   @RequireScopes('write')
-  @Idempotent()
   @documented('create')
   create(@CurrentCaller() caller: Caller, @ValidBody(Wish) wish: Wish) {
     return this.leave(caller, wish);
@@ -54,7 +52,6 @@ export class Probe {
 
   @Post(':probe_id/again')
   @RequireScopes('write')
-  @Idempotent()
   @HttpCode(200)
   @documented('again')
   async again(@CurrentCaller() caller: Caller, @Param('probe_id') at: string, @ValidBody(Wish) wish: Wish) {
@@ -64,7 +61,6 @@ export class Probe {
 
   @Post('empty')
   @RequireScopes('write')
-  @Idempotent()
   @HttpCode(204)
   @documented('empty')
   async empty(@CurrentCaller() caller: Caller, @ValidBody(Wish) wish: Wish) {

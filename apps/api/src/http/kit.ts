@@ -3,13 +3,14 @@ export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } fr
 export type { Caller } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
-export { equals, since, sinceDay, until, untilDay } from './lists/filters.js';
-export { ListQuery, MOST_OFFSET, OffsetQuery, rangeQuery } from './lists/list-query.dto.js';
-export type { List } from './lists/list.js';
+export { list } from './lists/list.js';
+export {
+  between, betweenDays, byFlag, byId, byValue, parameter, queryOf, required, toggle, type ValuesOf,
+} from './lists/parameters.js'; // prettier-ignore
 export { Records } from './lists/records.js';
-export { Source } from './lists/source.js';
+export { type Shown, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
-export { listController } from './openapi/list-controller.js';
+export { listController, type RecordDeclaration, recordController } from './openapi/read-controllers.js';
 export { Documented, one } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
@@ -32,5 +33,4 @@ export {
 export { View } from './views/view.js';
 export { Audit } from './writes/audit.js';
 export { type Expected, IfMatch, requireVersion, tagged } from './writes/etag.js';
-export { Idempotent } from './writes/idempotency-key.js';
 export { Delete, Patch, Post, Put } from './writes/write-methods.js';

@@ -1,6 +1,6 @@
 import { Area } from '../../http/kit.js';
-import { MeModule } from './me/me.module.js';
-import { ReportsModule } from './reports/reports.module.js';
+import { MeModule } from './me.module.js';
+import { ReportsModule } from './reports.module.js';
 import { RequestLogModule } from './request-log.module.js';
 
 /** The key itself: its organization, its requests, and the figures of the day. */

@@ -1,44 +1,22 @@
 import { Module } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import {
-  equals, field, HttpModule, instant, integer, like, type List, listController, nullable, number, rangeQuery, since,
-  Source, text, until, uuid, View,
+  between, byId, byValue, HttpModule, instant, integer, kinds, like, list, listController, nullable, number, parameter,
+  Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
-
-const Between = rangeQuery({
-  from: 'Received at or after this ISO 8601 date or date-time.',
-  to: 'Received at or before this ISO 8601 date or date-time; a date includes the whole day.',
-});
 
 /** Every method that the log can contain. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-export class ListRequestLog extends Between {
-  @field.QueryUuid({ description: 'Only requests with this API key.' })
-  api_key_id?: string;
+const ROUTE = kinds.token(
+  /^\/[A-Za-z0-9_.{}/-]{0,127}$/,
+  'Must be a route as shown in the log, such as /v1/students/{student_id}.',
+);
+const STATUS = kinds.token(/^[1-5](xx|\d\d)$/, 'Must be a status such as 404, or a class such as 4xx.');
 
-  @field.QueryToken(
-    /^\/[A-Za-z0-9_.{}/-]{0,127}$/,
-    'Must be a route as shown in the log, such as /v1/students/{student_id}.',
-    {
-      description: 'Only requests to this route, written as in the log: `/v1/students/{student_id}`.',
-    },
-  )
-  route?: string;
-
-  @field.QueryEnum(METHODS, { description: 'Only requests with this method.' })
-  method?: string;
-
-  @field.QueryToken(/^[1-5](xx|\d\d)$/, 'Must be a status such as 404, or a class such as 4xx.', {
-    description: 'Only requests with this status (`404`) or class of status (`4xx`).',
-  })
-  status?: string;
-}
-
-export const REQUEST_LOG: List<ListRequestLog> = {
+const REQUEST_LOG = list({
   id: 'list_request_log',
   path: 'v1/request-log',
-  query: ListRequestLog,
   summary: "Lists the requests of the organization's API keys, newest first",
   description:
     'Requests of the last 7 days, at most about 100,000; each appears about a second after its response. No bodies, queries or ' +
@@ -56,25 +34,26 @@ export const REQUEST_LOG: List<ListRequestLog> = {
     created_at: instant('r.created_at'),
   }),
   source: new Source('request_log', 'r'),
-  select: ({ api_key_id, route, method, status, from, to }) => ({
-    filters: [
-      equals('api_key_id', api_key_id),
-      equals('route', route),
-      equals('method', method),
-      ofStatus(status),
-      since('created_at', from),
-      until('created_at', to),
-    ],
-  }),
-};
-
-/** `404`, or `4xx` for the whole class. */
-function ofStatus(status: string | undefined): Sql | null {
-  if (status === undefined) return null;
-  if (!status.endsWith('xx')) return sql`r.status = ${Number(status)}`;
-  const first = Number(status[0]) * 100;
-  return sql`r.status BETWEEN ${first} AND ${first + 99}`;
-}
+  parameters: [
+    byId('api_key_id', 'Only requests with this API key.'),
+    parameter('route', ROUTE, 'Only requests to this route, written as in the log: `/v1/students/{student_id}`.', {
+      column: 'route',
+      comparison: 'equals',
+    }),
+    byValue('method', METHODS, 'Only requests with this method.'),
+    parameter('status', STATUS, 'Only requests with this status (`404`) or class of status (`4xx`).', {
+      where: (status) => {
+        if (!status.endsWith('xx')) return sql`r.status = ${Number(status)}`;
+        const first = Number(status[0]) * 100;
+        return sql`r.status BETWEEN ${first} AND ${first + 99}`;
+      },
+    }),
+    ...between('created_at', {
+      from: 'Received at or after this ISO 8601 date or date-time.',
+      to: 'Received at or before this ISO 8601 date or date-time; a date includes the whole day.',
+    }),
+  ],
+});
 
 @Module({ imports: [HttpModule], controllers: [listController(REQUEST_LOG)] })
 export class RequestLogModule {}

@@ -1,27 +1,12 @@
 import { Module } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import {
-  cents, day, equals, field, flag, HttpModule, instant, like, type List, listController, nullable, rangeQuery,
-  sinceDay, Source, text, untilDay, uuid, View,
+  betweenDays, byId, cents, day, flag, HttpModule, instant, like, list, listController, nullable, Source, text, toggle,
+  uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
-const Between = rangeQuery({
-  from: 'Only adjustments whose period starts on or after this ISO 8601 date.',
-  to: 'Only adjustments whose period starts on or before this ISO 8601 date.',
-});
-
-export class ListAdjustments extends Between {
-  @field.QueryUuid({ description: 'Only adjustments for this tutor (user id).' })
-  tutor_id?: string;
-
-  @field.QueryBoolean({ description: 'Include voided adjustments.', default: false })
-  include_voided: boolean = false;
-}
-
-export const ADJUSTMENTS: List<ListAdjustments> = {
+const ADJUSTMENTS = list({
   id: 'list_adjustments',
   path: 'v1/adjustments',
-  query: ListAdjustments,
   summary: 'Lists payroll adjustments, newest first',
   description: 'Manual credits and debits that are folded into payroll; a negative amount is a deduction.',
   view: new View('Adjustment', {
@@ -35,15 +20,15 @@ export const ADJUSTMENTS: List<ListAdjustments> = {
     created_at: nullable(instant('a.created_at')),
   }),
   source: new Source('adjustments', 'a'),
-  select: ({ tutor_id, from, to, include_voided }) => ({
-    filters: [
-      equals('tutor_id', tutor_id),
-      include_voided ? null : sql`NOT a.voided`,
-      sinceDay('period_start', from),
-      untilDay('period_start', to),
-    ],
-  }),
-};
+  parameters: [
+    byId('tutor_id', 'Only adjustments for this tutor (user id).'),
+    toggle('include_voided', 'Include voided adjustments.', { without: 'voided' }),
+    ...betweenDays('period_start', {
+      from: 'Only adjustments whose period starts on or after this ISO 8601 date.',
+      to: 'Only adjustments whose period starts on or before this ISO 8601 date.',
+    }),
+  ],
+});
 
 @Module({ imports: [HttpModule], controllers: [listController(ADJUSTMENTS)] })
 export class AdjustmentsModule {}

@@ -1,4 +1,5 @@
 import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
+import { VALUES } from '@app/database';
 import { Fault, field, kinds } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
@@ -6,7 +7,6 @@ import { Fault, field, kinds } from '../../http/kit.js';
 export const NAME = { min: 1, max: 200, trim: true };
 export const PHONE = { max: 50, trim: true };
 const BIO = { max: 5000 };
-const TEACHING_MODES = ['online', 'in_person', 'both'];
 
 const EMAIL_NOTE =
   'Without an address, no email can reach the account. Case is ignored. An invalid address is ' +
@@ -61,7 +61,7 @@ export class TutorFields extends PersonFields {
   @field.Text(BIO, { nullable: true })
   bio?: string | null;
 
-  @field.OneOf(TEACHING_MODES, { nullable: true })
+  @field.OneOf(VALUES.tutor_profiles.teaching_mode, { nullable: true })
   teaching_mode?: string | null;
 
   @field.Flag({ nullable: true, description: 'Whether the profile is public. By default, it is not.' })

@@ -1,7 +1,6 @@
+import { VALUES } from '@app/database';
 import { visiblePerson } from '@app/people';
 import { flag, like, nullable, oneOf, text } from '../../http/kit.js';
-
-export const MEMBER_STATUSES = ['accepted', 'pending', 'archived'] as const;
 
 /**
  * A person as an organization may see them: {@link visiblePerson}.
@@ -16,6 +15,6 @@ export function person(membership: string) {
     full_name: nullable(text(shown.full_name, 'Mia Nguyen')),
     email: nullable(text(shown.email, 'mia@example.org')),
     placeholder_email: like(nullable(flag(shown.placeholder_email)), false),
-    status: nullable(oneOf(`${membership}.status`, MEMBER_STATUSES)),
+    status: nullable(oneOf(`${membership}.status`, VALUES.members.status)),
   };
 }

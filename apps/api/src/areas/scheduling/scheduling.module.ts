@@ -1,5 +1,5 @@
 import { Area } from '../../http/kit.js';
-import { SessionsModule } from './sessions/sessions.module.js';
+import { SessionsModule } from './sessions.module.js';
 
 /** When lessons take place. */
 @Area({

@@ -1,27 +1,12 @@
 import { Module } from '@nestjs/common';
+import { VALUES } from '@app/database';
 import {
-  equals, field, HttpModule, instant, jsonb, like, type List, listController, ListQuery, nullable, oneOf, Source, text,
-  uuid, View,
+  byId, byValue, HttpModule, instant, jsonb, like, list, listController, nullable, oneOf, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
-const HOMEWORK_TYPES = ['text', 'exam'] as const;
-const HOMEWORK_SCOPES = ['classroom', 'group', 'student'] as const;
-
-export class ListHomework extends ListQuery {
-  @field.QueryEnum(HOMEWORK_TYPES, { description: 'Only homework of this type.' })
-  homework_type?: string;
-
-  @field.QueryEnum(HOMEWORK_SCOPES, { description: 'Only homework set for a classroom, a group or a student.' })
-  scope?: string;
-
-  @field.QueryUuid({ description: 'Only homework assigned to this student.' })
-  student_id?: string;
-}
-
-export const HOMEWORK: List<ListHomework> = {
+export const HOMEWORK = list({
   id: 'list_homework',
   path: 'v1/homework',
-  query: ListHomework,
   summary: 'Lists homework, newest first',
   description:
     'An assignment belongs to the organization derived when it was set: that of its classroom, otherwise of ' +
@@ -31,8 +16,8 @@ export const HOMEWORK: List<ListHomework> = {
     assigned_by: nullable(uuid('h.assigned_by')),
     title: nullable(text('h.title', 'Quadratics, exercises 1 to 12')),
     description: nullable(text('h.description', 'Show all working and circle anything you were unsure of.')),
-    homework_type: nullable(oneOf('h.homework_type', HOMEWORK_TYPES)),
-    scope: nullable(oneOf('h.scope', HOMEWORK_SCOPES)),
+    homework_type: nullable(oneOf('h.homework_type', VALUES.homework.homework_type)),
+    scope: nullable(oneOf('h.scope', VALUES.homework.scope)),
     classroom_id: nullable(uuid('h.classroom_id')),
     group_id: like(nullable(uuid('h.group_id')), null),
     student_id: like(nullable(uuid('h.student_id')), null),
@@ -41,10 +26,12 @@ export const HOMEWORK: List<ListHomework> = {
     created_at: nullable(instant('h.created_at')),
   }),
   source: new Source('homework', 'h'),
-  select: ({ homework_type, scope, student_id }) => ({
-    filters: [equals('homework_type', homework_type), equals('scope', scope), equals('student_id', student_id)],
-  }),
-};
+  parameters: [
+    byValue('homework_type', VALUES.homework.homework_type, 'Only homework of this type.'),
+    byValue('scope', VALUES.homework.scope, 'Only homework set for a classroom, a group or a student.'),
+    byId('student_id', 'Only homework assigned to this student.'),
+  ],
+});
 
 @Module({ imports: [HttpModule], controllers: [listController(HOMEWORK)] })
 export class HomeworkModule {}

@@ -1,25 +1,51 @@
 import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { equals, field, HttpModule, type List, listController, ListQuery, Source } from '../../http/kit.js';
-import { feedbackView, reviewView } from './session-feedback.view.js';
+import { VALUES } from '@app/database';
+import {
+  byId, flag, HttpModule, instant, integer, like, list, listController, nullable, oneOf, Source, text, texts, toggle,
+  uuid, View,
+} from '../../http/kit.js'; // prettier-ignore
 
-const ANONYMIZE = 'Reviewers as first name and initial ("Mia N.") instead of the full name.';
+/** From the login once the person has accepted; until then, as the organization supplied it. */
+const FIRST = `coalesce(u.first_name, m.supplied_first_name, p.supplied_first_name)`;
+const LAST = `coalesce(u.last_name, m.supplied_last_name, p.supplied_last_name)`;
+const NAME = `${FIRST} || ' ' || ${LAST}`;
+const INITIALS = `${FIRST} || ' ' || left(${LAST}, 1) || '.'`;
 
-export class ListFeedback extends ListQuery {
-  @field.QueryUuid({ description: 'Only feedback on this tutor (user id).' })
-  tutor_id?: string;
+const rating = like(integer('f.rating', { minimum: 1, maximum: 5 }), 5);
 
-  @field.QueryBoolean({ description: 'Only feedback that its author made public.', default: false })
-  public_only: boolean = false;
-
-  @field.QueryBoolean({ description: ANONYMIZE, default: false })
-  anonymize: boolean = false;
+/** Shows reviewers with their full name, or as "First L.". */
+function feedback(name: string) {
+  return new View('SessionFeedback', {
+    id: uuid('f.id'),
+    session_id: nullable(uuid('f.session_id')),
+    tutor_id: nullable(uuid('f.tutor_id')),
+    rating,
+    recommend: nullable(flag('f.recommend')),
+    prepared: nullable(flag('f.prepared')),
+    positive_tags: texts('f.positive_tags', { type: 'string', examples: ['patient'] }),
+    improve_tags: like(texts('f.improve_tags', { type: 'string' }), []),
+    comment: nullable(text('f.comment', 'Explains it until it clicks.')),
+    is_public: flag('f.is_public'),
+    reviewer_role: nullable(oneOf('f.reviewer_role', VALUES.session_feedback.reviewer_role)),
+    reviewer_name: nullable(text(name, 'Mia Nguyen')),
+    created_at: nullable(instant('f.created_at')),
+  });
 }
 
-export class ListReviews extends ListQuery {
-  @field.QueryBoolean({ description: ANONYMIZE, default: false })
-  anonymize: boolean = false;
+function review(name: string) {
+  return new View('TutorReview', {
+    id: uuid('f.id'),
+    tutor_id: nullable(uuid('f.tutor_id')),
+    rating,
+    comment: nullable(text('f.comment', 'Explains it until it clicks.')),
+    reviewer_name: nullable(text(name, 'Mia Nguyen')),
+    created_at: nullable(instant('f.created_at')),
+  });
 }
+
+const feedbackView = { named: feedback(NAME), anonymized: feedback(INITIALS) };
+const reviewView = { named: review(NAME), anonymized: review(INITIALS) };
 
 /** Reviewers are people of the organization, named as in its other lists. */
 const SUBMITTED = new Source('session_feedback', 'f', {
@@ -30,38 +56,42 @@ const SUBMITTED = new Source('session_feedback', 'f', {
 
 const TUTORS = new Source('tutor_profiles', 't');
 
+const ANONYMIZE = toggle('anonymize', 'Reviewers as first name and initial ("Mia N.") instead of the full name.');
+
 /** Lesson feedback. It belongs to the organization where it was submitted. Legacy rows have none and stay hidden. */
-export const FEEDBACK: List<ListFeedback> = {
+const FEEDBACK = list({
   id: 'list_session_feedback',
   path: 'v1/session-feedback',
-  query: ListFeedback,
   summary: 'Lists lesson feedback, newest first',
   description:
     'Feedback submitted in this organization, with its reviewers. Legacy feedback without an organization is ' +
     'not included.',
   view: feedbackView.named,
   source: SUBMITTED,
-  select: ({ tutor_id, public_only, anonymize }) => ({
-    filters: [equals('tutor_id', tutor_id), public_only ? sql`f.is_public` : null],
-    ...(anonymize && { view: feedbackView.anonymized }),
-  }),
-};
+  parameters: [
+    byId('tutor_id', 'Only feedback on this tutor (user id).'),
+    toggle('public_only', 'Only feedback that its author made public.', { only: 'is_public' }),
+    ANONYMIZE,
+  ],
+  select: ({ anonymize }) => (anonymize ? { view: feedbackView.anonymized } : {}),
+});
 
 /** Public feedback with a comment, about one of the organization's tutors. */
-export const REVIEWS: List<ListReviews> = {
+const REVIEWS = list({
   id: 'list_tutor_reviews',
   path: 'v1/tutors/:tutor_id/reviews',
-  query: ListReviews,
   summary: 'Lists the public reviews of a tutor, newest first',
   description: 'Public feedback with a written comment. A tutor of another organization is a 404.',
   view: reviewView.named,
   source: SUBMITTED,
+  where: sql`f.is_public AND f.has_comment`,
+  parameters: [ANONYMIZE],
   select: ({ anonymize }, _caller, { tutor_id }) => ({
-    filters: [equals('tutor_id', tutor_id), sql`f.is_public`, sql`f.has_comment`],
+    filters: [sql`f.tutor_id = ${tutor_id}`],
     within: { source: TUTORS, where: sql`t.user_id = ${tutor_id}` },
     ...(anonymize && { view: reviewView.anonymized }),
   }),
-};
+});
 
 @Module({ imports: [HttpModule], controllers: [listController(FEEDBACK), listController(REVIEWS)] })
 export class SessionFeedbackModule {}

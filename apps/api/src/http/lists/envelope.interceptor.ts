@@ -61,13 +61,14 @@ async function* pieces(records: AsyncIterable<Part>, meta: Page['meta']): AsyncG
     before = ',';
     sent += count;
   }
-  yield (sent === 0 ? before : '') + closing(meta && { ...meta, count: sent });
+  yield (sent === 0 ? before : '') + closing(typeof meta === 'string' ? meta : { ...meta, count: sent });
 }
 
 function opening(meta: Page['meta']): string {
-  return meta ? '{"data":[' : '[';
+  return meta === 'array' ? '[' : '{"data":[';
 }
 
 function closing(meta: Page['meta']): string {
-  return meta ? `],"meta":${JSON.stringify(meta)}}` : ']';
+  if (meta === 'array') return ']';
+  return meta === 'data' ? ']}' : `],"meta":${JSON.stringify(meta)}}`;
 }

@@ -3,44 +3,72 @@ import type { Sql } from 'sql-template-tag';
 import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
-import type { Filter } from './filters.js';
-import type { ListQuery, OffsetQuery } from './list-query.dto.js';
-import type { Source } from './source.js';
+import { conditionsOf, paging, type Parameter, queryOf, type ValuesOf } from './parameters.js';
+import type { Shown, Source } from './source.js';
 
 /** Values of the route's path parameters, by name. */
 export type PathValues = Record<string, string>;
 
+/** What a valid query says about paging. */
+export interface PageQuery {
+  limit: number;
+  offset: number;
+  /** Only of lists in the default order. */
+  cursor?: string;
+}
+
 /**
  * A list of a resource, declared once: its route, what it reads, and how the reference describes it. `Lists` adds the
- * tenant's condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors.
+ * tenant's condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors, which
+ * are bound to the view's name, so no two lists share one.
  */
-export interface List<Query extends OffsetQuery = ListQuery> {
+interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
   /** The operation's id. */
   id: string;
   /** As Express writes it. Its parameters are ids. */
   path: string;
-  /** The class of the query parameters, if the list has its own. */
-  query?: Type<Query>;
   summary: string;
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
-  /** Cursors are bound to its name, so no two lists share one. */
-  view: View;
   source: Source;
+  parameters?: Parameters;
+  /** The size of a page: by default, and at most. */
+  sizes?: { limit: number; most: number };
   /** Columns of the driving table. */
   order?: Sql;
   /** The counters whose sum is `meta.total` in offset mode; without them there is no total. */
   total?: Counter[];
-  /** Whether pages are arrays without an envelope. */
-  bare?: boolean;
-  /** The parts that depend on the request. */
-  select?(query: Query, caller: Caller, path: PathValues): Selection;
+  /** Pages are arrays without an envelope; or there are no pages, and all records are sent as `{data}`. */
+  bare?: 'array' | 'data';
+  /** What else depends on the request. */
+  select?(query: ValuesOf<Parameters>, caller: Caller, path: PathValues): Selection;
+}
+
+export interface List extends Omit<Declaration<readonly Parameter[]>, 'select'> {
+  /** Other than those of paging. */
+  parameters: readonly Parameter[];
+  /** The class of the query. */
+  query: Type<PageQuery>;
+  select?(query: object, caller: Caller, path: PathValues): Selection;
+}
+
+/** Declares a list. */
+export function list<const Parameters extends readonly Parameter[] = []>(declaration: Declaration<Parameters>): List {
+  const {
+    parameters = [],
+    sizes = { limit: 20, most: 100 },
+    order,
+    bare,
+  }: Declaration<readonly Parameter[]> = declaration as never;
+  const pages = bare === 'data' ? [] : paging(sizes, order === undefined);
+  const query = queryOf([...pages, ...parameters]);
+  return { ...declaration, parameters, query: query as unknown as Type<PageQuery> };
 }
 
 /** The part of a list that a request selects. */
 export interface Selection {
-  /** Conditions on the driving table; null for a filter that was not given. */
-  filters?: (Filter | Sql | null)[];
+  /** More conditions on the driving table. */
+  filters?: Sql[];
   /** A view of the same name and schema. */
   view?: View;
   total?: Counter[];
@@ -49,8 +77,19 @@ export interface Selection {
   /** A row of the organization that must exist; otherwise the list itself returns 404. */
   within?: { source: Source; where: Sql };
   /** For pages that no single index scan yields: a query for the page's ids, in the column `id`. */
-  ids?(page: { limit: number; offset: number }): Sql;
+  ids?(page: { limit: number; offset: number }, filters: Sql[]): Sql;
 }
 
 /** A list with what one request selects from it. */
-export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> & Selection;
+export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> & Selection & { filters: Sql[] };
+
+/** What this request selects. */
+export function selectedBy(list: List, query: object, caller: Caller, path: PathValues = {}): Selected {
+  const selection = list.select?.(query, caller, path);
+  const filters = [
+    ...(list.where ? [list.where] : []),
+    ...conditionsOf(list.parameters, query, list.source.alias),
+    ...(selection?.filters ?? []),
+  ];
+  return { ...list, ...selection, filters };
+}

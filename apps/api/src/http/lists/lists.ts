@@ -5,8 +5,7 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { Fairness } from '../request/fairness.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
-import type { List, PathValues, Selected } from './list.js';
-import { ListQuery, type OffsetQuery } from './list-query.dto.js';
+import { type List, type PageQuery, type PathValues, type Selected, selectedBy } from './list.js';
 import { LargeAnswers } from './large-answers.js';
 import { Page, type Part } from './page.js';
 import {
@@ -22,6 +21,9 @@ import {
 
 /** Pages beyond this offset take a core for tens of milliseconds, so they are read one at a time. */
 const DEEP = 10_000;
+
+/** The most records of a list without pages. */
+const UNPAGED = 1_000;
 
 /** Reads pages for every resource. */
 @Injectable()
@@ -39,15 +41,11 @@ export class Lists {
    * @param path the ids in the route's path; a cursor is bound to them too
    * @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list
    */
-  async page<Query extends OffsetQuery>(
-    caller: Caller,
-    list: List<Query>,
-    query: Query,
-    path: PathValues = {},
-  ): Promise<Page> {
-    const selected: Selected = { ...list, ...list.select?.(query, caller, path) };
+  async page(caller: Caller, list: List, given: PageQuery, path: PathValues = {}): Promise<Page> {
+    const query = list.bare === 'data' ? { ...given, limit: UNPAGED, offset: 0 } : given;
+    const selected = selectedBy(list, query, caller, path);
     const { name } = list.view;
-    const cursor = query instanceof ListQuery ? query.cursor : undefined;
+    const { cursor } = query;
     const use = () => ({
       organizationId: caller.organizationId,
       list: name,
@@ -64,7 +62,7 @@ export class Lists {
     const [[page]] = results;
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
-    if (list.bare) return new Page(records, null);
+    if (list.bare) return new Page(records, list.bare);
     const meta = { limit: query.limit, offset: query.offset, count: page!.count };
     if (cursor === undefined) return new Page(records, counters ? { ...meta, total: results[1]![0]!.total } : meta);
     const last: Position | null = page!.more ? { createdAt: page!.created_at!, id: page!.id! } : null;
@@ -78,7 +76,7 @@ export class Lists {
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
   private async read<Rows extends object[]>(
     caller: Caller,
-    query: OffsetQuery,
+    query: PageQuery,
     statements: Sql[],
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }> {
     try {
@@ -86,7 +84,7 @@ export class Lists {
       return await (isDeep(query) ? this.fairness.deepPages.run(caller.organizationId, read) : read());
     } catch (error) {
       const timedOut = sqlStateOf(error) === SQLSTATE.queryCanceled;
-      if (timedOut && query instanceof ListQuery && query.cursor === undefined && query.offset > 0) throw tooDeep();
+      if (timedOut && 'cursor' in query && query.cursor === undefined && query.offset > 0) throw tooDeep();
       throw error;
     }
   }
@@ -102,12 +100,12 @@ export class Lists {
   }
 }
 
-function isDeep(query: OffsetQuery): boolean {
-  return query.offset > DEEP && !(query instanceof ListQuery && query.cursor !== undefined);
+function isDeep(query: PageQuery): boolean {
+  return query.offset > DEEP && query.cursor === undefined;
 }
 
-function filtersOf(query: OffsetQuery): Record<string, unknown> {
-  const { limit: _limit, offset: _offset, cursor: _cursor, ...rest } = query as ListQuery;
+function filtersOf(query: PageQuery): Record<string, unknown> {
+  const { limit: _limit, offset: _offset, cursor: _cursor, ...rest } = query;
   return rest;
 }
 

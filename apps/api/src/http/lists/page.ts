@@ -9,8 +9,8 @@ export class Page {
   constructor(
     /** All records, or parts that are read while the page is sent. */
     readonly records: Part | AsyncIterable<Part>,
-    /** null for a bare array without an envelope. */
-    readonly meta: OffsetMeta | CursorMeta | null,
+    /** `array` without an envelope, `data` for one without `meta`. */
+    readonly meta: OffsetMeta | CursorMeta | 'array' | 'data',
   ) {}
 }
 

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
-import type { View } from '../views/view.js';
-import type { Source } from './source.js';
+import type { Shown } from './source.js';
 import { visible } from './statements.js';
 
 /** Reads single records for every resource. */
@@ -13,20 +12,22 @@ import { visible } from './statements.js';
 export class Records {
   constructor(private readonly db: Database) {}
 
-  /** One record as JSON. @throws ApiError 404 */
-  async get(caller: Caller, view: View, source: Source, ...where: Sql[]): Promise<JsonText> {
-    const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, view, source, where));
+  /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
+  async get(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
+    const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
     return found(rows);
   }
 
   /** The record as the ambient transaction leaves it. @throws ApiError 404 */
-  async written(caller: Caller, view: View, source: Source, ...where: Sql[]): Promise<JsonText> {
-    return found(await this.db.query<{ data: string }>(recordOf(caller, view, source, where)));
+  async written(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
+    return found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)));
   }
 }
 
-function recordOf(caller: Caller, view: View, source: Source, where: Sql[]): Sql {
-  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, where)}`;
+function recordOf(caller: Caller, { view, source: from, where }: Shown, id?: string): Sql {
+  const source = typeof from === 'function' ? from(caller) : from;
+  const own = [...(id === undefined ? [] : [sql`${raw(source.id)} = ${id}`]), ...(where ? [where] : [])];
+  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}`;
 }
 
 function found([row]: { data: string }[]): JsonText {

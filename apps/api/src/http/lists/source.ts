@@ -1,5 +1,6 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { Caller } from '../auth/caller.js';
+import type { View } from '../views/view.js';
 
 interface SourceOptions {
   /** The column that the view shows as `id`: unique within the organization. */
@@ -10,6 +11,15 @@ interface SourceOptions {
   tenant?: string;
   /** Rows without an organization are the platform's: callers with the platform-blog capability see them too. */
   platform?: boolean;
+}
+
+/** What records show, and which records there are. */
+export interface Shown {
+  view: View;
+  /** Where they come from; some depend on the caller. */
+  source: Source | ((caller: Caller) => Source);
+  /** A condition that all of them meet. */
+  where?: Sql;
 }
 
 /**

@@ -3,8 +3,7 @@ import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import type { Position } from './cursor.js';
-import type { Selected, Selection } from './list.js';
-import type { OffsetQuery } from './list-query.dto.js';
+import type { PageQuery, Selected, Selection } from './list.js';
 import type { Source } from './source.js';
 
 /**
@@ -37,7 +36,7 @@ export interface CursorRow extends PageRow {
   id: string | null;
 }
 
-export function offsetPage(caller: Caller, list: Selected, page: OffsetQuery): Sql {
+export function offsetPage(caller: Caller, list: Selected, page: PageQuery): Sql {
   const { view } = list;
   return sql`WITH v AS MATERIALIZED (${rowsAt(caller, list, page)})
     SELECT p.count, ${rendered(view, sql`(SELECT ${view.fields} FROM v) v`)} FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
@@ -79,7 +78,7 @@ export function countOf({ organizationId }: Caller, counters: Counter[], without
 }
 
 /** The columns of the page's rows, in order. */
-function rowsAt(caller: Caller, list: Selected, { limit, offset }: OffsetQuery): Sql {
+function rowsAt(caller: Caller, list: Selected, { limit, offset }: PageQuery): Sql {
   const { view, source } = list;
   const order = orderOf(list);
   if (!list.ids && offset < DEEP) {
@@ -87,7 +86,7 @@ function rowsAt(caller: Caller, list: Selected, { limit, offset }: OffsetQuery):
       ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
   }
   const ids =
-    list.ids?.({ limit, offset }) ??
+    list.ids?.({ limit, offset }, list.filters) ??
     sql`SELECT ${raw(source.id)} AS id FROM ${source.table} WHERE ${conditions(caller, list)}
       ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
   return sql`SELECT ${view.columns} FROM (${ids}) page
@@ -112,13 +111,8 @@ function rendered({ size }: View, rows: Sql): Sql {
       CASE WHEN p.bytes > ${PART_BYTES} THEN p.sizes END AS sizes`;
 }
 
-function conditions(caller: Caller, { source, filters = [] }: Selected): Sql {
-  const given = filters.filter((filter) => filter !== null);
-  return visible(
-    caller,
-    source,
-    given.map((filter) => (typeof filter === 'function' ? filter(source.alias) : filter)),
-  );
+function conditions(caller: Caller, { source, filters }: Selected): Sql {
+  return visible(caller, source, filters);
 }
 
 /** Rows that the caller may see. Each condition is in parentheses: an OR in it must not reach past the tenant. */

@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import type { ConflictCode } from '../errors/api-error.js';
 import type { List } from '../lists/list.js';
-import type { Schema, Shape } from '../views/schemas.js';
+import { objectOf, type Schema, type Shape } from '../views/schemas.js';
 
 const OPERATION = 'operation';
 
@@ -47,7 +47,7 @@ export const one = (view: Shape): Answer => ({ shapes: [view], schema: ref(view)
 
 /** A page of a list, bare or in its envelope. */
 export const pageOf = ({ view, bare, total }: Pick<List, 'view' | 'bare' | 'total'>): Answer =>
-  bare ? array(view) : page(view, total !== undefined);
+  bare === 'array' ? array(view) : page(view, bare === undefined, total !== undefined);
 
 /** A bare array. */
 const array = (view: Shape): Answer => ({ shapes: [view], schema: { type: 'array', items: ref(view) } });
@@ -76,16 +76,15 @@ const pageMeta: Shape = {
   },
 };
 
-/** A page in its envelope, which has its own name for generated clients. Has a total if the list has one. */
-function page(view: Shape, total: boolean): Answer {
+/** A page in its envelope, which has its own name for generated clients. With `meta`, and a total in it if the list has one. */
+function page(view: Shape, meta: boolean, total: boolean): Answer {
   const envelope: Shape = {
-    name: `${view.name}Page`,
-    schema: {
-      type: 'object',
-      properties: { data: { type: 'array', items: ref(view) }, meta: ref(pageMeta) },
-      required: ['data', 'meta'],
-      additionalProperties: false,
-    },
+    name: meta ? `${view.name}Page` : `${view.name}List`,
+    schema: objectOf({ data: { type: 'array', items: ref(view) }, ...(meta && { meta: ref(pageMeta) }) }),
   };
-  return { shapes: [view, pageMeta, envelope], schema: ref(envelope), ...(total && { meta: { total: 1 } }) };
+  return {
+    shapes: [view, ...(meta ? [pageMeta] : []), envelope],
+    schema: ref(envelope),
+    ...(total && { meta: { total: 1 } }),
+  };
 }

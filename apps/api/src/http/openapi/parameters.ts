@@ -50,8 +50,8 @@ export function parametersOf(
 ): Parameter[] {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: ID })),
-    ...(query ? queryFieldsOf(query) : []).map(({ name, description, schema }) => {
-      return { name: String(name), in: 'query', required: false, description, schema };
+    ...(query ? queryFieldsOf(query) : []).map(({ name, required, description, schema }) => {
+      return { name: String(name), in: 'query', required, description, schema };
     }),
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
     ...(read ? [IF_NONE_MATCH] : []),

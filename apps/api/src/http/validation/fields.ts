@@ -5,7 +5,7 @@ import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
-  boolean, booleanText, dateBound, day, instant, integerText, type Kind, link, oneOf, text, type TextRule, token, uuid,
+  boolean, day, instant, type Kind, link, oneOf, text, type TextRule, uuid,
 } from './kinds.js'; // prettier-ignore
 import { listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
 import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
@@ -31,11 +31,18 @@ const GIVEN_TWICE = new Fault('value_error', 'Send this parameter only once.');
 /** The property's initializer is the default. It is repeated here for the documentation. */
 interface Parameter {
   description: string;
+  required?: boolean;
   default?: unknown;
 }
 
 /** What the OpenAPI document says about the parameters of query strings, by the prototype of their class. */
-const queryFields: { target: object; name: string | symbol; description: string; schema: Schema }[] = [];
+const queryFields: {
+  target: object;
+  name: string | symbol;
+  required: boolean;
+  description: string;
+  schema: Schema;
+}[] = [];
 
 /** The parameters of a query class, inherited ones first. */
 export function queryFieldsOf({ prototype }: Type<object>) {
@@ -44,28 +51,20 @@ export function queryFieldsOf({ prototype }: Type<object>) {
   );
 }
 
-/** An optional parameter of the query string. */
-export function queryField({ parse, schema }: Kind, { description, default: fallback }: Parameter): PropertyDecorator {
+/** A parameter of the query string. */
+export function Query({ parse, schema }: Kind, parameter: Parameter): PropertyDecorator {
+  const { description, required = false, default: fallback } = parameter;
   return applyDecorators(
     readBy((raw, env) => (typeof raw === 'string' ? parse(raw, env) : GIVEN_TWICE)),
-    IsOptional(),
+    ...(required ? [] : [IsOptional()]),
     // The property's own type is for the handler. The schema describes what goes over the wire.
     (target: object, name: string | symbol) => {
-      queryFields.push({ target, name, description, schema: { ...schema, ...defaulting(fallback) } });
+      queryFields.push({ target, name, required, description, schema: { ...schema, ...defaulting(fallback) } });
     },
   );
 }
 
 const defaulting = (fallback: unknown) => (fallback === undefined ? {} : { default: fallback });
-
-export const QueryUuid = (parameter: Parameter) => queryField(uuid, parameter);
-export const QueryEnum = (values: readonly string[], parameter: Parameter) => queryField(oneOf(values), parameter);
-export const QueryBoolean = (parameter: Parameter) => queryField(booleanText, parameter);
-export const QueryDate = (parameter: Parameter) => queryField(dateBound, parameter);
-export const QueryInteger = ({ min, max, ...parameter }: Parameter & { min: number; max: number; default: number }) =>
-  queryField(integerText(min, max), parameter);
-export const QueryToken = (pattern: RegExp, message: string, parameter: Parameter) =>
-  queryField(token(pattern, message), parameter);
 
 /**
  * Whether a field of a JSON body may be missing or null. If there is a `default`, null means the default. The

@@ -1,18 +1,29 @@
 import {
   applyDecorators,
   Delete as NestDelete,
+  HttpCode,
   Patch as NestPatch,
   Post as NestPost,
   Put as NestPut,
   UseInterceptors,
 } from '@nestjs/common';
+import { Idempotent } from './idempotency-key.js';
 import { WriteInterceptor } from './write.interceptor.js';
 
 /** Nest's decorator for a route of this method that changes something: one unit of work for each request. */
-const writing = (method: (path?: string) => MethodDecorator) => (path?: string) =>
-  applyDecorators(method(path), UseInterceptors(WriteInterceptor));
+const writing =
+  (method: (path?: string) => MethodDecorator, ...more: MethodDecorator[]) =>
+  /** @param status of a success, if it is not the method's usual one */
+  (path?: string, status?: number) =>
+    applyDecorators(
+      method(path),
+      UseInterceptors(WriteInterceptor),
+      ...(status === undefined ? [] : [HttpCode(status)]),
+      ...more,
+    );
 
-export const Post = writing(NestPost);
+/** Supports `Idempotency-Key`. */
+export const Post = writing(NestPost, Idempotent());
 export const Put = writing(NestPut);
 export const Patch = writing(NestPatch);
 export const Delete = writing(NestDelete);

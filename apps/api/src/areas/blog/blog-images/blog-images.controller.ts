@@ -1,7 +1,7 @@
 import { Controller, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import {
-  Documented, Idempotent, one, Post, RequirePlatformBlog, RequireScopes, Upload, ValidQuery,
+  Documented, one, Post, RequirePlatformBlog, RequireScopes, Upload, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
 import { PlaceImage } from './blog-images.dto.js';
 import { BlogImagesGuard } from './blog-images.guard.js';
@@ -15,7 +15,6 @@ export class BlogImagesController {
   @Post()
   @RequireScopes('blog:write')
   @RequirePlatformBlog(({ query }) => [query.target].flat().includes('platform'))
-  @Idempotent()
   @Upload()
   @UseGuards(BlogImagesGuard)
   @Documented({

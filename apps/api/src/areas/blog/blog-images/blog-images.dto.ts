@@ -1,14 +1,14 @@
-import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
-import { QueryBrand } from '../brand.js';
+import { Fault, field, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
+import { brand } from '../brand.js';
 
 export class PlaceImage implements Interdependent {
-  @field.QueryEnum(['platform', 'org'], {
+  @field.Query(kinds.oneOf(['platform', 'org']), {
     description: 'Who owns the image. `platform` requires the platform-blog capability.',
     default: 'org',
   })
   target: 'platform' | 'org' = 'org';
 
-  @QueryBrand({ description: 'Required for a platform image; not allowed for an organization’s image.' })
+  @field.Query(brand, { description: 'Required for a platform image; not allowed for an organization’s image.' })
   brand?: string;
 
   [TOGETHER](): Fault[] {

@@ -1,6 +1,6 @@
-import { Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Delete, Documented, type Expected, Idempotent, IfMatch, JsonUpTo, one, Patch, PathId,
+  type Caller, CurrentCaller, Delete, Documented, type Expected, IfMatch, JsonUpTo, one, Patch, PathId,
   Post, RequirePlatformBlog, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreatePost, UpdatePost } from './blog-posts.dto.js';
@@ -14,23 +14,9 @@ const LONGEST_POST = 3 * 1_048_576;
 export class BlogPostsController {
   constructor(private readonly blog: BlogPostsService) {}
 
-  @Get(':post_id')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_blog_post',
-    summary: 'Returns one blog post',
-    description: 'The `ETag` identifies this version; send it as `If-Match` with a change.',
-    answer: one(blogPostView),
-    versioned: true,
-  })
-  get(@CurrentCaller() caller: Caller, @PathId('post_id') id: string) {
-    return this.blog.get(caller, id);
-  }
-
   @Post()
   @RequireScopes('blog:write')
   @RequirePlatformBlog(({ body }) => (body as Partial<CreatePost> | null | undefined)?.target === 'platform')
-  @Idempotent()
   @JsonUpTo(LONGEST_POST)
   @Documented({
     id: 'create_blog_post',
@@ -69,9 +55,8 @@ export class BlogPostsController {
     return this.blog.update(caller, id, expected, body);
   }
 
-  @Delete(':post_id')
+  @Delete(':post_id', 204)
   @RequireScopes('blog:write')
-  @HttpCode(204)
   @Documented({
     id: 'remove_blog_post',
     summary: 'Deletes a blog post',

@@ -1,23 +1,6 @@
-import { Fault, field, type Interdependent, MOST_OFFSET, TOGETHER } from '../../../http/kit.js';
-import { Brand, QueryBrand } from '../brand.js';
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { Brand } from '../brand.js';
 import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
-
-export class ListPosts {
-  @QueryBrand({ description: 'Only posts of this brand, one of the two configured.' })
-  brand?: string;
-
-  @field.QueryEnum(POST_STATUSES, { description: 'Only drafts, or only published posts.' })
-  status?: string;
-
-  @field.QueryEnum(POST_TARGETS, { description: 'Only the organization’s own posts, or only the platform’s.' })
-  target?: 'platform' | 'org';
-
-  @field.QueryInteger({ description: 'Page size.', min: 1, max: 200, default: 50 })
-  limit: number = 50;
-
-  @field.QueryInteger({ description: 'Number of posts to skip.', min: 0, max: MOST_OFFSET, default: 0 })
-  offset: number = 0;
-}
 
 const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,

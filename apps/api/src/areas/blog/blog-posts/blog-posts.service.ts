@@ -7,7 +7,7 @@ import { type PostState, Publishing } from '@app/publishing';
 import { Refused } from '@app/rules';
 import { Audit, type Caller, type Expected, JsonText, Records, requireVersion, tagged } from '../../../http/kit.js';
 import { type CreatePost, SCHEDULED_AND_PUBLISHED, type UpdatePost } from './blog-posts.dto.js';
-import { differences, insertPost, lockedPost, POSTS } from './blog-posts.queries.js';
+import { differences, insertPost, lockedPost, POST } from './blog-posts.queries.js';
 
 /** Unique indexes of slugs: in an organization, and in a brand of the platform. */
 const SLUG_INDEXES = new Set(['blog_posts_organization_slug', 'blog_posts_platform_slug']);
@@ -29,10 +29,6 @@ export class BlogPostsService {
     private readonly audit: Audit,
     private readonly env: Env,
   ) {}
-
-  async get(caller: Caller, id: string): Promise<JsonText> {
-    return tagged(await this.records.get(caller, POSTS.view, POSTS.source, sql`b.id = ${id}`));
-  }
 
   async create(caller: Caller, { target, brand, ...fields }: CreatePost): Promise<JsonText> {
     const published = fields.status === 'published';
@@ -82,7 +78,7 @@ export class BlogPostsService {
 
   private async written(caller: Caller, id: string): Promise<JsonText> {
     this.audit.note({ post_id: id });
-    return tagged(await this.records.written(caller, POSTS.view, POSTS.source, sql`b.id = ${id}`));
+    return tagged(await this.records.written(caller, POST, id));
   }
 }
 

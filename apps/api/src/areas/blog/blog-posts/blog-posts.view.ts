@@ -1,6 +1,7 @@
+import { VALUES } from '@app/database';
 import { day, flag, instant, like, nullable, oneOf, text, texts, uuid, View } from '../../../http/kit.js';
 
-export const POST_STATUSES = ['draft', 'published'] as const;
+export const POST_STATUSES = VALUES.blog_posts.status;
 export const POST_TARGETS = ['platform', 'org'] as const;
 
 export const blogPostView = new View('BlogPost', {

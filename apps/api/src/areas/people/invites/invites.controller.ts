@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateInvite } from './invites.dto.js';
 import { InvitesService } from './invites.service.js';
@@ -12,7 +12,6 @@ export class InvitesController {
 
   @Post('invites')
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'create_invite',
     summary: 'Creates a join link or code',

@@ -1,3 +1,4 @@
+import { VALUES } from '@app/database';
 import {
   BOOLEAN, enumOf, INSTANT, objectOf, orNull, type Shape, textLike, UUID, withExample,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -14,7 +15,7 @@ export const inviteShape: Shape = {
   schema: objectOf({
     scope: enumOf(INVITE_SCOPES),
     id: UUID,
-    role: enumOf([...INVITE_ROLES, 'parent']),
+    role: enumOf(VALUES.invites.role),
     target_id: UUID,
     email: orNull(textLike('mia@example.org')),
     token: textLike(TOKEN),

@@ -1,45 +1,18 @@
-import { Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { accountInviteSentShape } from '../account-invite.js';
 import { CreateParent, LinkStudent } from './parents.dto.js';
 import { ParentsService } from './parents.service.js';
-import { balanceView, parentStudentLinkView, parentView } from './parents.view.js';
+import { ANY_PARENT, parentStudentLinkView } from './parents.queries.js';
 
 @Controller('v1/parents')
 export class ParentsController {
   constructor(private readonly parents: ParentsService) {}
 
-  @Get(':parent_id')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_parent',
-    summary: 'Returns one parent with the children linked in the organization',
-    description: 'A parent without a link in this organization is a 404.',
-    answer: one(parentView),
-  })
-  get(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
-    return this.parents.get(caller, id);
-  }
-
-  @Get(':parent_id/balance')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_parent_balance',
-    summary: 'Sums the open and paid invoices of a parent’s children',
-    description:
-      'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open ' +
-      'invoices.',
-    answer: one(balanceView),
-  })
-  getBalance(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
-    return this.parents.getBalance(caller, id);
-  }
-
   @Post()
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'create_parent',
     summary: 'Creates a parent, who is not listed until linked to a student',
@@ -47,17 +20,15 @@ export class ParentsController {
       'Works like a `parent` row of the bulk invite. This call sends no email: link the parent to a student, ' +
       'then send the invite. A parent who already exists is returned unchanged. What would be a row’s `error` ' +
       'is a 422 here.',
-    answer: one(parentView),
+    answer: one(ANY_PARENT.view),
     example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateParent) body: CreateParent) {
     return this.parents.create(caller, body);
   }
 
-  @Post(':parent_id/link-student')
-  @HttpCode(200)
+  @Post(':parent_id/link-student', 200)
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'link_student_to_parent',
     summary: 'Links a parent to a student',
@@ -75,10 +46,8 @@ export class ParentsController {
     return this.parents.linkStudent(caller, id, body.student_id);
   }
 
-  @Post(':parent_id/send-invite')
-  @HttpCode(200)
+  @Post(':parent_id/send-invite', 200)
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'send_parent_invite',
     summary: 'Emails a parent a link to their account',

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
-import { HttpModule, listController } from '../../../http/kit.js';
+import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { ParentsController } from './parents.controller.js';
-import { PARENTS } from './parents.queries.js';
+import { BALANCE, PARENT, PARENTS } from './parents.queries.js';
 import { ParentsService } from './parents.service.js';
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(PARENTS), ParentsController],
+  controllers: [listController(PARENTS), recordController(PARENT), recordController(BALANCE), ParentsController],
   providers: [ParentsService],
 })
 export class ParentsModule {}

@@ -1,28 +1,86 @@
 import sql from 'sql-template-tag';
-import { type List, Source } from '../../../http/kit.js';
-import { parentView } from './parents.view.js';
+import {
+  cents, instant, integer, like, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
+} from '../../../http/kit.js'; // prettier-ignore
+import { person } from '../people.view.js';
 
-export const LINKED = sql`p.enrolled_at IS NOT NULL`;
+const { first_name, last_name, email, placeholder_email, status } = person('p');
 
-/** Parents with at least one child linked in the organization; without one they are invisible. */
-export const PARENTS: List = {
+const CHILDREN = `ARRAY(SELECT s.student_id FROM parent_students s WHERE s.organization_id = p.organization_id
+  AND s.parent_id = p.user_id ORDER BY s.linked_at, s.student_id)`;
+
+const parentView = new View('Parent', {
+  id: uuid('p.user_id'),
+  first_name,
+  last_name,
+  email,
+  placeholder_email,
+  status,
+  student_ids: texts(CHILDREN, UUID),
+  enrolled_at: nullable(instant('p.enrolled_at')),
+  created_at: nullable(instant('p.created_at')),
+});
+
+/** A parent, visible or not: without a child linked in the organization they are invisible. */
+export const ANY_PARENT = {
+  view: parentView,
+  source: new Source('parents', 'p', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = p.user_id` }),
+};
+const LINKED = sql`p.enrolled_at IS NOT NULL`;
+
+export const PARENTS = list({
   id: 'list_parents',
   path: 'v1/parents',
   summary: 'Lists parents with a child in the organization, newest first',
-  view: parentView,
-  source: new Source('parents', 'p', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = p.user_id` }),
+  ...ANY_PARENT,
+  where: LINKED,
   total: ['parents:enrolled'],
-  select: () => ({ filters: [LINKED] }),
+});
+
+export const PARENT: RecordDeclaration = {
+  id: 'get_parent',
+  path: 'v1/parents/:parent_id',
+  summary: 'Returns one parent with the children linked in the organization',
+  description: 'A parent without a link in this organization is a 404.',
+  ...ANY_PARENT,
+  where: LINKED,
 };
 
-export const LINKS = new Source('parent_students', 'l');
-
 /** Open and paid amounts of the invoices of a parent's children. */
-export const BALANCES = new Source('parents', 'p', {
-  joins: sql`CROSS JOIN LATERAL (
-  SELECT coalesce(sum(i.amount_due_cents), 0)::bigint AS invoiced, coalesce(sum(i.amount_paid_cents), 0)::bigint AS paid,
-    coalesce(sum(i.amount_due_cents - i.amount_paid_cents) FILTER (WHERE i.status = 'open'), 0)::bigint AS outstanding,
-    count(*) FILTER (WHERE i.status = 'open') AS open
-  FROM parent_students s JOIN invoices i ON i.organization_id = s.organization_id AND i.student_id = s.student_id
-  WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id AND i.status IN ('open', 'paid')) i`,
+export const BALANCE: RecordDeclaration = {
+  id: 'get_parent_balance',
+  path: 'v1/parents/:parent_id/balance',
+  summary: 'Sums the open and paid invoices of a parent’s children',
+  description:
+    'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open ' + 'invoices.',
+  view: new View('ParentBalance', {
+    parent_id: uuid('p.user_id'),
+    total_invoiced_cents: like(cents('i.invoiced'), 34000),
+    total_paid_cents: like(cents('i.paid'), 25500),
+    outstanding_cents: like(cents('i.outstanding'), 8500),
+    open_invoices_count: like(integer('i.open', { minimum: 0 }), 1),
+  }),
+  source: new Source('parents', 'p', {
+    id: 'user_id',
+    joins: sql`CROSS JOIN LATERAL (
+    SELECT coalesce(sum(i.amount_due_cents), 0)::bigint AS invoiced, coalesce(sum(i.amount_paid_cents), 0)::bigint AS paid,
+      coalesce(sum(i.amount_due_cents - i.amount_paid_cents) FILTER (WHERE i.status = 'open'), 0)::bigint AS outstanding,
+      count(*) FILTER (WHERE i.status = 'open') AS open
+    FROM parent_students s JOIN invoices i ON i.organization_id = s.organization_id AND i.student_id = s.student_id
+    WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id AND i.status IN ('open', 'paid')) i`,
+  }),
+  where: LINKED,
+};
+
+/** A parent's link to a student. */
+export const linkOf = (parentId: string, studentId: string): Shown => ({
+  view: parentStudentLinkView,
+  source: new Source('parent_students', 'l'),
+  where: sql`l.parent_id = ${parentId} AND l.student_id = ${studentId}`,
+});
+
+export const parentStudentLinkView = new View('ParentStudentLink', {
+  parent_id: uuid('l.parent_id'),
+  student_id: uuid('l.student_id'),
+  linked_at: nullable(instant('l.linked_at')),
 });

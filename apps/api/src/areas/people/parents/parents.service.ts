@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import { type AccountInvite, AccountInvites, Families, Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { toParent } from '../people.dto.js';
 import type { CreateParent } from './parents.dto.js';
-import { BALANCES, LINKED, LINKS, PARENTS } from './parents.queries.js';
-import { balanceView, parentStudentLinkView } from './parents.view.js';
+import { ANY_PARENT, linkOf } from './parents.queries.js';
 
 @Injectable()
 export class ParentsService {
@@ -17,27 +15,18 @@ export class ParentsService {
     private readonly audit: Audit,
   ) {}
 
-  get(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.get(caller, PARENTS.view, PARENTS.source, sql`p.user_id = ${id}`, LINKED);
-  }
-
-  getBalance(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.get(caller, balanceView, BALANCES, sql`p.user_id = ${id}`, LINKED);
-  }
-
   /** The parent stays invisible to all reads until it is linked. @throws Refused for a person who cannot be added */
   async create(caller: Caller, body: CreateParent): Promise<JsonText> {
     const { id, created } = await this.provisioning.provisionOne(caller, toParent(body));
     this.audit.note({ parent_id: id, created });
-    return this.records.written(caller, PARENTS.view, PARENTS.source, sql`p.user_id = ${id}`);
+    return this.records.written(caller, ANY_PARENT, id);
   }
 
   /** @throws ApiError 404 when one of the two does not exist */
   async linkStudent(caller: Caller, id: string, studentId: string): Promise<JsonText> {
     await this.families.link(caller.organizationId, id, studentId);
     this.audit.note({ parent_id: id, student_id: studentId });
-    const link = [sql`l.parent_id = ${id}`, sql`l.student_id = ${studentId}`];
-    return this.records.written(caller, parentStudentLinkView, LINKS, ...link);
+    return this.records.written(caller, linkOf(id, studentId));
   }
 
   /** @throws Refused for an unknown parent, and one whom no mail can reach */

@@ -1,11 +1,11 @@
-import { Controller, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, Patch, PathId, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, Patch, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { accountInviteSentShape } from '../account-invite.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
 import { StudentsService } from './students.service.js';
-import { studentView } from './students.view.js';
+import { STUDENTS } from './students.queries.js';
 
 @Controller('v1/students')
 export class StudentsController {
@@ -13,14 +13,13 @@ export class StudentsController {
 
   @Post()
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'create_student',
     summary: 'Creates or invites a student, with a parent if one is given',
     description:
       'Works like a `student` row of the bulk invite. A student who already exists is returned unchanged. What ' +
       'would be a row’s `error` is a 422 here.',
-    answer: one(studentView),
+    answer: one(STUDENTS.view),
     example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateStudent) body: CreateStudent) {
@@ -37,7 +36,7 @@ export class StudentsController {
       'not the address they were invited at. If another organization has a membership for the login, only the ' +
       'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
       'email, and the previous address loses all access.',
-    answer: one(studentView),
+    answer: one(STUDENTS.view),
     example: { phone: '+61 400 000 000' },
   })
   update(
@@ -48,10 +47,8 @@ export class StudentsController {
     return this.students.update(caller, id, body);
   }
 
-  @Post(':student_id/send-invite')
-  @HttpCode(200)
+  @Post(':student_id/send-invite', 200)
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'send_student_invite',
     summary: 'Emails a student a link to their account',

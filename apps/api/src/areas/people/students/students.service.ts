@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import { type AccountInvite, AccountInvites, Provisioning, StudentProfiles } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { toStudent } from '../people.dto.js';
@@ -40,6 +39,6 @@ export class StudentsService {
   }
 
   private written(caller: Caller, id: string): Promise<JsonText> {
-    return this.records.written(caller, STUDENTS.view, STUDENTS.source, sql`m.user_id = ${id}`);
+    return this.records.written(caller, STUDENTS, id);
   }
 }

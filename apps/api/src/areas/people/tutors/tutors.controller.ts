@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateTutor } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
-import { tutorView } from './tutors.view.js';
+import { STAFF } from './tutors.queries.js';
 
 @Controller('v1/tutors')
 export class TutorsController {
@@ -12,14 +12,13 @@ export class TutorsController {
 
   @Post()
   @RequireScopes('accounts:write')
-  @Idempotent()
   @Documented({
     id: 'create_tutor',
     summary: 'Creates or invites a tutor',
     description:
       'Works like a `tutor` row of the bulk invite. A tutor who already exists is returned unchanged. What ' +
       'would be a row’s `error` is a 422 here.',
-    answer: one(tutorView),
+    answer: one(STAFF.view),
     example: { first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateTutor) body: CreateTutor) {

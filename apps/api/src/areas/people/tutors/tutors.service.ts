@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
 import { Provisioning } from '@app/people';
 import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { toTutor } from '../people.dto.js';
@@ -18,6 +17,6 @@ export class TutorsService {
   async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
     const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
     this.audit.note({ tutor_id: id, created, invited });
-    return this.records.written(caller, STAFF.view, STAFF.source, sql`m.user_id = ${id}`);
+    return this.records.written(caller, STAFF, id);
   }
 }

@@ -1,6 +1,6 @@
-import { Controller, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, Post, RequireAnyScope, ValidBody,
+  type Caller, CurrentCaller, Documented, one, Post, RequireAnyScope, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { BulkInvite } from './users.dto.js';
 import { UsersService, scopesOfRows } from './users.service.js';
@@ -10,10 +10,8 @@ import { bulkInviteShape } from './users.view.js';
 export class UsersController {
   constructor(private readonly people: UsersService) {}
 
-  @Post()
-  @HttpCode(200)
+  @Post('', 200)
   @RequireAnyScope(['students:write', 'tutors:write'], scopesOfRows)
-  @Idempotent()
   @Documented({
     id: 'bulk_invite_users',
     summary: 'Creates or invites 1 to 100 students, tutors and parents in one call',

@@ -1,6 +1,6 @@
-import { Controller, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { AddClassroomMember } from './classrooms.dto.js';
 import { ClassroomsService } from './classrooms.service.js';
@@ -12,10 +12,8 @@ const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
 export class ClassroomsController {
   constructor(private readonly classrooms: ClassroomsService) {}
 
-  @Post(':classroom_id/tutors')
+  @Post(':classroom_id/tutors', 200)
   @RequireScopes('tutors:write')
-  @Idempotent()
-  @HttpCode(200)
   @Documented({
     id: 'add_classroom_tutor',
     summary: 'Adds an accepted tutor or admin as a teacher of the classroom',
@@ -34,10 +32,8 @@ export class ClassroomsController {
     return this.classrooms.addMember(caller, id, body.user_id, 'teacher');
   }
 
-  @Post(':classroom_id/students')
+  @Post(':classroom_id/students', 200)
   @RequireScopes('tutors:write')
-  @Idempotent()
-  @HttpCode(200)
   @Documented({
     id: 'add_classroom_student',
     summary: 'Adds an accepted student to the classroom',

@@ -1,34 +1,19 @@
-import { Controller, Get, HttpCode } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, Idempotent, one, PathId, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { AddGroupMember } from './groups.dto.js';
 import { GroupsService } from './groups.service.js';
-import { groupMemberView, studentGroupView } from './groups.view.js';
+import { groupMemberView } from './groups.view.js';
 
 const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
 
-@Controller('v1')
+@Controller('v1/groups')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
 
-  @Get('student-groups/:group_id')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_student_group',
-    summary: 'Returns one student group with its members',
-    description:
-      'Either a group that the organization owns, or one without an organization whose tutor belongs only to this organization.',
-    answer: one(studentGroupView),
-  })
-  get(@CurrentCaller() caller: Caller, @PathId('group_id') id: string) {
-    return this.groups.get(caller, id);
-  }
-
-  @Post('groups/:group_id/students')
+  @Post(':group_id/students', 200)
   @RequireScopes('tutors:write')
-  @Idempotent()
-  @HttpCode(200)
   @Documented({
     id: 'add_group_student',
     summary: 'Adds an accepted student to the group',
@@ -46,10 +31,8 @@ export class GroupsController {
     return this.groups.addMember(caller, id, body.user_id, 'student');
   }
 
-  @Post('groups/:group_id/tutors')
+  @Post(':group_id/tutors', 200)
   @RequireScopes('tutors:write')
-  @Idempotent()
-  @HttpCode(200)
   @Documented({
     id: 'add_group_tutor',
     summary: 'Adds an accepted tutor or admin to the group as a tutor',

@@ -1,8 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
-import { HttpModule } from '../../../http/kit.js';
+import { HttpModule, recordController } from '../../../http/kit.js';
 import { GroupsController } from './groups.controller.js';
 import { GroupsService } from './groups.service.js';
+import { GROUP } from './groups.view.js';
 
-@Module({ imports: [AccountsModule, HttpModule], controllers: [GroupsController], providers: [GroupsService] })
+@Module({
+  imports: [AccountsModule, HttpModule],
+  controllers: [recordController(GROUP), GroupsController],
+  providers: [GroupsService],
+})
 export class GroupsModule {}

@@ -1,9 +1,20 @@
-import { cents, instant, nullable, text, texts, UUID, uuid, View } from '../../../http/kit.js';
+import {
+  cents,
+  instant,
+  nullable,
+  type RecordDeclaration,
+  Source,
+  text,
+  texts,
+  UUID,
+  uuid,
+  View,
+} from '../../../http/kit.js';
 
 const STUDENTS = `ARRAY(SELECT m.user_id FROM student_group_members m WHERE m.group_id = g.id AND m.role = 'student'
   ORDER BY m.created_at, m.user_id)`;
 
-export const studentGroupView = new View('StudentGroup', {
+const studentGroupView = new View('StudentGroup', {
   id: uuid('g.id'),
   name: nullable(text('g.name', 'Year 10 Maths, Tuesday')),
   tutor_id: nullable(uuid('g.tutor_id')),
@@ -16,5 +27,16 @@ export const studentGroupView = new View('StudentGroup', {
   created_at: nullable(instant('g.created_at')),
   updated_at: nullable(instant('g.updated_at')),
 });
+
+/** Groups that the organization owns, and groups without an owner whose tutor belongs only to this organization. */
+export const GROUP: RecordDeclaration = {
+  id: 'get_student_group',
+  path: 'v1/student-groups/:group_id',
+  summary: 'Returns one student group with its members',
+  description:
+    'Either a group that the organization owns, or one without an organization whose tutor belongs only to this organization.',
+  view: studentGroupView,
+  source: new Source('student_groups', 'g'),
+};
 
 export const groupMemberView = new View('MemberAddResult', { member_id: uuid('m.id') });
