@@ -10,7 +10,7 @@ const api = await fixture(TestApi.start({ ENCRYPTION_KEY: SECRET }));
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 const lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
-// A second row wherever the fixtures has one, so that every list has a next page.
+// A second row wherever the fixtures have one, so that every list has a next page.
 for (const { id, path } of [fixtures.a, fixtures.b]) {
   const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
   await fixtures.make.feedback(id, path.tutor_id!, review);

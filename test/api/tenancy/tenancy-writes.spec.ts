@@ -6,7 +6,7 @@ import type { Factories } from '../../support/data/factories.js';
 import type { OrganizationFixture } from '../../support/data/fixtures.js';
 import { TenancySweep } from '../../support/http/tenancy-sweep.js';
 
-/** Off, only the conditions of the statements keep organizations apart: one that forgets its organization fails. */
+/** With row-level security off, only the WHERE clauses keep organizations apart, so a statement that forgets its organization fails. */
 describe.each([
   ['on', true],
   ['off', false],

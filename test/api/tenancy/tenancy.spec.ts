@@ -16,7 +16,7 @@ import { checksums } from '../../support/database/checksums.js';
 import { parametersOf, pathOf, pathWith, type Fixtures } from '../../support/data/fixtures.js';
 import { MALFORMED, TenancySweep } from '../../support/http/tenancy-sweep.js';
 
-/** Off, only the conditions of the statements keep organizations apart: one that forgets its organization fails. */
+/** With row-level security off, only the WHERE clauses keep organizations apart, so a statement that forgets its organization fails. */
 describe.each([
   ['on', true],
   ['off', false],

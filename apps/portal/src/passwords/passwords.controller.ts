@@ -31,7 +31,7 @@ const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 
  * valid for another half an hour.
  */
 const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 30 };
-/** Of a browser that has signed in to the login before: nobody else can use it up. */
+/** For a browser that has signed in to this login before: nobody else can use this allowance up. */
 const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most: 3, minutes: 60 };
 const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
 /** Of somebody who is signed in. */

@@ -7,7 +7,7 @@ import { KnownBrowsers } from './known-browsers.js';
 import { networkOf } from '@app/serving';
 import { PageError } from './page-error.js';
 
-/** Of a browser that has signed in to the login before: nobody else can use it up. */
+/** For a browser that has signed in to this login before: nobody else can use this allowance up. */
 const IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password in', most: 10, minutes: 15 };
 /** Of all other browsers in a network, at one login. */
 const AT_LOGIN_FROM_NETWORK: AttemptLimit = { purpose: 'password at and from', most: 10, minutes: 15 };

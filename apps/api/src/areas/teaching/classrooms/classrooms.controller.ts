@@ -2,15 +2,14 @@ import { Controller } from '@nestjs/common';
 import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
+import { memberAddView, RoomMembers } from '../room-members.js';
 import { AddClassroomMember } from './classrooms.dto.js';
-import { ClassroomsService } from './classrooms.service.js';
-import { classroomMemberView } from './classrooms.view.js';
 
 const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
 
 @Controller('v1/classrooms')
 export class ClassroomsController {
-  constructor(private readonly classrooms: ClassroomsService) {}
+  constructor(private readonly members: RoomMembers) {}
 
   @Post(':classroom_id/tutors', 200)
   @RequireScopes('tutors:write')
@@ -21,7 +20,7 @@ export class ClassroomsController {
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404. A student of the classroom becomes its teacher, ' +
       'with the same `member_id`.',
-    answer: one(classroomMemberView),
+    answer: one(memberAddView),
     example: EXAMPLE,
   })
   addTutor(
@@ -29,7 +28,7 @@ export class ClassroomsController {
     @PathId('classroom_id') id: string,
     @ValidBody(AddClassroomMember) body: AddClassroomMember,
   ) {
-    return this.classrooms.addMember(caller, id, body.user_id, 'teacher');
+    return this.members.add(caller, { kind: 'classroom', id }, body.user_id, 'teacher');
   }
 
   @Post(':classroom_id/students', 200)
@@ -40,7 +39,7 @@ export class ClassroomsController {
     description:
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404.',
-    answer: one(classroomMemberView),
+    answer: one(memberAddView),
     example: EXAMPLE,
   })
   addStudent(
@@ -48,6 +47,6 @@ export class ClassroomsController {
     @PathId('classroom_id') id: string,
     @ValidBody(AddClassroomMember) body: AddClassroomMember,
   ) {
-    return this.classrooms.addMember(caller, id, body.user_id, 'student');
+    return this.members.add(caller, { kind: 'classroom', id }, body.user_id, 'student');
   }
 }

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../../http/kit.js';
+import { RoomMembers } from '../room-members.js';
 import { ClassroomsController } from './classrooms.controller.js';
-import { ClassroomsService } from './classrooms.service.js';
 
-@Module({ imports: [AccountsModule, HttpModule], controllers: [ClassroomsController], providers: [ClassroomsService] })
+@Module({ imports: [AccountsModule, HttpModule], controllers: [ClassroomsController], providers: [RoomMembers] })
 export class ClassroomsModule {}

@@ -2,15 +2,14 @@ import { Controller } from '@nestjs/common';
 import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
+import { memberAddView, RoomMembers } from '../room-members.js';
 import { AddGroupMember } from './groups.dto.js';
-import { GroupsService } from './groups.service.js';
-import { groupMemberView } from './groups.view.js';
 
 const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
 
 @Controller('v1/groups')
 export class GroupsController {
-  constructor(private readonly groups: GroupsService) {}
+  constructor(private readonly members: RoomMembers) {}
 
   @Post(':group_id/students', 200)
   @RequireScopes('tutors:write')
@@ -20,7 +19,7 @@ export class GroupsController {
     description:
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404.',
-    answer: one(groupMemberView),
+    answer: one(memberAddView),
     example: EXAMPLE,
   })
   addStudent(
@@ -28,7 +27,7 @@ export class GroupsController {
     @PathId('group_id') id: string,
     @ValidBody(AddGroupMember) body: AddGroupMember,
   ) {
-    return this.groups.addMember(caller, id, body.user_id, 'student');
+    return this.members.add(caller, { kind: 'group', id }, body.user_id, 'student');
   }
 
   @Post(':group_id/tutors', 200)
@@ -40,7 +39,7 @@ export class GroupsController {
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404. A student of the group becomes its tutor, with the ' +
       'same `member_id`.',
-    answer: one(groupMemberView),
+    answer: one(memberAddView),
     example: EXAMPLE,
   })
   addTutor(
@@ -48,6 +47,6 @@ export class GroupsController {
     @PathId('group_id') id: string,
     @ValidBody(AddGroupMember) body: AddGroupMember,
   ) {
-    return this.groups.addMember(caller, id, body.user_id, 'tutor');
+    return this.members.add(caller, { kind: 'group', id }, body.user_id, 'tutor');
   }
 }

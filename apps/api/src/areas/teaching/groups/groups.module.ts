@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, recordController } from '../../../http/kit.js';
+import { RoomMembers } from '../room-members.js';
 import { GroupsController } from './groups.controller.js';
-import { GroupsService } from './groups.service.js';
 import { GROUP } from './groups.view.js';
 
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [recordController(GROUP), GroupsController],
-  providers: [GroupsService],
+  providers: [RoomMembers],
 })
 export class GroupsModule {}

@@ -38,5 +38,3 @@ export const GROUP: RecordDeclaration = {
   view: studentGroupView,
   source: new Source('student_groups', 'g'),
 };
-
-export const groupMemberView = new View('MemberAddResult', { member_id: uuid('m.id') });
