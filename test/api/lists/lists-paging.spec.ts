@@ -1,7 +1,7 @@
 import { TestApi } from '../../support/http/api.js';
 import {
   createListFixture,
-  LIST_ROWS,
+  listRows,
   newestFirst,
   rowsAt,
   type ListFixture,
@@ -41,7 +41,7 @@ beforeAll(async () => {
   document = await documentOf(api);
   const start = new Date('2026-05-01T00:00:00Z');
   const random = new Random(7);
-  for (const [operation, { insert, already }] of Object.entries(LIST_ROWS)) {
+  for (const [operation, { insert, already }] of listRows(api)) {
     const stage = await createListFixture(fixtures.make, start);
     const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () =>
       new Date(start.getTime() + random.integer(40)).toISOString(),
