@@ -1,4 +1,5 @@
 export { overlapping, overlaps, type Timed } from './overlap.js';
+export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,
 } from './wall-clock.js'; // prettier-ignore

@@ -40,6 +40,7 @@ const NARROWS: Record<string, Narrows> = {
   'list_adjustments include_voided': (record, value) => yes(value) || record.voided === false,
   'list_adjustments from': since('period_start'),
   'list_adjustments to': until('period_start'),
+  'list_availabilities day_of_week': ({ day_of_week }, value) => day_of_week === Number(value),
   'list_results from': since('completed_at'),
   'list_results to': until('completed_at'),
   'list_request_log status': ({ status }, value) =>
@@ -90,6 +91,7 @@ function randomRow(table: string): Row {
       name === 'tutor_id' ? random.pick(tutors)
       : name === 'student_id' ? random.pick(students)
       : column.values ? random.pick(column.values)
+      : name === 'day_of_week' ? random.integer(7)
       : type === 'boolean' ? random.chance(0.5)
       : type.startsWith('timestamp') ? random.pick(INSTANTS)
       : undefined; // prettier-ignore
@@ -100,7 +102,7 @@ function randomRow(table: string): Row {
 
 /** Some sixty rows for every list, with values combined at random. */
 async function fill(): Promise<void> {
-  const { id: school } = await make.organization();
+  const { id: school } = await make.organization({ timeZone: 'UTC' });
   key = await api.key(school, { platformBlog: true });
   const subject = await make.subject(school);
   const people = await Promise.all([0, 1, 2].map((n) => make.tutor(school, { profile: { isPublished: n > 0 } })));
@@ -158,6 +160,7 @@ function valuesOf(name: string, schema: Schema): string[] {
   if (name === 'from' || name === 'to') return DATES;
   if (name === 'tutor_id') return tutors;
   if (name === 'student_id') return students;
+  if (name === 'day_of_week') return ['0', '1', '06'];
   if (name === 'api_key_id') return keyIds;
   if (name === 'route') return ['/v1/students', '/v1/students/{student_id}', '/v1/nothing'];
   if (name === 'status') return ['200', '404', '2xx', '4xx', '5xx'];

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseDate } from '@app/database';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
@@ -161,11 +162,14 @@ export function telling({ status, headers, text }: Answer): object {
 /** The query, `?` included, with a value for each parameter that the route requires. */
 export function completed(route: Route, query: string, school: OrganizationFixture): string {
   const given = new URLSearchParams(query);
+  // A bound that is missing is that of the other one.
+  const bound = ['from', 'to'].map((name) => given.get(name)).find((value) => value && parseDate(value)) ?? undefined;
   const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
     .map(({ name, required, schema }) => ({ name: String(name), required, schema: schema as Schema }))
     .filter(({ name, required }) => required && !given.has(name))
     .map(
-      ({ name, schema }) => `${name}=${school.query[name] ?? String(schema.examples?.[0] ?? schema.minimum ?? 'a')}`,
+      ({ name, schema }) =>
+        `${name}=${school.query[name] ?? encodeURIComponent(String((/^(from|to)$/.test(name) && bound) || (schema.examples?.[0] ?? schema.minimum ?? 'a')))}`,
     );
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }

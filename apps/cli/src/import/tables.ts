@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@app/database';
-import { type ReadValue, readEmail, readName } from './values.js';
+import { type ReadValue, readEmail, readName, readTimeZone } from './values.js';
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
@@ -17,6 +17,8 @@ export const TABLES = [
   'student_group_members',
   'sessions',
   'lesson_participants',
+  'availabilities',
+  'time_off',
   'homework',
   'session_feedback',
   'results',
@@ -98,6 +100,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
     taken: 'EXISTS (SELECT FROM student_groups v WHERE v.id = s.group_id)',
     ownedThrough: 'group_id',
   },
+  availabilities: { readers: { timezone: readTimeZone } },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },
   session_feedback: { taken: 's.legacy IS NOT TRUE', ownedThrough: 'session_id' },
@@ -113,5 +116,5 @@ export const TABLE_RULES: Record<string, TableRules> = {
 
 /** A table in words: "student group". */
 export function nounOf(table: string): string {
-  return table.replaceAll('_', ' ').replace(/s$/, '');
+  return table.replaceAll('_', ' ').replace(/ies$/, 'y').replace(/s$/, '');
 }

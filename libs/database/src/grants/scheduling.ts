@@ -6,6 +6,8 @@ export const scheduling: Grants = {
     sessions: { api: 'SELECT' },
     lesson_participants: {},
     session_feedback: { api: 'SELECT' },
+    availabilities: { api: 'SELECT, INSERT, DELETE' },
+    time_off: { api: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
     session_students: {},
   },
