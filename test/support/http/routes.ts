@@ -163,16 +163,20 @@ export function telling({ status, headers, text }: Answer): object {
 export function completed(route: Route, query: string, school: OrganizationFixture): string {
   const given = new URLSearchParams(query);
   // A bound that is missing is that of the other one.
-  const bound = ['from', 'to'].map((name) => given.get(name)).find((value) => value && parseDate(value)) ?? undefined;
+  const bound = [given.get('from'), given.get('to')].find((value) => value && parseDate(value));
   const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
-    .map(({ name, required, schema }) => ({ name: String(name), required, schema: schema as Schema }))
+    .map(({ name, required, schema }: { name: string | symbol; required: boolean; schema: Schema }) => {
+      const [example] = /^(from|to)$/.test(String(name)) && bound ? [encodeURIComponent(bound)] : ((schema.examples ?? []) as string[]);
+      return { name: String(name), required, value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
+    })
     .filter(({ name, required }) => required && !given.has(name))
-    .map(
-      ({ name, schema }) =>
-        `${name}=${school.query[name] ?? encodeURIComponent(String((/^(from|to)$/.test(name) && bound) || (schema.examples?.[0] ?? schema.minimum ?? 'a')))}`,
-    );
+    .map(({ name, value }) => `${name}=${value}`);
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
+
+/** The path, with a value for each parameter that the route requires. */
+export const readPath = (route: Route, school: OrganizationFixture, path = pathOf(route, school)): string =>
+  path + completed(route, '', school);
 
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
