@@ -4,11 +4,13 @@ import { GroupsModule } from './groups/groups.module.js';
 import { HomeworkModule } from './homework.module.js';
 import { ResultsModule } from './results.module.js';
 import { SessionFeedbackModule } from './session-feedback.module.js';
+import { SubjectsModule } from './subjects.module.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
+  imports: [SubjectsModule, ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
   tags: {
+    subjects: ['Subjects', 'What is taught.'],
     classrooms: ['Classrooms', 'Add tutors and students to classrooms.'],
     'student-groups': ['Student groups', 'A student group with its members.'],
     groups: ['Group members', 'Add tutors and students to student groups.'],
