@@ -5,7 +5,7 @@ export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
 export { list } from './lists/list.js';
 export {
-  between, betweenDays, byFlag, byId, byValue, parameter, queryOf, required, toggle, type ValuesOf,
+  between, betweenDays, byFlag, byId, byIdOrCode, byValue, parameter, queryOf, required, toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';

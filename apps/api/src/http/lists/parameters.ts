@@ -1,9 +1,10 @@
 import type { Type } from '@nestjs/common';
-import { raw, type Sql } from 'sql-template-tag';
-import type { DateBound } from '@app/database';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { type CodedTable, type DateBound, idOf } from '@app/database';
+import type { Caller } from '../auth/caller.js';
 import { Fault } from '../validation/fault.js';
 import { Query } from '../validation/fields.js';
-import { booleanText, dateBound, integerText, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
+import { booleanText, dateBound, idOrCode, integerText, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 import { COMPARISONS, type Comparison, isBefore } from './filters.js';
@@ -19,7 +20,7 @@ export interface Parameter<Name extends string = string, Value = unknown> {
   column?: string;
   comparison?: Comparison;
   /** The condition, if it is no plain comparison; null for none. */
-  where?(value: NonNullable<Value>, alias: string): Sql | null;
+  where?(value: NonNullable<Value>, alias: string, caller: Caller): Sql | null;
   /** The parameter that this one's date must not be before. */
   from?: string;
 }
@@ -40,6 +41,21 @@ const compared = <Name extends string, Value>(
 /** Rows with this id. */
 export const byId = <Name extends string>(name: Name, description: string, column: string = name) =>
   compared<Name, string>(name, uuid, 'equals', description, column);
+
+/** Rows that refer to the table's row with this id or code; none if there is no such row. */
+export const byIdOrCode = <Name extends string>(
+  name: Name,
+  table: CodedTable,
+  description: string,
+  column: string = name,
+): Parameter<Name, string | undefined> => ({
+  name,
+  kind: idOrCode,
+  description,
+  column,
+  where: (named, alias, { organizationId }) =>
+    sql`${raw(`${alias}.${column}`)} = ${idOf(table, organizationId, named)}`,
+});
 
 /** Rows with one of these values; usually those of the column's CHECK, from `VALUES`. */
 export const byValue = <Name extends string, const Values extends readonly string[]>(
@@ -139,12 +155,12 @@ export function queryOf<const Parameters extends readonly Parameter[]>(
 }
 
 /** The conditions of the parameters that a query gives. */
-export function conditionsOf(parameters: readonly Parameter[], query: object, alias: string): Sql[] {
+export function conditionsOf(parameters: readonly Parameter[], query: object, alias: string, caller: Caller): Sql[] {
   return parameters.flatMap((parameter) => {
     const { name, column, comparison } = parameter;
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) return [];
-    if (parameter.where) return parameter.where(value as never, alias) ?? [];
+    if (parameter.where) return parameter.where(value as never, alias, caller) ?? [];
     return comparison ? (COMPARISONS[comparison](raw(`${alias}.${column}`), value as never) ?? []) : [];
   });
 }

@@ -5,7 +5,7 @@ import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
-  boolean, day, instant, type Kind, link, oneOf, text, type TextRule, uuid,
+  boolean, day, idOrCode, instant, type Kind, link, oneOf, text, type TextRule, uuid,
 } from './kinds.js'; // prettier-ignore
 import { listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
 import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
@@ -96,6 +96,8 @@ export function bodyField({ parse, schema }: Kind, presence: Presence): Property
 
 export const Text = (rule: TextRule, presence: Presence = {}) => bodyField(text(rule), presence);
 export const Uuid = (presence: Presence = {}) => bodyField(uuid, presence);
+/** A record that its id or its code names. */
+export const IdOrCode = (presence: Presence = {}) => bodyField(idOrCode, presence);
 export const Flag = (presence: Presence = {}) => bodyField(boolean, presence);
 export const OneOf = (values: readonly string[], presence: Presence = {}) => bodyField(oneOf(values), presence);
 export const Instant = (presence: Presence = {}) => bodyField(instant, presence);
