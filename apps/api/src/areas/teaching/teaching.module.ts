@@ -12,7 +12,7 @@ import { SubjectsModule } from './subjects.module.js';
   tags: {
     subjects: ['Subjects', 'What is taught.'],
     classrooms: ['Classrooms', 'Add tutors and students to classrooms.'],
-    'student-groups': ['Student groups', 'A student group with its members.'],
+    'student-groups': ['Student groups', 'Student groups with their members.'],
     groups: ['Group members', 'Add tutors and students to student groups.'],
     homework: ['Homework', 'Assignments for students, classrooms and groups.'],
     results: ['Results', 'Attempts at exams and exercises.'],
