@@ -175,6 +175,8 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
     query: {
       tutor_id: tutor.id,
       student_id: student.id,
+      email: student.email,
+      phone: student.phone!,
       subject_id: subject.id,
       classroom_id: classroom.id,
       api_key_id: apiKeyId,
@@ -228,7 +230,7 @@ async function people(make: Factories, school: string, subjectId: string) {
   await make.tutorSubject(school, tutor.id, subjectId);
   await make.tutor(school, { role: 'owner' });
   await make.member(school, { role: 'admin' });
-  const student = await make.student(school);
+  const student = await make.student(school, { user: { phone: '0400000001' } });
   await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
   await make.student(school, { user: { placeholderEmail: true } });
   const parent = await make.parent(school, { children: [student.id] });

@@ -4,6 +4,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
+import { loadEnv } from '@app/config';
+import { readObject } from '../../../apps/api/src/http/validation/read-object.js';
 import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
@@ -158,12 +160,16 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
-/** The query, `?` included, with a value for each parameter that the route requires. */
+const SETTINGS = loadEnv({}, {});
+
+/** The query, `?` included, with a value for each parameter that the route requires, or one of several. */
 export function completed(route: Route, query: string, school: OrganizationFixture): string {
-  const given = new URLSearchParams(query);
-  const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
-    .map(({ name, required, schema }) => ({ name: String(name), required, schema: schema as Schema }))
-    .filter(({ name, required }) => required && !given.has(name))
+  const shape = queryClassOf(route.handler) ?? Object;
+  const { faults } = readObject(shape as new () => object, Object.fromEntries(new URLSearchParams(query)), SETTINGS);
+  const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
+  const missing = queryFieldsOf(shape)
+    .map(({ name, schema }) => ({ name: String(name), schema: schema as Schema }))
+    .filter(({ name }) => required.includes(name))
     .map(
       ({ name, schema }) => `${name}=${school.query[name] ?? String(schema.examples?.[0] ?? schema.minimum ?? 'a')}`,
     );

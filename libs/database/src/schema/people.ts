@@ -35,6 +35,7 @@ export const people = /* sql */ `
   CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
   CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
     WHERE approval_requested_at IS NOT NULL;
+  CREATE INDEX members_unaccepted ON members (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('members')}
   ${onRows('members', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   CREATE TRIGGER follow_consent AFTER UPDATE ON members
@@ -94,6 +95,7 @@ export const people = /* sql */ `
   );
   CREATE INDEX parents_user ON parents (user_id);
   CREATE INDEX parents_keyset ON parents (organization_id, created_at, user_id) WHERE enrolled_at IS NOT NULL;
+  CREATE INDEX parents_unaccepted ON parents (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('parents')}
   ${counted('parents')}
   ${secure('parents')}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
@@ -24,10 +24,10 @@ export class Records {
   }
 }
 
-function recordOf(caller: Caller, { view, source: from, where }: Shown, id?: string): Sql {
+function recordOf(caller: Caller, { view, source: from, where, first }: Shown, id?: string): Sql {
   const source = typeof from === 'function' ? from(caller) : from;
   const own = [...(id === undefined ? [] : [sql`${raw(source.id)} = ${id}`]), ...(where ? [where] : [])];
-  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}`;
+  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}${first ? sql` ORDER BY ${first} LIMIT 1` : empty}`;
 }
 
 function found([row]: { data: string }[]): JsonText {

@@ -1,0 +1,102 @@
+import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const api = await fixture(TestApi.start());
+const { make } = api;
+const [school, other] = [(await make.organization()).id, (await make.organization()).id];
+const [key, otherKey] = [await api.key(school), await api.key(other)];
+
+const find = (query: Record<string, string>, as = key) =>
+  api.get(`/v1/users?${new URLSearchParams(query).toString()}`, as);
+const idFor = async (query: Record<string, string>, as = key) => {
+  const { status, body } = await find(query, as);
+  return status === 200 ? (body as { id: string }).id : status;
+};
+let numbers = 0;
+const newPhone = () => `+61 (4) ${String(++numbers).padStart(8, '0')}`;
+const digits = (phone: string) => phone.replaceAll(/[^0-9]/g, '');
+
+it('finds members of each role and linked parents by their address, whatever its case', async () => {
+  const student = await make.student(school);
+  const people = [
+    { who: student, type: 'student' },
+    { who: await make.parent(school, { children: [student.id] }), type: 'parent' },
+    { who: await make.member(school, { role: 'owner' }), type: 'owner' },
+    { who: await make.member(school, { role: 'admin' }), type: 'admin' },
+    { who: await make.tutor(school), type: 'tutor' },
+  ];
+  for (const { who, type } of people) {
+    const { status, body } = await find({ email: ` ${who.email.toUpperCase()} ` });
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: who.id,
+        first_name: who.firstName,
+        last_name: who.lastName,
+        email: who.email,
+        account_type: type,
+        created_at: expect.any(String) as string,
+      },
+    ]);
+    expect(await idFor({ email: who.email }, otherKey)).toBe(404);
+  }
+});
+
+it('compares phone numbers by their digits, of which there must be one', async () => {
+  const phone = newPhone();
+  const { id } = await make.student(school, { user: { phone } });
+  await make.student(school, { user: { phone: 'ask' } });
+  await make.student(school, { user: { phone: '' } });
+  for (const spelled of [phone, digits(phone), digits(phone).split('').join('-'), ` ${phone} `])
+    expect([spelled, await idFor({ phone: spelled })]).toEqual([spelled, id]);
+  for (const phone of [digits(newPhone()), 'ask', '+', digits(newPhone()).slice(1)])
+    expect([phone, await idFor({ phone })]).toEqual([phone, 404]);
+  expect(await idFor({ phone }, otherKey)).toBe(404);
+});
+
+it('finds of several the one who accepted first, and those who have not accepted last', async () => {
+  const phone = newPhone();
+  const at = (day: number) => new Date(Date.UTC(2026, 0, day));
+  const pending = { status: 'pending' as const, suppliedPhone: phone, createdAt: at(1) };
+  const waiting = await make.student(school, pending);
+  expect(await idFor({ phone })).toBe(waiting.id);
+  const later = await make.tutor(school, { user: { phone }, acceptedAt: at(4), createdAt: at(2) });
+  expect(await idFor({ phone })).toBe(later.id);
+  const child = await make.student(school);
+  const first = await make.parent(school, { user: { phone }, acceptedAt: at(3), createdAt: at(3), children: [child.id] });
+  expect(await idFor({ phone })).toBe(first.id);
+});
+
+it('knows of people who have not accepted what the organization supplied, and nothing of their login', async () => {
+  const [phone, suppliedPhone, suppliedEmail] = [newPhone(), newPhone(), 'Given@Example.org'];
+  const wish = { status: 'pending' as const, suppliedEmail, suppliedPhone, suppliedFirstName: 'Mia' };
+  const { id, email } = await make.student(school, { user: { phone }, ...wish });
+  for (const query of [{ email }, { phone }]) expect([query, await idFor(query)]).toEqual([query, 404]);
+  for (const query of [{ email: 'given@example.ORG' }, { phone: suppliedPhone }]) {
+    const { body } = await find(query);
+    expect([query, body]).toMatchObject([query, { id, first_name: 'Mia', email: suppliedEmail }]);
+  }
+  const parent = await make.parent(school, { ...wish, suppliedEmail: 'p@example.org', suppliedPhone: newPhone() });
+  expect(await idFor({ email: 'p@example.org' })).toBe(404);
+  await make.link(school, parent.id, id);
+  expect(await idFor({ email: 'p@example.org' })).toBe(parent.id);
+});
+
+it('does not find placeholder addresses', async () => {
+  const { email } = await make.student(school, { user: { placeholderEmail: true } });
+  expect(await idFor({ email })).toBe(404);
+});
+
+it('takes exactly one of the two, once', async () => {
+  for (const [query, loc, type] of [
+    ['', 'email', 'missing'],
+    ['email=a%40b.org&phone=1', 'phone', 'value_error'],
+    ['email=', 'email', 'string_too_short'],
+    ['phone=%20', 'phone', 'string_too_short'],
+    ['phone=1&phone=2', 'phone', 'value_error'],
+    ['phone=1&name=Mia', 'name', 'extra_forbidden'],
+  ]) {
+    const { status, body } = await api.get(`/v1/users?${query}`, key);
+    expect([query, status, body]).toMatchObject([query, 422, { detail: [{ loc: ['query', loc], type }] }]);
+  }
+});
