@@ -122,6 +122,10 @@ export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =
 export const Uuids = (size: ListSize, presence: Presence = {}) =>
   bodyField(listOf(uuid, { ...size, distinct: true }), presence);
 
+/** The ids or codes of records, without repeats. */
+export const IdsOrCodes = (size: ListSize, presence: Presence = {}) =>
+  bodyField(listOf(idOrCode, { ...size, distinct: true }), presence);
+
 /** A list of objects of another request class. */
 export const Objects = (shape: new () => object, size: ListSize, presence: Presence = {}) =>
   bodyField(listOf(object(shape), size), presence);
