@@ -63,7 +63,12 @@ it('finds of several the one who accepted first, and those who have not accepted
   const later = await make.tutor(school, { user: { phone }, acceptedAt: at(4), createdAt: at(2) });
   expect(await idFor({ phone })).toBe(later.id);
   const child = await make.student(school);
-  const first = await make.parent(school, { user: { phone }, acceptedAt: at(3), createdAt: at(3), children: [child.id] });
+  const first = await make.parent(school, {
+    user: { phone },
+    acceptedAt: at(3),
+    createdAt: at(3),
+    children: [child.id],
+  });
   expect(await idFor({ phone })).toBe(first.id);
 });
 
@@ -71,8 +76,10 @@ it('knows of people who have not accepted what the organization supplied, and no
   const [phone, suppliedPhone, suppliedEmail] = [newPhone(), newPhone(), 'Given@Example.org'];
   const wish = { status: 'pending' as const, suppliedEmail, suppliedPhone, suppliedFirstName: 'Mia' };
   const { id, email } = await make.student(school, { user: { phone }, ...wish });
-  for (const query of [{ email }, { phone }]) expect([query, await idFor(query)]).toEqual([query, 404]);
-  for (const query of [{ email: 'given@example.ORG' }, { phone: suppliedPhone }]) {
+  const theirs: Record<string, string>[] = [{ email }, { phone }];
+  const given: Record<string, string>[] = [{ email: 'given@example.ORG' }, { phone: suppliedPhone }];
+  for (const query of theirs) expect([query, await idFor(query)]).toEqual([query, 404]);
+  for (const query of given) {
     const { body } = await find(query);
     expect([query, body]).toMatchObject([query, { id, first_name: 'Mia', email: suppliedEmail }]);
   }

@@ -47,11 +47,7 @@ export class TutorsController {
       specialisations: ['exam preparation'],
     },
   })
-  update(
-    @CurrentCaller() caller: Caller,
-    @PathId('tutor_id') id: string,
-    @ValidBody(UpdateTutor) body: UpdateTutor,
-  ) {
+  update(@CurrentCaller() caller: Caller, @PathId('tutor_id') id: string, @ValidBody(UpdateTutor) body: UpdateTutor) {
     return this.tutors.update(caller, id, body);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Provisioning, TutorProfiles } from '@app/people';
-import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
 import { toTutor } from '../people.dto.js';
 import type { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
@@ -23,8 +23,9 @@ export class TutorsService {
 
   /** @throws Refused for an unknown person or subject, and at fields that cannot be changed */
   async update(caller: Caller, id: string, body: UpdateTutor): Promise<JsonText> {
-    await this.profiles.change(caller, id, body);
-    this.audit.note({ tutor_id: id, fields: Object.keys(body) });
+    const change = given(body);
+    await this.profiles.change(caller, id, change);
+    this.audit.note({ tutor_id: id, fields: Object.keys(change) });
     return this.records.written(caller, STAFF, id);
   }
 }
