@@ -1,3 +1,4 @@
+import { Database } from '@app/database';
 import { Invites } from '@app/people';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
@@ -100,6 +101,10 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
+  const code = { scope: 'classroom', role: 'student', targetId: path.classroom_id!, code: true } as const;
+  await api.app
+    .get(Database)
+    .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
   const listed = await fillLists(api, organization.id, { ...path, ...query });
   return {
     organization,
@@ -116,7 +121,12 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
 async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
   const subject = await make.subject(school);
   const { tutor, student, parent } = await people(make, school, subject.id);
-  const classroom = await make.classroom(school, { tutorId: tutor.id, subjectId: subject.id, priceCents: 12000 });
+  const classroom = await make.classroom(school, {
+    tutorId: tutor.id,
+    subjectId: subject.id,
+    priceCents: 12000,
+    billingInterval: 'month',
+  });
   await make.classroomMember(school, classroom.id, student.id);
   await make.tutorStudent(school, tutor.id, student.id, { subjectId: subject.id });
   const group = await make.group(school, {

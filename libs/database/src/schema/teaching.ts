@@ -68,6 +68,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
+  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id);
   ${secure('classrooms')}
 
   CREATE TABLE classroom_members (

@@ -11,9 +11,9 @@ import { SubjectsModule } from './subjects.module.js';
   imports: [SubjectsModule, ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
   tags: {
     subjects: ['Subjects', 'What is taught.'],
-    classrooms: ['Classrooms', 'Add tutors and students to classrooms.'],
+    classrooms: ['Classrooms', 'Classrooms, their tutors and their students.'],
     'student-groups': ['Student groups', 'Student groups with their members.'],
-    groups: ['Group members', 'Add tutors and students to student groups.'],
+    groups: ['Groups', 'Create student groups, and add tutors and students to them.'],
     homework: ['Homework', 'Assignments for students, classrooms and groups.'],
     results: ['Results', 'Attempts at exams and exercises.'],
     'session-feedback': ['Session feedback', 'What students and parents say about lessons.'],
