@@ -12,6 +12,7 @@ import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
+import { Rooms } from './rooms.js';
 import { TutorProfiles } from './tutor-profiles.js';
 
 const PEOPLE = [
@@ -25,6 +26,7 @@ const PEOPLE = [
   MemberProfiles,
   Places,
   Provisioning,
+  Rooms,
   TutorProfiles,
 ];
 

@@ -57,7 +57,10 @@ it('changes every field, and leaves each that is absent', async () => {
     expect((await put(id, { [name]: value })).body).toEqual(changed);
   }
   expect((await api.get(`/v1/tutors/${id}`, key)).body).toEqual(changed);
-  const [noted] = await make.query<{ details: { fields: string[] } }>(`SELECT details FROM audit_log WHERE details->>'tutor_id' = $1 ORDER BY id OFFSET 1 LIMIT 1`, [id]);
+  const [noted] = await make.query<{ details: { fields: string[] } }>(
+    `SELECT details FROM audit_log WHERE details->>'tutor_id' = $1 ORDER BY id OFFSET 1 LIMIT 1`,
+    [id],
+  );
   expect(noted!.details.fields.sort()).toEqual(Object.keys(ALL).sort());
 });
 

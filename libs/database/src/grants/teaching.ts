@@ -9,9 +9,9 @@ export const teaching: Grants = {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
     },
-    classrooms: { api: 'SELECT', portal: 'SELECT' },
+    classrooms: { api: 'SELECT, INSERT', portal: 'SELECT' },
     classroom_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
-    student_groups: { api: 'SELECT, UPDATE (updated_at)', portal: 'SELECT, UPDATE (updated_at)' },
+    student_groups: { api: 'SELECT, INSERT, UPDATE (updated_at)', portal: 'SELECT, UPDATE (updated_at)' },
     student_group_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
     homework: { api: 'SELECT' },
     // Shown through organization_results, which triggers maintain.

@@ -4,6 +4,7 @@ import { HttpModule, listController, recordController } from '../../../http/kit.
 import { RoomMembers } from '../room-members.js';
 import { ClassroomsController } from './classrooms.controller.js';
 import { CLASSROOMS } from './classrooms.queries.js';
+import { ClassroomsService } from './classrooms.service.js';
 
 const CLASSROOM = recordController({
   ...CLASSROOMS,
@@ -15,6 +16,6 @@ const CLASSROOM = recordController({
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [listController(CLASSROOMS), CLASSROOM, ClassroomsController],
-  providers: [RoomMembers],
+  providers: [ClassroomsService, RoomMembers],
 })
 export class ClassroomsModule {}

@@ -4,6 +4,7 @@ import { HttpModule, listController, recordController } from '../../../http/kit.
 import { RoomMembers } from '../room-members.js';
 import { GroupsController } from './groups.controller.js';
 import { GROUPS } from './groups.queries.js';
+import { GroupsService } from './groups.service.js';
 
 const GROUP = recordController({
   ...GROUPS,
@@ -15,6 +16,6 @@ const GROUP = recordController({
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [listController(GROUPS), GROUP, GroupsController],
-  providers: [RoomMembers],
+  providers: [GroupsService, RoomMembers],
 })
 export class GroupsModule {}
