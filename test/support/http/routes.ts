@@ -168,11 +168,12 @@ export function completed(route: Route, query: string, school: OrganizationFixtu
   const { faults } = readObject(shape as new () => object, Object.fromEntries(new URLSearchParams(query)), SETTINGS);
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
   const missing = queryFieldsOf(shape)
-    .map(({ name, schema }) => ({ name: String(name), schema: schema as Schema }))
+    .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
+      const [example] = (schema.examples ?? []) as string[];
+      return { name: String(name), value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
+    })
     .filter(({ name }) => required.includes(name))
-    .map(
-      ({ name, schema }) => `${name}=${school.query[name] ?? String(schema.examples?.[0] ?? schema.minimum ?? 'a')}`,
-    );
+    .map(({ name, value }) => `${name}=${value}`);
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
