@@ -9,11 +9,9 @@ const keyOf = (id: string) => api.key(id, { scopes: ['read', 'tutors:write'] });
 const [key, otherKey] = [await keyOf(school), await keyOf(other)];
 
 async function put(id: string, change: object, as = key) {
-  const { status, body } = await supertest(api.server)
-    .put(`/v1/tutors/${id}`)
-    .set('Authorization', `Token token=${as}`)
-    .send(change);
-  return { status, body: body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] } };
+  const put = supertest(api.server).put(`/v1/tutors/${id}`).set('Authorization', `Token token=${as}`);
+  const answer = await put.send(change);
+  return { status: answer.status, body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] } };
 }
 
 /** Everything of a tutor that the request may change, as it is sent and as it is shown. */
@@ -83,8 +81,8 @@ it('makes a missing profile of an owner, an admin or a tutor, and of nobody else
       status: 200,
       body: { role, is_published: true, bio: null },
     });
-    const { body } = await api.get('/v1/tutors?is_published=true&limit=100', key);
-    expect((body as { data: { id: string }[] }).data.map((one) => one.id)).toContain(id);
+    const published = await api.get('/v1/tutors?is_published=true&limit=100', key);
+    expect((published.body as { data: { id: string }[] }).data.map((one) => one.id)).toContain(id);
   }
   const student = await make.student(school);
   const parent = await make.parent(school, { children: [student.id] });

@@ -1,4 +1,9 @@
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { OrganizationFixture } from '../../support/data/fixtures.js';
+import { statementsFor } from '../../support/database/read-statements.js';
 import { TestApi } from '../../support/http/api.js';
+import { keyedReads } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
@@ -6,8 +11,12 @@ const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const [key, otherKey] = [await api.key(school), await api.key(other)];
 
-const find = (query: Record<string, string>, as = key) =>
-  api.get(`/v1/users?${new URLSearchParams(query).toString()}`, as);
+async function ask(query: string, as = key): Promise<{ status: number; body: unknown }> {
+  const answer = await api.get(`/v1/users?${query}`, as);
+  return { status: answer.status, body: answer.body as unknown };
+}
+
+const find = (query: Record<string, string>, as = key) => ask(new URLSearchParams(query).toString(), as);
 const idFor = async (query: Record<string, string>, as = key) => {
   const { status, body } = await find(query, as);
   return status === 200 ? (body as { id: string }).id : status;
@@ -103,7 +112,67 @@ it('takes exactly one of the two, once', async () => {
     ['phone=1&phone=2', 'phone', 'value_error'],
     ['phone=1&name=Mia', 'name', 'extra_forbidden'],
   ]) {
-    const { status, body } = await api.get(`/v1/users?${query}`, key);
+    const { status, body } = await ask(query);
     expect([query, status, body]).toMatchObject([query, 422, { detail: [{ loc: ['query', loc], type }] }]);
   }
+});
+
+interface Plan {
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Alias?: string;
+  Plans?: Plan[];
+}
+
+/** The rows of tables that the plan's scans looked at. */
+const looked = (plan: Plan): number =>
+  (plan.Alias ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] : 0) +
+  (plan.Plans ?? []).map(looked).reduce((sum, rows) => sum + rows, 0);
+
+it('looks at a few rows under row-level security, however many people have accepted', async () => {
+  const people = Array.from({ length: 3_000 }, (_, n) => ({ id: uuidv7(), phone: `0500 ${n}` }));
+  const name = { firstName: 'Ada', lastName: 'King' };
+  const login = ({ id, phone }: (typeof people)[number]) => ({
+    id,
+    phone,
+    email: `${id}@example.org`,
+    emailNormalized: `${id}@example.org`,
+    ...name,
+  });
+  await make.rows('users', people.map(login));
+  await make.rows(
+    'members',
+    people.map(({ id }) => ({
+      id: uuidv7(),
+      organizationId: school,
+      userId: id,
+      role: 'student' as const,
+      status: 'accepted' as const,
+    })),
+  );
+  await make.query('VACUUM ANALYZE');
+  const client = new pg.Client({ connectionString: api.database.applicationUrl });
+  await client.connect();
+  const [wanted] = people;
+  const route = keyedReads(api).find(({ path }) => path === '/v1/users')!;
+  for (const query of [`?email=${wanted!.id}@example.org`, '?phone=05000', '?phone=1', '?email=nobody@example.org']) {
+    const [statement] = await statementsFor(
+      api,
+      route,
+      { key, path: {}, query: {} } as unknown as OrganizationFixture,
+      { query },
+    );
+    await client.query('BEGIN READ ONLY');
+    await client.query(`SELECT set_config('app.organization_id', $1, true)`, [school]);
+    const { text, values } = statement!;
+    const explained = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
+      text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+      values,
+    });
+    await client.query('ROLLBACK');
+    const rows = looked(explained.rows[0]!['QUERY PLAN'][0].Plan);
+    expect([query, rows < 100, rows]).toEqual([query, true, rows]);
+  }
+  await client.end();
 });

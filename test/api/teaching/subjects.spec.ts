@@ -9,8 +9,8 @@ it('GET /v1/subjects lists all subjects by name, whatever its case, with their c
   for (const name of ['Physics', 'chemistry', 'Methods 3/4', 'Über-Maths']) await make.subject(school, { name });
   await make.subject(other, { name: 'Art' });
   const key = await api.key(school);
-  const { body } = await api.get('/v1/subjects', key);
-  const { data, ...rest } = body as { data: { name: string; code: string }[] };
+  const answer = await api.get('/v1/subjects', key);
+  const { data, ...rest } = answer.body as { data: { name: string; code: string }[] };
   expect(rest).toEqual({});
   expect(data.map(({ name, code }) => [name, code])).toEqual([
     ['chemistry', 'chemistry'],

@@ -163,7 +163,7 @@ export function telling({ status, headers, text }: Answer): object {
 const SETTINGS = loadEnv({}, {});
 
 /** The query, `?` included, with a value for each parameter that the route requires, or one of several. */
-export function completed(route: Route, query: string, school: OrganizationFixture): string {
+function completed(route: Route, query: string, school: OrganizationFixture): string {
   const shape = queryClassOf(route.handler) ?? Object;
   const { faults } = readObject(shape as new () => object, Object.fromEntries(new URLSearchParams(query)), SETTINGS);
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
@@ -177,6 +177,10 @@ export function completed(route: Route, query: string, school: OrganizationFixtu
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
+/** The path of a valid request to the route, with the school's ids and the query that it requires. */
+export const validPath = (route: Route, school: OrganizationFixture, query = ''): string =>
+  pathOf(route, school) + completed(route, query, school);
+
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
   api: TestApi,
@@ -185,7 +189,7 @@ export function call(
   { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
 ): Promise<Answer> {
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
-  return send(api, route.method, pathOf(route, school) + completed(route, query, school), headers);
+  return send(api, route.method, validPath(route, school, query), headers);
 }
 
 /** The declared list that the route serves, if it does. */

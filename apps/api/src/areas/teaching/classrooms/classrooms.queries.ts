@@ -6,9 +6,8 @@ import {
 const GROUP = `(SELECT g.id FROM student_groups g WHERE g.organization_id = c.organization_id AND g.classroom_id = c.id
   ORDER BY g.created_at, g.id LIMIT 1)`;
 
-const CODE = `(SELECT i.sealed FROM invites i WHERE i.organization_id = c.organization_id AND i.target_id = c.id
-  AND i.scope = 'classroom' AND i.sealed IS NOT NULL AND i.revoked_at IS NULL AND i.expires_at > now()
-  ORDER BY i.created_at DESC LIMIT 1)`;
+const CODE = `(SELECT (array_agg(i.sealed ORDER BY i.created_at DESC))[1] FROM invites i WHERE i.organization_id = c.organization_id AND i.target_id = c.id
+  AND i.scope = 'classroom' AND i.sealed IS NOT NULL AND i.revoked_at IS NULL AND i.expires_at > now())`;
 
 export const CLASSROOMS = list({
   id: 'list_classrooms',
