@@ -568,6 +568,7 @@ export interface Tables {
     firstName: string;
     lastName: string;
     phone: string | null;
+    phoneDigits: string | null;
     createdAt: Date;
     updatedAt: Date;
     emailVerifiedAt: Date | null;

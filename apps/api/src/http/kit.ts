@@ -7,7 +7,8 @@ export { dayIn } from './lists/filters.js';
 export { list } from './lists/list.js';
 export { Lists } from './lists/lists.js';
 export {
-  between, betweenDays, byFlag, byId, byValue, days, orDefault, parameter, queryOf, required, toggle, type ValuesOf,
+  between, betweenDays, byFlag, byId, byIdOrCode, byValue, days, orDefault, parameter, queryOf, required,
+  toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
@@ -23,7 +24,7 @@ export { Fault, Faults } from './validation/fault.js';
 export * as field from './validation/fields.js';
 export * as kinds from './validation/kinds.js';
 export { PathId } from './validation/path-id.js';
-export { type Interdependent, TOGETHER } from './validation/read-object.js';
+export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {
   cents, day, flag, instant, integer, json, jsonb, like, nullable, number, oneOf, text, texts, uuid,
@@ -32,6 +33,7 @@ export { JsonText } from './views/json-text.js';
 export {
   BOOLEAN, enumOf, INSTANT, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
 } from './views/schemas.js'; // prettier-ignore
+export { joinCode } from './views/sealed.js';
 export { View } from './views/view.js';
 export { Audit } from './writes/audit.js';
 export { type Expected, IfMatch, requireVersion, tagged } from './writes/etag.js';

@@ -40,6 +40,7 @@ export const KEPT_COLUMNS = new Set([
   'owner_organization_id',
   'email_normalized',
   'email_verified_at',
+  'phone_digits',
   'seen_by',
   'approval_requested_at',
   'enrolled_at',

@@ -1,11 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { raw, type Sql } from 'sql-template-tag';
-import type { DateBound } from '@app/database';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { type CodedTable, type DateBound, idOf } from '@app/database';
 import { daysBetween } from '@app/scheduling';
 import type { Caller } from '../auth/caller.js';
 import { Fault } from '../validation/fault.js';
 import { Query } from '../validation/fields.js';
-import { boolean, dateBound, integer, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
+import { boolean, dateBound, idOrCode, integer, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 import { COMPARISONS, type Comparison, dayIn, isBefore } from './filters.js';
@@ -21,7 +21,7 @@ export interface Parameter<Name extends string = string, Value = unknown> {
   column?: string;
   comparison?: Comparison;
   /** The condition, if it is no plain comparison; null for none. */
-  where?(value: NonNullable<Value>, alias: string): Sql | null;
+  where?(value: NonNullable<Value>, alias: string, caller: Caller): Sql | null;
   /** The parameter that this one's date must not be before. */
   from?: string;
   /** How many days after that one's it may be. */
@@ -44,6 +44,21 @@ const compared = <Name extends string, Value>(
 /** Rows with this id. */
 export const byId = <Name extends string>(name: Name, description: string, column: string = name) =>
   compared<Name, string>(name, uuid, 'equals', description, column);
+
+/** Rows that refer to the table's row with this id or code; none if there is no such row. */
+export const byIdOrCode = <Name extends string>(
+  name: Name,
+  table: CodedTable,
+  description: string,
+  column: string = name,
+): Parameter<Name, string | undefined> => ({
+  name,
+  kind: idOrCode,
+  description,
+  column,
+  where: (named, alias, { organizationId }) =>
+    sql`${raw(`${alias}.${column}`)} = ${idOf(table, organizationId, named)}`,
+});
 
 /** Rows with one of these values; usually those of the column's CHECK, from `VALUES`. */
 export const byValue = <Name extends string, const Values extends readonly string[]>(
@@ -166,7 +181,7 @@ export function conditionsOf(parameters: readonly Parameter[], query: object, al
     const { name, column, comparison } = parameter;
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) return [];
-    if (parameter.where) return parameter.where(value as never, alias) ?? [];
+    if (parameter.where) return parameter.where(value as never, alias, caller) ?? [];
     if (!comparison) return [];
     const compare = COMPARISONS[comparison] as (column: Sql, value: unknown, caller: Caller) => Sql | null;
     return compare(raw(`${alias}.${column}`), value, caller) ?? [];

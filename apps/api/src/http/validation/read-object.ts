@@ -68,6 +68,11 @@ function fieldsOf(shape: new () => object): Fields {
   return fields;
 }
 
+/** What a body gives: classes declare their other fields, too, as undefined. */
+export function given<T extends object>(body: T): Partial<T> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
 /** Whether every field of the class is optional. */
 export function mayBeEmpty(shape: new () => object): boolean {
   return fieldsOf(shape).required.length === 0;
