@@ -175,8 +175,8 @@ describe('available slots', () => {
     const { id: tutor } = await make.tutor(school);
     const path = `/v1/tutors/${tutor}/available-slots`;
     const faultsOf = async (query: string) => {
-      const { status, body } = await api.get(path + query, key);
-      return [status, ...(body as { detail: Row[] }).detail.map(({ loc, type }) => `${String((loc as string[])[1])} ${String(type)}`)];
+      const answer = await api.get(path + query, key);
+      return [answer.status, ...(answer.body as { detail: Row[] }).detail.map(({ loc, type }) => `${String((loc as string[])[1])} ${String(type)}`)];
     };
     expect(await faultsOf('')).toEqual([422, 'from missing', 'to missing']);
     expect(await faultsOf('?from=2027-05-01&to=2027-07-03')).toEqual([422, 'to value_error']);
