@@ -162,11 +162,12 @@ export function telling({ status, headers, text }: Answer): object {
 export function completed(route: Route, query: string, school: OrganizationFixture): string {
   const given = new URLSearchParams(query);
   const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
-    .map(({ name, required, schema }) => ({ name: String(name), required, schema: schema as Schema }))
+    .map(({ name, required, schema }: { name: string | symbol; required: boolean; schema: Schema }) => {
+      const [example] = (schema.examples ?? []) as string[];
+      return { name: String(name), required, value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
+    })
     .filter(({ name, required }) => required && !given.has(name))
-    .map(
-      ({ name, schema }) => `${name}=${school.query[name] ?? String(schema.examples?.[0] ?? schema.minimum ?? 'a')}`,
-    );
+    .map(({ name, value }) => `${name}=${value}`);
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
