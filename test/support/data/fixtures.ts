@@ -139,7 +139,13 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   });
   await make.groupMember(group.id, student.id);
   await make.groupMember(group.id, tutor.id, { role: 'tutor' });
-  const session = await sessions(make, school, { tutorId: tutor.id, studentId: student.id, subjectId: subject.id });
+  const lesson = { tutorId: tutor.id, studentId: student.id, subjectId: subject.id };
+  const { session, participant } = await sessions(make, school, {
+    ...lesson,
+    groupId: group.id,
+    classroomId: classroom.id,
+    seriesId: uuidv7(),
+  });
 
   const homework = await make.homework(tutor.id, {
     scope: 'classroom',
@@ -173,6 +179,8 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   return {
     path: {
       session_id: session.id,
+      participant_id: participant.id,
+      series_id: session.seriesId!,
       tutor_id: tutor.id,
       student_id: student.id,
       parent_id: parent.id,
@@ -188,6 +196,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       email: student.email,
       phone: student.phone!,
       subject_id: subject.id,
+      session_id: session.id,
       classroom_id: classroom.id,
       api_key_id: apiKeyId,
       route: '/v1/students',
@@ -250,7 +259,7 @@ async function people(make: Factories, school: string, subjectId: string) {
 
 type Lesson = { tutorId: string; studentId: string };
 
-async function sessions(make: Factories, school: string, lesson: Lesson & { subjectId: string }) {
+async function sessions(make: Factories, school: string, lesson: Lesson & Partial<Tables['sessions']>) {
   const session = await make.session(school, {
     ...lesson,
     status: 'completed',
@@ -261,9 +270,16 @@ async function sessions(make: Factories, school: string, lesson: Lesson & { subj
     mode: 'online',
     completedAt: new Date('2026-03-02T10:00:00Z'),
   });
-  await make.participant(school, session.id, lesson.studentId);
+  const participant = await make.participant(school, session.id, lesson.studentId, {
+    status: 'cancelled',
+    attendance: 'excused',
+    invitedAt: new Date(),
+    respondedAt: new Date(),
+    cancelledAt: new Date(),
+    rateCents: 8500,
+  });
   await make.session(school);
-  return session;
+  return { session, participant };
 }
 
 async function feedback(
