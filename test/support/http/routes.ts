@@ -162,24 +162,25 @@ export function telling({ status, headers, text }: Answer): object {
 
 const SETTINGS = loadEnv({}, {});
 
-/** The query, `?` included, with a value for each parameter that the route requires, or one of several. */
-function completed(route: Route, query: string, school: OrganizationFixture): string {
+/** Values for the parameters that the route requires, and for one of several, unless the query has them. */
+export function missingIn(query: string, route: Route, school: OrganizationFixture): string[] {
   const shape = queryClassOf(route.handler) ?? Object;
   const { faults } = readObject(shape as new () => object, Object.fromEntries(new URLSearchParams(query)), SETTINGS);
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
-  const missing = queryFieldsOf(shape)
+  return queryFieldsOf(shape)
     .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
       const [example] = (schema.examples ?? []) as string[];
       return { name: String(name), value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
     })
     .filter(({ name }) => required.includes(name))
     .map(({ name, value }) => `${name}=${value}`);
-  return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
 /** The path of a valid request to the route, with the school's ids and the query that it requires. */
 export const validPath = (route: Route, school: OrganizationFixture, query = ''): string =>
-  pathOf(route, school) + completed(route, query, school);
+  [pathOf(route, school) + query, ...missingIn(query, route, school)].reduce((whole, one) =>
+    whole.endsWith('?') ? `${whole}${one}` : `${whole}${whole.includes('?') ? '&' : '?'}${one}`,
+  );
 
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
