@@ -1,7 +1,7 @@
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
 export type { Who } from './lesson-terms.js';
-export { overlapping, overlaps, type Timed } from './overlap.js';
+export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
 export { type ParticipantChange, Register } from './register.js';
 export { MOST_IN_SERIES, Series } from './series.js';
 export { SchedulingModule } from './scheduling.module.js';

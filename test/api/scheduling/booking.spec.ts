@@ -31,6 +31,7 @@ describe('a session', () => {
     });
     const back = await at.put(id, { starts_at: '2027-03-01T06:30:00Z' });
     expect(back).toMatchObject({ status: 409, body: { error: { code: 'session_overlap' } } });
+    for (const change of [{ ends_at: '2027-03-01T07:00:00Z' }, { starts_at: '9999-12-31T23:59:00Z' }]) expect((await at.put(id, change)).status).toBe(422);
     expect(await at.put(id, {})).toMatchObject({ status: 200, body: { starts_at: '2027-03-01T08:00:00.000Z' } });
     expect((await at.put(id, { duration_minutes: 90 })).body).toMatchObject({ ends_at: '2027-03-01T09:30:00.000Z', duration_minutes: 90 });
 

@@ -1,4 +1,4 @@
-import { LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
+import { LAST_INSTANT, LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
 import { VALUES } from '@app/database';
 import { Fault, field, type Interdependent, TOGETHER } from '../../http/kit.js';
 
@@ -7,7 +7,6 @@ export const MOST_RATE = 10_000_000;
 
 const STATUSES = ['pending', 'scheduled'] as const;
 const WHO = ['student_id', 'student_ids', 'group_id', 'classroom_id'] as const;
-const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** What a new session and a change of one have in common. null means no value. */
 class SessionFields {
@@ -118,7 +117,7 @@ function lengthFaults(start: Date, end: Date): Fault[] {
 
 /** The API's calendar ends with the year 9999. */
 function yearFaults(start: Date, minutes: unknown): Fault[] {
-  const late = typeof minutes === 'number' && start.getTime() + minutes * 60_000 > LAST;
+  const late = typeof minutes === 'number' && start.getTime() + minutes * 60_000 > LAST_INSTANT.getTime();
   return late ? [new Fault('value_error', 'The session must end in the year 9999 at the latest.', ['starts_at'])] : [];
 }
 
