@@ -39,11 +39,12 @@ class Recorder {
 
 /** The measured requests; the targets apply to the first one. */
 export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
-  const cursors = new Cursors(new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {})));
+  const vault = new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+  const cursors = new Cursors(vault);
   const caller = { organizationId } as Caller;
   const record = async (send: (lists: Lists) => Promise<unknown>) => {
     const recorder = new Recorder();
-    await send(new Lists(recorder as unknown as Database, cursors, {} as Fairness, {} as LargeAnswers));
+    await send(new Lists(recorder as unknown as Database, cursors, {} as Fairness, {} as LargeAnswers, vault));
     return recorder.statements;
   };
   const homework = (query: Partial<PageQuery>) =>

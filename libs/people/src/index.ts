@@ -23,6 +23,8 @@ export type {
   RefusedPerson,
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
-export { type ProfileChange, StudentProfiles } from './provisioning/student-profiles.js';
+export { MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
+export { type NewClassroom, type NewGroup, Rooms } from './rooms.js';
 export { requireRole, STAFF } from './staff.js';
+export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
 export { type ShownColumn, visibleColumns, visiblePerson } from './visible-person.js';

@@ -9,9 +9,11 @@ import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
 import { Families } from './provisioning/families.js';
 import { Logins } from './provisioning/logins.js';
+import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
-import { StudentProfiles } from './provisioning/student-profiles.js';
+import { Rooms } from './rooms.js';
+import { TutorProfiles } from './tutor-profiles.js';
 
 const PEOPLE = [
   AccountInvites,
@@ -21,9 +23,11 @@ const PEOPLE = [
   InviteTargets,
   Invites,
   Logins,
+  MemberProfiles,
   Places,
   Provisioning,
-  StudentProfiles,
+  Rooms,
+  TutorProfiles,
 ];
 
 @Module({ imports: [AuditModule, JobsModule], providers: [...PEOPLE, Memberships], exports: PEOPLE })

@@ -40,8 +40,40 @@ export class Places {
       WHERE r.organization_id = ${organizationId} AND r.id = ${room.id}
         AND m.user_id = ${userId} AND m.status = 'accepted'`);
     if (!member) throw Refused.notFound();
-    requireRole(member.role, as === 'student' ? 'learn' : 'teach');
+    requireRole(member.role, as === 'student' ? 'learn' : 'teach', 'user_id');
     return this.add(organizationId, room, userId, as);
+  }
+
+  /** @throws Refused for somebody who is not an accepted member, and at `tutor_id` for a student */
+  requireStaff(organizationId: string, tutorId: string): Promise<void> {
+    return this.requireMembers(organizationId, [tutorId], 'teach', () => ['tutor_id']);
+  }
+
+  /** @throws Refused for somebody who is not an accepted member, and at the item of `student_ids` for one who teaches */
+  requireStudents(organizationId: string, studentIds: string[]): Promise<void> {
+    return this.requireMembers(organizationId, studentIds, 'learn', (index) => ['student_ids', index]);
+  }
+
+  private async requireMembers(
+    organizationId: string,
+    ids: string[],
+    to: 'teach' | 'learn',
+    at: (index: number) => (string | number)[],
+  ): Promise<void> {
+    const members = await this.db.query<{ user_id: string; role: Tables['members']['role'] }>(sql`
+      SELECT user_id, role FROM members
+      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'`);
+    const roles = new Map(members.map(({ user_id, role }) => [user_id, role]));
+    if (!ids.every((id) => roles.has(id))) throw Refused.notFound();
+    for (const [index, id] of ids.entries()) requireRole(roles.get(id)!, to, ...at(index));
+  }
+
+  /** Gives students places in a new group. */
+  async addStudents(groupId: string, studentIds: string[]): Promise<void> {
+    await this.db.query(sql`
+      INSERT INTO student_group_members (id, group_id, user_id, role)
+      SELECT place, ${groupId}, student, 'student'
+      FROM unnest(${studentIds.map(() => uuidv7())}::uuid[], ${studentIds}::uuid[]) AS p (place, student)`);
   }
 
   /** Adds somebody who may have the place. @returns the id of the place */

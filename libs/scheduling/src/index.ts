@@ -6,6 +6,7 @@ export { type ParticipantChange, Register } from './register.js';
 export { MOST_IN_SERIES, Series } from './series.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SessionChanges, SHORTEST } from './session-changes.js';
+export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,
 } from './wall-clock.js'; // prettier-ignore

@@ -1,7 +1,7 @@
 import { TestApi } from '../../support/http/api.js';
 import { faultsOf, HostileClient, inLots } from '../../support/fuzz/hostile-client.js';
 import { badValues, FAULTS, goodValues, parametersOfReads } from '../../support/fuzz/query-values.js';
-import { completed, keyedReads, type Route } from '../../support/http/routes.js';
+import { keyedReads, type Route, validPath } from '../../support/http/routes.js';
 import { pathOf } from '../../support/data/fixtures.js';
 
 /** Malicious input, and input that trips naive services, each with the one answer it must get. */
@@ -12,8 +12,7 @@ afterAll(() => client.stop());
 
 /** The path of a valid request to the route with this query, and what it requires. */
 function pathTo(route: Route, query = ''): string {
-  const { a } = client.fixtures;
-  return pathOf(route, a) + completed(route, query && `?${query}`, a);
+  return validPath(route, client.fixtures.a, query && `?${query}`);
 }
 
 describe('a query parameter of every route', () => {

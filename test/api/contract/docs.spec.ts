@@ -21,7 +21,7 @@ const document = await documentOf(api);
 
 /** The verbs that all resources share, by HTTP method. */
 const VERBS: Record<string, RegExp> = {
-  GET: /^(list|get)_/,
+  GET: /^(list|get|find)_/,
   POST: /^(create|add|bulk_invite|send|upload|link|complete|cancel|offboard|publish|refresh)_/,
   PUT: /^(update|complete)_/,
   PATCH: /^update_/,

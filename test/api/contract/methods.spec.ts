@@ -8,6 +8,7 @@ import {
   type Route,
   send,
   templateOf,
+  validPath,
 } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -121,7 +122,10 @@ describe('every path', () => {
     for (const route of keyedReads(api)) {
       for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
         const path = pathOf(route, fixtures.a);
-        const read = await send(api, 'GET', path, { ...authorization, [name]: 'DELETE' });
+        const read = await send(api, 'GET', validPath(route, fixtures.a), {
+          ...authorization,
+          [name]: 'DELETE',
+        });
         expect([nameOf(route), read.status]).toEqual([nameOf(route), 200]);
         const posted = documentedMethods(methodsByPath().get(route.path)!).includes('POST');
         if (posted) continue;

@@ -14,8 +14,9 @@ import {
   type Route,
   type Schema,
   send,
+  validPath,
 } from '../../support/http/routes.js';
-import { createFixtures, parametersOf, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
+import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
@@ -173,7 +174,7 @@ describe('every refusal', () => {
       404,
       (route) =>
         route.method === 'GET' && parametersOf(route).length > 0
-          ? send(api, 'GET', pathOf(route, fixtures.b), { Authorization: `Token token=${fixtures.a.key}` })
+          ? send(api, 'GET', validPath(route, fixtures.b), { Authorization: `Token token=${fixtures.a.key}` })
           : Promise.resolve(null),
     ],
   ];

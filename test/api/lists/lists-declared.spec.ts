@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { Vault } from '@app/config';
 import type { Database } from '@app/database';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
@@ -62,7 +63,7 @@ describe('every list', () => {
 describe('a single record', () => {
   it('is limited to its organization under any conditions', async () => {
     const read = async (_caller: unknown, { text, values }: Sql) => [await fixtures.make.query(text, values)];
-    const records = new Records({ read } as unknown as Database);
+    const records = new Records({ read } as unknown as Database, api.app.get(Vault));
     for (const route of listRoutes()) {
       const { view, source } = declared(route);
       const get = (caller: Caller) => records.get(caller, { view, source, where: sql`true OR true` });

@@ -43,6 +43,7 @@ const NARROWS: Record<string, Narrows> = {
   'list_sessions student_id': ({ id }, value) => takesPart.get(id) === value,
   'list_sessions from': since('starts_at'),
   'list_sessions to': until('starts_at'),
+  'list_availabilities day_of_week': ({ day_of_week }, value) => day_of_week === Number(value),
   'list_results from': since('completed_at'),
   'list_results to': until('completed_at'),
   'list_request_log status': ({ status }, value) =>
@@ -76,6 +77,8 @@ const INSTANTS = [
 let key: string;
 let tutors: string[];
 let students: string[];
+let subjects: string[];
+let classrooms: string[];
 let keyIds: string[];
 /** Who takes part in a session. */
 const takesPart = new Map<string, string>();
@@ -94,7 +97,10 @@ function randomRow(table: string): Row {
     const value =
       name === 'tutor_id' ? random.pick(tutors)
       : name === 'student_id' ? random.pick(students)
+      : name === 'subject_id' ? random.pick(subjects)
+      : name === 'classroom_id' ? random.pick(classrooms)
       : column.values ? random.pick(column.values)
+      : name === 'day_of_week' ? random.integer(7)
       : type === 'boolean' ? random.chance(0.5)
       : type.startsWith('timestamp') ? random.pick(INSTANTS)
       : undefined; // prettier-ignore
@@ -105,13 +111,14 @@ function randomRow(table: string): Row {
 
 /** Some sixty rows for every list, with values combined at random. */
 async function fill(): Promise<void> {
-  const { id: school } = await make.organization();
+  const { id: school } = await make.organization({ timeZone: 'UTC' });
   key = await api.key(school, { platformBlog: true });
-  const subject = await make.subject(school);
+  subjects = (await Promise.all([0, 1, 2].map(() => make.subject(school)))).map(({ id }) => id);
+  classrooms = (await Promise.all([0, 1, 2].map(() => make.classroom(school)))).map(({ id }) => id);
   const people = await Promise.all([0, 1, 2].map((n) => make.tutor(school, { profile: { isPublished: n > 0 } })));
   tutors = people.map(({ id }) => id);
   students = (await Promise.all([0, 1, 2].map(() => make.student(school)))).map(({ id }) => id);
-  for (const student of students) await make.session(school, { studentId: student, subjectId: subject.id });
+  for (const student of students) await make.session(school, { studentId: student, subjectId: subjects[0] });
   keyIds = [0, 1, 2].map(() => uuidv7());
   const organization_id = school;
   const tables = newestFirstLists(api)
@@ -122,7 +129,10 @@ async function fill(): Promise<void> {
     await make.feedback(school, tutorId, { isPublic: random.chance(0.5), comment: 'Good', reviewerId: studentId });
     const day = random.pick(INSTANTS).slice(0, 10);
     await make.adjustment(school, tutorId, { voided: random.chance(0.3), periodStart: day, periodEnd: '2026-06-01' });
-    for (const table of tables) await make.insert(table, [randomRow(table)], { organization_id, assigned_by: tutorId });
+    for (const table of tables) {
+      const owner = table === 'student_groups' ? { owner_organization_id: school } : {};
+      await make.insert(table, [{ ...randomRow(table), ...owner }], { organization_id, assigned_by: tutorId });
+    }
     const session = await make.session(school, {
       tutorId: random.pick([...tutors, null]),
       status: random.pick(['pending', 'scheduled', 'cancelled'] as const),
@@ -174,6 +184,9 @@ function valuesOf(name: string, schema: Schema): string[] {
   if (name === 'from' || name === 'to') return DATES;
   if (name === 'tutor_id') return tutors;
   if (name === 'student_id') return students;
+  if (name === 'day_of_week') return ['0', '1', '06'];
+  if (name === 'subject_id') return subjects;
+  if (name === 'classroom_id') return classrooms;
   if (name === 'api_key_id') return keyIds;
   if (name === 'session_id') return [...takesPart.keys()].slice(0, 3);
   if (name === 'route') return ['/v1/students', '/v1/students/{student_id}', '/v1/nothing'];

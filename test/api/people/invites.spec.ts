@@ -83,6 +83,15 @@ const CASES = SCOPES.flatMap((row) => [true, false].map((withEmail) => ({ ...row
 );
 
 describe('POST /v1/invites', () => {
+  it('takes a subject by its code, and finds no other organization’s', async () => {
+    const { id: subject_id } = await make.subject(school, { name: 'Further Maths' });
+    const { id: other } = await make.organization();
+    await make.subject(other, { name: 'Latin' });
+    const by = (code: string) => invite({ scope: 'tutor_student', tutor_id: here.tutor_id, subject_id: code });
+    expect((await by('further_maths')).body).toMatchObject({ subject_id });
+    for (const code of ['latin', 'Further Maths', 'further_maths ']) expect((await by(code)).status).toBe(404);
+  });
+
   it.each(CASES)('$scope $given $needs, email: $withEmail', async ({ scope, needs, given, withEmail, ...expected }) => {
     const email = withEmail ? `  Mia.${address()} ` : undefined;
     const targets = Object.fromEntries(needs.map((name) => [name, here[name]]));

@@ -6,7 +6,7 @@ import { TestApi } from '../../support/http/api.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
 import { bytesOf, exchange } from '../../support/http/raw-http.js';
 import { TestRedis } from '../../support/worker/redis.js';
-import { keyedReads, type Route, send } from '../../support/http/routes.js';
+import { keyedReads, type Route, send, validPath } from '../../support/http/routes.js';
 import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
 
 /** Marks data about people in the database, and data that clients send by mistake. Neither may appear elsewhere. */
@@ -117,19 +117,20 @@ const unknown = { id: '', key: `tk_live_${'0'.repeat(64)}` };
 const word = encodeURIComponent(`${SENT} mia@example.org\r\n{"level":"info","msg":"request","request_id":"forged"}`);
 
 async function walk(route: Route): Promise<void> {
-  const path = pathOf(route, fixtures.a);
+  const path = validPath(route, fixtures.a);
+  const bare = pathOf(route, fixtures.a);
   await ask(path, 200, route.path);
   await ask(path, 200, route.path, { method: 'HEAD' });
   const personal = { 'User-Agent': SENT, Referer: `https://x.example/?${SENT}`, Cookie: `a=${SENT}`, Origin: `https://${SENT}.example` };
   await ask(path, 200, route.path, { headers: personal });
-  await ask(`${path}?limit=${word}&${word}=${word}&student_id=${SENT}@example.org`, 422, route.path);
+  await ask(`${bare}?limit=${word}&${word}=${word}&student_id=${SENT}@example.org`, 422, route.path);
   await ask(path, 403, route.path, { by: keys.writer });
   for (const by of [keys.revoked, keys.expired, unknown]) await ask(path, 401, route.path, { by });
   await ask(path, 401, route.path, { headers: { Authorization: `Bearer ${SENT}` } });
   await ask(path, 405, 'none', { method: 'PROPFIND' });
-  await ask(`${path}/a/b/${word}`, 404, 'none');
+  await ask(`${bare}/a/b/${word}`, 404, 'none');
   if (!route.path.includes(':')) return;
-  await ask(pathOf(route, fixtures.b), 404, route.path);
+  await ask(validPath(route, fixtures.b), 404, route.path);
   await ask(route.path.replaceAll(/:[^/]+/g, word), 404, route.path);
 } // prettier-ignore
 

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Random } from '../../support/data/random.js';
-import { createFixtures, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
+import { createFixtures, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { organizationsLeft, POOL } from '../../support/database/api-pool.js';
 import { forgetKeyUsage } from '../../support/database/read-statements.js';
 import { TestApi } from '../../support/http/api.js';
-import { keyedReads } from '../../support/http/routes.js';
+import { keyedReads, validPath } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 forgetKeyUsage();
@@ -52,7 +52,7 @@ describe('the organization that a connection worked for', () => {
     const one = async (): Promise<void> => {
       const school = random.pick(schools);
       const route = random.pick(routes);
-      const body = await ask(pathOf(route, school), school, random.chance(0.1) ? random.integer(8) : null);
+      const body = await ask(validPath(route, school), school, random.chance(0.1) ? random.integer(8) : null);
       if (body === null) {
         aborted++;
         return;

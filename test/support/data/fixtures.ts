@@ -1,3 +1,4 @@
+import { Database } from '@app/database';
 import { Invites } from '@app/people';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
@@ -100,6 +101,10 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
+  const code = { scope: 'classroom', role: 'student', targetId: path.classroom_id!, code: true } as const;
+  await api.app
+    .get(Database)
+    .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
   const listed = await fillLists(api, organization.id, { ...path, ...query });
   return {
     organization,
@@ -116,7 +121,12 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
 async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
   const subject = await make.subject(school);
   const { tutor, student, parent } = await people(make, school, subject.id);
-  const classroom = await make.classroom(school, { tutorId: tutor.id, subjectId: subject.id, priceCents: 12000 });
+  const classroom = await make.classroom(school, {
+    tutorId: tutor.id,
+    subjectId: subject.id,
+    priceCents: 12000,
+    billingInterval: 'month',
+  });
   await make.classroomMember(school, classroom.id, student.id);
   await make.tutorStudent(school, tutor.id, student.id, { subjectId: subject.id });
   const group = await make.group(school, {
@@ -149,6 +159,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
+  await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
@@ -183,12 +194,15 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
     query: {
       tutor_id: tutor.id,
       student_id: student.id,
+      email: student.email,
+      phone: student.phone!,
       subject_id: subject.id,
       session_id: session.id,
       classroom_id: classroom.id,
       api_key_id: apiKeyId,
       route: '/v1/students',
       status: '4xx',
+      day_of_week: '1',
     },
   };
 }
@@ -237,7 +251,7 @@ async function people(make: Factories, school: string, subjectId: string) {
   await make.tutorSubject(school, tutor.id, subjectId);
   await make.tutor(school, { role: 'owner' });
   await make.member(school, { role: 'admin' });
-  const student = await make.student(school);
+  const student = await make.student(school, { user: { phone: '0400000001' } });
   await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
   await make.student(school, { user: { placeholderEmail: true } });
   const parent = await make.parent(school, { children: [student.id] });

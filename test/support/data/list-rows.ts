@@ -89,6 +89,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
     },
   },
   list_request_log: { insert: rowsOf('request_log', () => ({ status: 200 })) },
+  list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_students: { insert: members('student'), already: 'student' },
   list_tutors: {
     insert: async (make, stage, rows) => {

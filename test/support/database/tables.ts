@@ -51,6 +51,16 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
   };
+  availabilities: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    dayOfWeek: number;
+    startTime: string;
+    endTime: string;
+    timezone: string;
+    createdAt: Date;
+  };
   blog_posts: {
     id: string;
     organizationId: string | null;
@@ -539,6 +549,15 @@ export interface Tables {
     reason: string;
     createdAt: Date;
   };
+  time_off: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    startsOn: string;
+    endsOn: string;
+    note: string | null;
+    createdAt: Date;
+  };
   tutor_profiles: {
     organizationId: string;
     userId: string;
@@ -592,6 +611,7 @@ export interface Tables {
     firstName: string;
     lastName: string;
     phone: string | null;
+    phoneDigits: string | null;
     createdAt: Date;
     updatedAt: Date;
     emailVerifiedAt: Date | null;

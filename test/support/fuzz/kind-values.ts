@@ -115,6 +115,11 @@ export const KIND_ROWS: Record<string, KindRow> = {
     good: { [UUID]: UUID, [UUID.toUpperCase()]: UUID },
     bad: { uuid_parsing: ['', 'x', `{${UUID}}`, UUID.replaceAll('-', ''), `${UUID}0`, `${UUID}\n`] },
   },
+  idOrCode: {
+    kind: kinds.idOrCode,
+    good: ['methods_34', UUID, UUID.toUpperCase()],
+    bad: { string_too_short: ['', ' '], string_too_long: ['a'.repeat(101)], value_error: ['a\0', '\u001b'] },
+  },
   oneOf: { kind: kinds.oneOf(['online', 'in_person']), good: ['online', 'in_person'], bad: { enum: ['', 'Online', 'online ', 'online,in_person'] } },
   oneAmong: { kind: { schema: { type: 'string' }, parse: (raw) => kinds.oneAmong(['primary'], raw) }, good: ['primary'], bad: { enum: ['', 'x'] } },
   text: {

@@ -21,6 +21,7 @@ const planned: MakeRecords = async (make, id) => ({
 
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
+  'PUT /v1/tutors/:tutor_id': async (make, id) => ({ tutor_subjects: (await make.subject(id)).id }),
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),

@@ -1,9 +1,12 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseDate } from '@app/database';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
+import { loadEnv } from '@app/config';
+import { readObject } from '../../../apps/api/src/http/validation/read-object.js';
 import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
@@ -158,18 +161,30 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
-/** The query, `?` included, with a value for each parameter that the route requires. */
-export function completed(route: Route, query: string, school: OrganizationFixture): string {
+const SETTINGS = loadEnv({}, {});
+
+/** The query, `?` included, with a value for each parameter that the route requires, or one of several. */
+function completed(route: Route, query: string, school: OrganizationFixture): string {
+  const shape = queryClassOf(route.handler) ?? Object;
   const given = new URLSearchParams(query);
-  const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
-    .map(({ name, required, schema }: { name: string | symbol; required: boolean; schema: Schema }) => {
-      const [example] = (schema.examples ?? []) as string[];
-      return { name: String(name), required, value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
+  const { faults } = readObject(shape as new () => object, Object.fromEntries(given), SETTINGS);
+  // A bound that is missing is that of the other one.
+  const bound = [given.get('from'), given.get('to')].find((value) => value && parseDate(value));
+  const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
+  const missing = queryFieldsOf(shape)
+    .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
+      const isBound = bound && ['from', 'to'].includes(String(name));
+      const [example] = isBound ? [encodeURIComponent(bound)] : ((schema.examples ?? []) as string[]);
+      return { name: String(name), value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
     })
-    .filter(({ name, required }) => required && !given.has(name))
+    .filter(({ name }) => required.includes(name))
     .map(({ name, value }) => `${name}=${value}`);
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
+
+/** The path of a valid request to the route, with the school's ids and the query that it requires. */
+export const validPath = (route: Route, school: OrganizationFixture, query = ''): string =>
+  pathOf(route, school) + completed(route, query, school);
 
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
@@ -179,7 +194,7 @@ export function call(
   { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
 ): Promise<Answer> {
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
-  return send(api, route.method, pathOf(route, school) + completed(route, query, school), headers);
+  return send(api, route.method, validPath(route, school, query), headers);
 }
 
 /** The declared list that the route serves, if it does. */

@@ -114,10 +114,13 @@ export class TenancySweep {
             at: null as Path | null,
           };
         });
+        const strict = idFieldsOf(route, ['uuid']).map(String);
         for (const at of idFieldsOf(route).filter((one) => valueAt(body, one) !== undefined)) {
           const sent = (id: string) => this.write({ ...write, body: withValueAt(body, at, id) as object as ValidWrite['body'] }, own);
           const ids = [...theirs.map((other) => String(valueAt(other.body, at))), uuidv4()];
-          places.push({ name: `body.${at.join('.')}`, sent, ids, at });
+          // A text that can be a code is no fault.
+          const isStrict = strict.includes(String(at));
+          places.push({ name: `body.${at.join('.')}`, sent, ids: isStrict ? ids : [...ids, ...MALFORMED], at: isStrict ? at : null });
         } // prettier-ignore
         for (const { name, sent, ids, at } of places) {
           const what = `${nameOf(route)} ${name}`;

@@ -11,6 +11,9 @@ export type Path = string[];
 
 type Shape = Schema & { $ref?: string; items?: Shape; oneOf?: Shape[]; required?: string[]; properties?: Record<string, Shape> }; // prettier-ignore
 
+/** Formats of fields that name a record: by its id, or by its id or code. */
+export const NAMING = ['uuid', 'id-or-code'];
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The request's schema with the shapes that it refers to; null without a JSON body. */
@@ -28,10 +31,10 @@ function shapeOf({ handler }: Route): Shape | null {
   return resolved(documentedSchema(shape, schemas)) as Shape;
 }
 
-/** Every field of the request that holds an id, in any of its variants. */
-export function idFieldsOf(route: Route): Path[] {
+/** Every field of the request that names a record, in any of its variants. */
+export function idFieldsOf(route: Route, formats = NAMING): Path[] {
   const within = (shape: Shape, at: Path): Path[] => [
-    ...(shape.format === 'uuid' ? [at] : []),
+    ...(formats.includes(shape.format ?? '') ? [at] : []),
     ...Object.entries(shape.properties ?? {}).flatMap(([name, field]) => within(field, [...at, name])),
     ...(shape.oneOf ?? []).flatMap((one) => within(one, at)),
     ...(shape.items ? within(shape.items, [...at, '0']) : []),
@@ -128,9 +131,9 @@ function fieldsOf(schema: Shape | undefined, value: Body): Record<string, Shape>
 
 /** What a variant requires, and all its ids. */
 function smallest({ properties = {}, required = [] }: Shape, example: Body): Body {
-  const names = Object.keys(properties).filter((name) => required.includes(name) || properties[name]!.format === 'uuid');
+  const names = Object.keys(properties).filter((name) => required.includes(name) || NAMING.includes(properties[name]!.format ?? ''));
   return Object.fromEntries(names.map((name) => {
     const { format, enum: values } = properties[name]!;
-    return [name, format === 'uuid' ? '00000000-0000-0000-0000-000000000000' : (values?.[0] ?? example[name] ?? 'Canary')];
+    return [name, NAMING.includes(format ?? '') ? '00000000-0000-0000-0000-000000000000' : (values?.[0] ?? example[name] ?? 'Canary')];
   }));
 } // prettier-ignore

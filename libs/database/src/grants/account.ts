@@ -9,7 +9,7 @@ export const account: Grants = {
     // What an organization supplies about a login. No process may write whether an address is proven, read which
     // organizations see a login, or delete a login.
     users: {
-      api: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
+      api: `SELECT (id, ${LOGIN_COLUMNS}, phone_digits, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
         UPDATE (${LOGIN_COLUMNS}, updated_at)`,
       portal: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
     },

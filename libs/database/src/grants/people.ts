@@ -7,7 +7,7 @@ export const people: Grants = {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
     },
-    tutor_profiles: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+    tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
     rate_bands: {},
     tutor_tiers: {},
     parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },

@@ -27,11 +27,13 @@ export const account = /* sql */ `
     first_name text NOT NULL CHECK (char_length(first_name) BETWEEN 1 AND 200),
     last_name text NOT NULL CHECK (char_length(last_name) BETWEEN 1 AND 200),
     phone text CHECK (char_length(phone) <= 50),
+    phone_digits text GENERATED ALWAYS AS (nullif(regexp_replace(phone, '[^0-9]', '', 'g'), '')) STORED,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     email_verified_at timestamptz(3),
     seen_by uuid[] NOT NULL DEFAULT '{}'
   );
+  CREATE INDEX users_phone ON users (phone_digits) WHERE phone_digits IS NOT NULL;
   ${ownerOnly('users')}
   CREATE POLICY tenant ON users FOR SELECT USING (${SEEN});
   CREATE POLICY tenant_adds ON users FOR INSERT WITH CHECK (current_organization_id() IS NOT NULL);

@@ -62,6 +62,7 @@ export const people = /* sql */ `
   CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
   CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
     WHERE approval_requested_at IS NOT NULL;
+  CREATE INDEX members_unaccepted ON members (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('members')}
   ${onRows('members', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   CREATE TRIGGER follow_consent AFTER UPDATE ON members
@@ -123,6 +124,7 @@ export const people = /* sql */ `
   );
   CREATE INDEX parents_user ON parents (user_id);
   CREATE INDEX parents_keyset ON parents (organization_id, created_at, user_id) WHERE enrolled_at IS NOT NULL;
+  CREATE INDEX parents_unaccepted ON parents (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('parents')}
   ${counted('parents')}
   ${secure('parents')}
@@ -142,7 +144,8 @@ export const people = /* sql */ `
   ${secure('parent_students')}
 
   -- A way into an organization. account: the mail that goes with a provisioned account. secret_hash is the SHA-256 of the
-  -- token, or the keyed hash of the code; sealed keeps the code itself, encrypted, of the two standing join codes alone.
+  -- token, or the keyed hash of the code; sealed keeps the code itself, encrypted, of the two standing join codes and of
+  -- the codes of classrooms.
   -- user_id: the login that had the address, when there was one. proof_hash: of the second secret, which is only ever
   -- mailed and so proves the address.
   CREATE TABLE invites (
@@ -164,12 +167,13 @@ export const people = /* sql */ `
     user_id uuid REFERENCES users,
     proof_hash bytea CHECK (octet_length(proof_hash) = 32),
     CHECK (standing = (expires_at IS NULL)),
-    CHECK (standing = (sealed IS NOT NULL))
+    CHECK (sealed IS NOT NULL OR NOT standing)
   );
   CREATE INDEX invites_organization ON invites (organization_id, created_at, id);
   CREATE INDEX invites_open ON invites (organization_id, created_at, id)
     WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
   CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role) WHERE standing AND revoked_at IS NULL;
+  CREATE INDEX invites_of_classrooms ON invites (target_id, created_at) WHERE scope = 'classroom' AND sealed IS NOT NULL;
   CREATE INDEX invites_expiry ON invites (expires_at) WHERE NOT standing;
   CREATE INDEX invites_user ON invites (user_id) WHERE revoked_at IS NULL AND accepted_at IS NULL;
   ${secure('invites')}

@@ -68,6 +68,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
+  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id);
   ${secure('classrooms')}
 
   CREATE TABLE classroom_members (
@@ -104,6 +105,10 @@ export const teaching = /* sql */ `
     CHECK (owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL)
   );
   CREATE INDEX student_groups_keyset ON student_groups (organization_id, created_at, id);
+  CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
+    INCLUDE (classroom_id);
+  CREATE INDEX student_groups_classroom ON student_groups (organization_id, classroom_id, created_at, id)
+    INCLUDE (subject_id);
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, normalizeEmail, type Tables } from '@app/database';
+import { Database, findId, normalizeEmail, type Tables } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
 import { type Actor, AuditLog } from '@app/audit';
 import { Refused } from '@app/rules';
@@ -15,9 +15,10 @@ const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
 };
 
 /** What an invite is for. This decides whether it has a token or a code, and whether it is mailed. */
-export type WantedInvite = Required<
-  Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>
->;
+type Decided = Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>>;
+
+/** The same as it is asked for: the subject by its id or code. */
+export type WantedInvite = Omit<Decided, 'subjectId'> & { subject: string | null };
 
 /** A new invite, with its link or code to hand over. */
 export interface SentInvite {
@@ -51,10 +52,11 @@ export class Invitations {
    */
   async invite(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
     await this.targets.require(by.organizationId, wanted);
-    return this.send(by, wanted);
+    const subjectId = await findId(this.db, 'subjects', by.organizationId, wanted.subject);
+    return this.send(by, { ...wanted, subjectId });
   }
 
-  private async send(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
+  private async send(by: Provisioner, wanted: Decided): Promise<SentInvite> {
     const { scope, email } = wanted;
     const linked = scope === 'tutor_student' || (scope === 'organization' && email !== null);
     const mailed = email !== null && scope in MAILED;

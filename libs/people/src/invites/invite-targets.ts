@@ -13,12 +13,13 @@ export class InviteTargets {
   /**
    * Checks what an invite names, inside the ambient transaction.
    *
-   * @throws Refused for an unknown target or subject, and at `email` for the address of an accepted member
+   * @throws Refused for an unknown target, and at `email` for the address of an accepted member
    */
-  async require(organizationId: string, { scope, targetId, subjectId, email }: NewInvite): Promise<void> {
+  async require(
+    organizationId: string,
+    { scope, targetId, email }: Pick<NewInvite, 'scope' | 'targetId' | 'email'>,
+  ): Promise<void> {
     if (!(await this.has(organizationId, scope, targetId))) throw Refused.notFound();
-    const subject = sql`SELECT FROM subjects WHERE organization_id = ${organizationId} AND id = ${subjectId}`;
-    if (subjectId && (await this.db.query(subject)).length === 0) throw Refused.notFound();
     if (scope !== 'organization' || !email) return;
     const members = await this.db.query(sql`
       SELECT FROM logins_by_email(${[normalizeEmail(email)]}) l JOIN members m ON m.user_id = l.id

@@ -73,19 +73,20 @@ export class Invites {
     const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
     await this.db.query(sql`
       INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, user_id, secret_hash, proof_hash,
-        api_key_id, expires_at, created_at)
+        sealed, api_key_id, expires_at, created_at)
       SELECT i.id, ${organizationId}, scope, role, target_id, subject_id, i.email, l.id, secret_hash, proof_hash,
-        api_key_id, expires_at, created_at
+        sealed, api_key_id, expires_at, created_at
       FROM unnest(
         ${minted.map(({ id }) => id)}::uuid[], ${minted.map(({ scope }) => scope)}::text[],
         ${minted.map(({ role }) => role)}::text[], ${minted.map(({ targetId }) => targetId)}::uuid[],
         ${minted.map(({ subjectId }) => subjectId ?? null)}::uuid[], ${minted.map(({ email }) => email ?? null)}::text[],
         ${addresses}::text[], ${minted.map(({ secret }) => this.hashOf(secret))}::bytea[],
-        ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
+        ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map((invite) => this.sealedOf(invite))}::bytea[],
+        ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
         ${minted.map(({ expiresAt }) => expiresAt.toISOString())}::timestamptz[],
         ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
-      ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, api_key_id, expires_at,
-        created_at)
+      ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, sealed, api_key_id,
+        expires_at, created_at)
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
@@ -150,6 +151,11 @@ export class Invites {
   /** The URL at which a person opens a token or code. */
   joinUrl(secret: string): string {
     return `${this.env.portalUrl}/join/${secret}`;
+  }
+
+  /** The code of a classroom is part of its record, so it is kept, encrypted. */
+  private sealedOf({ scope, email, secret }: MintedInvite): Buffer | null {
+    return scope === 'classroom' && !email ? this.vault.seal('join codes', secret) : null;
   }
 
   private lifetimeDays({ email }: NewInvite): number {

@@ -6,7 +6,7 @@ import { Fault, field, kinds } from '../../http/kit.js';
 
 export const NAME = { min: 1, max: 200, trim: true };
 export const PHONE = { max: 50, trim: true };
-const BIO = { max: 5000 };
+export const BIO = { max: 5000 };
 
 const EMAIL_NOTE =
   'Without an address, no email can reach the account. Case is ignored. An invalid address is ' +

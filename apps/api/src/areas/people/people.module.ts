@@ -9,7 +9,7 @@ import { UsersModule } from './users/users.module.js';
 @Area({
   imports: [UsersModule, InvitesModule, StudentsModule, TutorsModule, ParentsModule],
   tags: {
-    users: ['Bulk invite', 'Create or invite up to 100 students, tutors and parents in one request.'],
+    users: ['Users', 'Find a person; create or invite up to 100 students, tutors and parents in one request.'],
     invites: ['Invites', 'Join links and codes, for one person or for many.'],
     org: ['Organization', 'The permanent join links of the organization.'],
     students: ['Students', 'Students of the organization, whether pending, accepted or archived.'],

@@ -4,14 +4,16 @@ import { GroupsModule } from './groups/groups.module.js';
 import { HomeworkModule } from './homework.module.js';
 import { ResultsModule } from './results.module.js';
 import { SessionFeedbackModule } from './session-feedback.module.js';
+import { SubjectsModule } from './subjects.module.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
+  imports: [SubjectsModule, ClassroomsModule, GroupsModule, HomeworkModule, ResultsModule, SessionFeedbackModule],
   tags: {
-    classrooms: ['Classrooms', 'Add tutors and students to classrooms.'],
-    'student-groups': ['Student groups', 'A student group with its members.'],
-    groups: ['Group members', 'Add tutors and students to student groups.'],
+    subjects: ['Subjects', 'What is taught.'],
+    classrooms: ['Classrooms', 'Classrooms, their tutors and their students.'],
+    'student-groups': ['Student groups', 'Student groups with their members.'],
+    groups: ['Groups', 'Create student groups, and add tutors and students to them.'],
     homework: ['Homework', 'Assignments for students, classrooms and groups.'],
     results: ['Results', 'Attempts at exams and exercises.'],
     'session-feedback': ['Session feedback', 'What students and parents say about lessons.'],

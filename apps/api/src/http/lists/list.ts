@@ -88,7 +88,7 @@ export function selectedBy(list: List, query: object, caller: Caller, path: Path
   const selection = list.select?.(query, caller, path);
   const filters = [
     ...(list.where ? [list.where] : []),
-    ...conditionsOf(list.parameters, query, list.source.alias),
+    ...conditionsOf(list.parameters, query, list.source.alias, caller),
     ...(selection?.filters ?? []),
   ];
   return { ...list, ...selection, filters };

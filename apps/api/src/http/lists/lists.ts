@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
+import { Vault } from '@app/config';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
@@ -7,6 +8,7 @@ import { Fairness } from '../request/fairness.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
 import { type List, type PageQuery, type PathValues, type Selected, selectedBy } from './list.js';
 import { LargeAnswers } from './large-answers.js';
+import { unsealed } from '../views/sealed.js';
 import { Page, type Part } from './page.js';
 import {
   countOf,
@@ -33,6 +35,7 @@ export class Lists {
     private readonly cursors: Cursors,
     private readonly fairness: Fairness,
     private readonly large: LargeAnswers,
+    private readonly vault: Vault,
   ) {}
 
   /**
@@ -80,7 +83,7 @@ export class Lists {
     const [row] = await this.db.query<PageRow>(offsetPage(caller, selected, all));
     const { ids } = row!;
     const [records] = ids ? await this.db.query<Part>(recordsById(caller, selected, ids)) : [row!];
-    return new Page(records!, 'data');
+    return new Page(this.unsealed(records!), 'data');
   }
 
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
@@ -101,12 +104,16 @@ export class Lists {
 
   /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
-    if (!ids) return { count, data };
+    if (!ids) return this.unsealed({ count, data });
     return this.large.inParts(caller.organizationId, partsOf(ids, sizes!), async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
-      return row!;
+      return this.unsealed(row!);
     });
+  }
+
+  private unsealed({ count, data }: Part): Part {
+    return { count, data: data && unsealed(data, this.vault) };
   }
 }
 

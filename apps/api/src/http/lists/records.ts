@@ -1,36 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
+import { unsealed } from '../views/sealed.js';
 import type { Shown } from './source.js';
 import { visible } from './statements.js';
 
 /** Reads single records for every resource. */
 @Injectable()
 export class Records {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly vault: Vault,
+  ) {}
 
   /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
   async get(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
     const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
-    return found(rows);
+    return this.found(rows);
   }
 
   /** The record as the ambient transaction leaves it. @throws ApiError 404 */
   async written(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
-    return found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)));
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)));
+  }
+
+  private found([row]: { data: string }[]): JsonText {
+    if (!row) throw ApiError.notFound();
+    return new JsonText(unsealed(row.data, this.vault));
   }
 }
 
-function recordOf(caller: Caller, { view, source: from, where }: Shown, id?: string): Sql {
+function recordOf(caller: Caller, { view, source: from, where, first }: Shown, id?: string): Sql {
   const source = typeof from === 'function' ? from(caller) : from;
   const own = [...(id === undefined ? [] : [sql`${raw(source.id)} = ${id}`]), ...(where ? [where] : [])];
-  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}`;
-}
-
-function found([row]: { data: string }[]): JsonText {
-  if (!row) throw ApiError.notFound();
-  return new JsonText(row.data);
+  return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}${first ? sql` ORDER BY ${first} LIMIT 1` : empty}`;
 }

@@ -20,6 +20,8 @@ export interface Shown {
   source: Source | ((caller: Caller) => Source);
   /** A condition that all of them meet. */
   where?: Sql;
+  /** An order: of several records, the first is the one. */
+  first?: Sql;
 }
 
 /**

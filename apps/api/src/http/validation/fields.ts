@@ -5,8 +5,8 @@ import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
-  boolean, cents, color, day, dayOfWeek, endTime, instant, integer, type Kind, link, oneOf, text, type TextRule, time, timeZone, uuid,
-  wholeMinute,
+  boolean, cents, color, day, dayOfWeek, endTime, idOrCode, instant, integer, type Kind, link, oneOf, text, type TextRule,
+  time, timeZone, uuid, wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, type JsonSize, listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
 import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
@@ -99,6 +99,8 @@ export function bodyField({ parse, schema }: Kind, presence: Presence): Property
 
 export const Text = (rule: TextRule, presence: Presence = {}) => bodyField(text(rule), presence);
 export const Uuid = (presence: Presence = {}) => bodyField(uuid, presence);
+/** A record that its id or its code names. */
+export const IdOrCode = (presence: Presence = {}) => bodyField(idOrCode, presence);
 export const Flag = (presence: Presence = {}) => bodyField(boolean, presence);
 export const OneOf = (values: readonly string[], presence: Presence = {}) => bodyField(oneOf(values), presence);
 export const Instant = (presence: Presence = {}) => bodyField(instant, presence);
@@ -119,6 +121,10 @@ export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =
 /** Ids without repeats. */
 export const Uuids = (size: ListSize, presence: Presence = {}) =>
   bodyField(listOf(uuid, { ...size, distinct: true }), presence);
+
+/** The ids or codes of records, without repeats. */
+export const IdsOrCodes = (size: ListSize, presence: Presence = {}) =>
+  bodyField(listOf(idOrCode, { ...size, distinct: true }), presence);
 
 /** A list of objects of another request class. */
 export const Objects = (shape: new () => object, size: ListSize, presence: Presence = {}) =>

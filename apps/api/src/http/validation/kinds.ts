@@ -16,12 +16,12 @@ function fromString<T>(expected: string, schema: Schema, parse: (text: string) =
   return { schema: { type: 'string', ...schema }, parse: (raw) => (typeof raw === 'string' ? parse(raw) : refusal) };
 }
 
+const UUID_EXAMPLE = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+
 export const uuid = fromString(
   'a UUID string',
   { format: 'uuid' },
-  (text) =>
-    canonicalUuid(text) ??
-    new Fault('uuid_parsing', 'Must be a UUID, for example 0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30.'),
+  (text) => canonicalUuid(text) ?? new Fault('uuid_parsing', `Must be a UUID, for example ${UUID_EXAMPLE}.`),
 );
 
 export const oneOf = (values: readonly string[]): Kind<string> => ({
@@ -68,6 +68,12 @@ function codePoints(value: string): number {
   for (const _ of value) count++;
   return count;
 }
+
+/** The id or code of a record: any other text is that of no record. The format tells tests that it names one. */
+export const idOrCode: Kind<string> = {
+  ...text({ min: 1, max: 100 }),
+  schema: { type: 'string', format: 'id-or-code', minLength: 1, maxLength: 100, examples: [UUID_EXAMPLE] },
+};
 
 const LINK = /^https?:\/\/[^\s\p{Cc}]+$/iu;
 

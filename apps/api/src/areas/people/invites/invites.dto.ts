@@ -59,7 +59,7 @@ export class CreateInvite implements Interdependent {
   @field.Uuid({ nullable: true, description: 'Scope `parent`, required: the child.' })
   student_id?: string | null;
 
-  @field.Uuid({ nullable: true, description: 'Scope `tutor_student` only.' })
+  @field.IdOrCode({ nullable: true, description: 'Scope `tutor_student` only: id or code.' })
   subject_id?: string | null;
 
   [TOGETHER](): Fault[] {

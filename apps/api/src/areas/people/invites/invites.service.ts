@@ -15,12 +15,12 @@ export class InvitesService {
   /** @throws Refused for an unknown target, and for the address of a member */
   async create(caller: Caller, wanted: CreateInvite) {
     const { keyId } = caller;
-    const { scope, email = null, subject_id: subjectId = null } = wanted;
+    const { scope, email = null, subject_id: subject = null } = wanted;
     const targetId = this.targetOf(caller, wanted);
     const role = roleOf(wanted);
-    const wish = { scope, role, targetId, subjectId, email, apiKeyId: keyId };
+    const wish = { scope, role, targetId, subject, email, apiKeyId: keyId };
     const { invite, joinUrl, emailed } = await this.invitations.invite(caller, wish);
-    const { id, secret, expiresAt, createdAt } = invite;
+    const { id, secret, subjectId = null, expiresAt, createdAt } = invite;
     this.audit.note({ invite_id: id, scope, role, target_id: targetId, subject_id: subjectId, emailed });
     return {
       scope,

@@ -1,13 +1,21 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
-import { HttpModule, listController } from '../../../http/kit.js';
+import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { StudentsController } from './students.controller.js';
 import { STUDENTS } from './students.queries.js';
 import { StudentsService } from './students.service.js';
 
+const STUDENT = recordController({
+  ...STUDENTS,
+  id: 'get_student',
+  path: 'v1/students/:student_id',
+  summary: 'Returns one student',
+  description: 'A `pending` student shows only what the organization supplied.',
+});
+
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(STUDENTS), StudentsController],
+  controllers: [listController(STUDENTS), STUDENT, StudentsController],
   providers: [StudentsService],
 })
 export class StudentsModule {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountInvite, AccountInvites, Provisioning, StudentProfiles } from '@app/people';
-import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { type AccountInvite, AccountInvites, MemberProfiles, Provisioning } from '@app/people';
+import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
 import { toStudent } from '../people.dto.js';
 import type { CreateStudent, UpdateStudent } from './students.dto.js';
 import { STUDENTS } from './students.queries.js';
@@ -10,7 +10,7 @@ export class StudentsService {
   constructor(
     private readonly records: Records,
     private readonly provisioning: Provisioning,
-    private readonly profiles: StudentProfiles,
+    private readonly profiles: MemberProfiles,
     private readonly invites: AccountInvites,
     private readonly audit: Audit,
   ) {}
@@ -26,8 +26,8 @@ export class StudentsService {
   async update(caller: Caller, id: string, body: UpdateStudent): Promise<JsonText> {
     const { first_name: firstName, last_name: lastName, email, phone } = body;
     const change = { firstName, lastName, email, phone: phone === '' ? null : phone };
-    await this.profiles.change(caller, id, change);
-    this.audit.note({ student_id: id, fields: Object.keys(body) });
+    await this.profiles.changeStudent(caller, id, change);
+    this.audit.note({ student_id: id, fields: Object.keys(given(body)) });
     return this.written(caller, id);
   }
 

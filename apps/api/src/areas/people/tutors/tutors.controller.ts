@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, one, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, PathId, Post, Put, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
-import { CreateTutor } from './tutors.dto.js';
+import { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { TutorsService } from './tutors.service.js';
 import { STAFF } from './tutors.queries.js';
 
@@ -23,5 +23,31 @@ export class TutorsController {
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateTutor) body: CreateTutor) {
     return this.tutors.create(caller, body);
+  }
+
+  @Put(':tutor_id')
+  @RequireScopes('tutors:write')
+  @Documented({
+    id: 'update_tutor',
+    summary: 'Changes a tutor, admin or owner',
+    description:
+      'Omitted fields stay unchanged; a list replaces the stored one. Somebody without a tutor profile gets one. ' +
+      'Another `home_suburb` or `home_postcode` clears the coordinates. Names change what the organization ' +
+      'supplied of a `pending` person, and otherwise the login, unless another organization has a membership for ' +
+      'it (422). Archived people cannot be changed (422).',
+    answer: one(STAFF.view),
+    example: {
+      bio: 'Patient and precise; eleven years of Methods.',
+      is_published: true,
+      handle: 'sam-okafor',
+      home_suburb: 'Brunswick',
+      home_postcode: '3056',
+      service_postcodes: ['3056', '3057'],
+      max_travel_km: 10,
+      specialisations: ['exam preparation'],
+    },
+  })
+  update(@CurrentCaller() caller: Caller, @PathId('tutor_id') id: string, @ValidBody(UpdateTutor) body: UpdateTutor) {
+    return this.tutors.update(caller, id, body);
   }
 }

@@ -1,13 +1,20 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
-import { HttpModule, listController } from '../../../http/kit.js';
+import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { TutorsController } from './tutors.controller.js';
 import { STAFF } from './tutors.queries.js';
 import { TutorsService } from './tutors.service.js';
 
+const TUTOR = recordController({
+  ...STAFF,
+  id: 'get_tutor',
+  path: 'v1/tutors/:tutor_id',
+  summary: 'Returns one tutor, admin or owner',
+});
+
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(STAFF), TutorsController],
+  controllers: [listController(STAFF), TUTOR, TutorsController],
   providers: [TutorsService],
 })
 export class TutorsModule {}

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Provisioning } from '@app/people';
-import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { Provisioning, TutorProfiles } from '@app/people';
+import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
 import { toTutor } from '../people.dto.js';
-import type { CreateTutor } from './tutors.dto.js';
+import type { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
 
 @Injectable()
@@ -10,6 +10,7 @@ export class TutorsService {
   constructor(
     private readonly records: Records,
     private readonly provisioning: Provisioning,
+    private readonly profiles: TutorProfiles,
     private readonly audit: Audit,
   ) {}
 
@@ -17,6 +18,14 @@ export class TutorsService {
   async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
     const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
     this.audit.note({ tutor_id: id, created, invited });
+    return this.records.written(caller, STAFF, id);
+  }
+
+  /** @throws Refused for an unknown person or subject, and at fields that cannot be changed */
+  async update(caller: Caller, id: string, body: UpdateTutor): Promise<JsonText> {
+    const change = given(body);
+    await this.profiles.change(caller, id, change);
+    this.audit.note({ tutor_id: id, fields: Object.keys(change) });
     return this.records.written(caller, STAFF, id);
   }
 }

@@ -1,16 +1,32 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, one, Post, RequireAnyScope, ValidBody,
+  type Caller, CurrentCaller, Documented, one, Post, RequireAnyScope, RequireScopes, ValidBody, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
-import { BulkInvite } from './users.dto.js';
+import { BulkInvite, FindUser } from './users.dto.js';
+import { userLookupView } from './users.queries.js';
 import { UsersService, scopesOfRows } from './users.service.js';
 import { bulkInviteShape } from './users.view.js';
 
-@Controller('v1/users/bulk-invite')
+@Controller('v1/users')
 export class UsersController {
   constructor(private readonly people: UsersService) {}
 
-  @Post('', 200)
+  @Get()
+  @RequireScopes('read')
+  @Documented({
+    id: 'find_user',
+    summary: 'Finds a person of the organization by email or phone',
+    description:
+      'Give exactly one of the two. Members and linked parents are found by what the organization sees of them; ' +
+      'phone numbers are the same if their digits are. Of several people, the one who accepted first is returned; ' +
+      'nobody is a 404.',
+    answer: one(userLookupView),
+  })
+  find(@CurrentCaller() caller: Caller, @ValidQuery(FindUser) query: FindUser) {
+    return this.people.find(caller, query);
+  }
+
+  @Post('bulk-invite', 200)
   @RequireAnyScope(['students:write', 'tutors:write'], scopesOfRows)
   @Documented({
     id: 'bulk_invite_users',

@@ -1,8 +1,24 @@
 import type { RefusedPerson } from '@app/people';
-import { type Fault, type Faults, field } from '../../../http/kit.js';
+import { Fault, type Faults, field, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
 import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../people.dto.js';
 
 const MOST_ROWS = 100;
+
+/** By exactly one of the two. */
+export class FindUser implements Interdependent {
+  @field.Query(kinds.text({ min: 1, max: 254, trim: true }), { description: 'The exact address, whatever its case.' })
+  email?: string;
+
+  @field.Query(kinds.text({ min: 1, max: 50 }), { description: 'The number; only its digits are compared.' })
+  phone?: string;
+
+  [TOGETHER](): Fault[] {
+    if (this.email === undefined && this.phone === undefined)
+      return [new Fault('missing', 'Give either "email" or "phone".', ['email'])];
+    if (this.email === undefined || this.phone === undefined) return [];
+    return [new Fault('value_error', 'Give only one of "email" and "phone".', ['phone'])];
+  }
+}
 
 export class StudentRow extends StudentFields {
   @field.OneOf(['student'], { required: true })

@@ -1,18 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { type NewPerson, type ProvisioningResult, Provisioning, type RefusedPerson } from '@app/people';
 import type { Scope } from '@app/accounts';
-import { Audit, type Caller } from '../../../http/kit.js';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { toParent, toStudent, toTutor } from '../people.dto.js';
-import { type BulkInvite, RefusedRow, type Row } from './users.dto.js';
+import { type BulkInvite, type FindUser, RefusedRow, type Row } from './users.dto.js';
+import { personByEmail, personByPhone } from './users.queries.js';
 import type { BulkInviteAnswer, ResultItem } from './users.view.js';
 
-/** Provisions people of all kinds in one call. */
+/** Finds people of all kinds, and provisions them in one call. */
 @Injectable()
 export class UsersService {
   constructor(
+    private readonly records: Records,
     private readonly provisioning: Provisioning,
     private readonly audit: Audit,
   ) {}
+
+  /** @throws ApiError 404 for nobody of the organization */
+  find(caller: Caller, { email, phone }: FindUser): Promise<JsonText> {
+    return this.records.get(caller, email === undefined ? personByPhone(caller, phone!) : personByEmail(caller, email));
+  }
 
   async invite(caller: Caller, { users }: BulkInvite): Promise<BulkInviteAnswer> {
     const outcomes = await this.provisioning.provision(caller, users.map(toPerson));

@@ -3,13 +3,33 @@ import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { memberAddView, RoomMembers } from '../room-members.js';
-import { AddGroupMember } from './groups.dto.js';
+import { AddGroupMember, CreateGroup } from './groups.dto.js';
+import { GROUPS } from './groups.queries.js';
+import { GroupsService } from './groups.service.js';
 
 const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
 
 @Controller('v1/groups')
 export class GroupsController {
-  constructor(private readonly members: RoomMembers) {}
+  constructor(
+    private readonly groups: GroupsService,
+    private readonly members: RoomMembers,
+  ) {}
+
+  @Post()
+  @RequireScopes('tutors:write')
+  @Documented({
+    id: 'create_group',
+    summary: 'Creates a student group',
+    description:
+      'Only `name` is required. People of another organization, or who have not accepted, are a 404; those with another ' +
+      'role are a 422.',
+    answer: one(GROUPS.view),
+    example: { name: 'Year 10 Maths, Tuesday', rate_per_student_cents: 4500, color: '#3366cc' },
+  })
+  create(@CurrentCaller() caller: Caller, @ValidBody(CreateGroup) body: CreateGroup) {
+    return this.groups.create(caller, body);
+  }
 
   @Post(':group_id/students', 200)
   @RequireScopes('tutors:write')

@@ -4,3 +4,29 @@ export class AddGroupMember {
   @field.Uuid({ required: true, description: 'An accepted member of the organization.' })
   user_id: string;
 }
+
+export class CreateGroup {
+  @field.Text({ min: 1, max: 200, trim: true }, { required: true })
+  name: string;
+
+  @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner.' })
+  tutor_id?: string | null;
+
+  @field.Uuid({ nullable: true })
+  classroom_id?: string | null;
+
+  @field.IdOrCode({ nullable: true, description: 'Id or code.' })
+  subject_id?: string | null;
+
+  @field.Cents(0, 1_000_000_000_000, {
+    nullable: true,
+    description: 'For an hour, instead of the students’ own rates.',
+  })
+  rate_per_student_cents?: number | null;
+
+  @field.Color({ nullable: true })
+  color?: string | null;
+
+  @field.Uuids({ max: 100 }, { description: 'Accepted students.' })
+  student_ids: string[] = [];
+}

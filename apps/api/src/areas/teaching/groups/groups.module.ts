@@ -1,13 +1,21 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
-import { HttpModule, recordController } from '../../../http/kit.js';
+import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { RoomMembers } from '../room-members.js';
 import { GroupsController } from './groups.controller.js';
-import { GROUP } from './groups.view.js';
+import { GROUPS } from './groups.queries.js';
+import { GroupsService } from './groups.service.js';
+
+const GROUP = recordController({
+  ...GROUPS,
+  id: 'get_student_group',
+  path: 'v1/student-groups/:group_id',
+  summary: 'Returns one student group with its members',
+});
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [recordController(GROUP), GroupsController],
-  providers: [RoomMembers],
+  controllers: [listController(GROUPS), GROUP, GroupsController],
+  providers: [GroupsService, RoomMembers],
 })
 export class GroupsModule {}

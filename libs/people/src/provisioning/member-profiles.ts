@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
@@ -11,7 +11,7 @@ import type { Person, Provisioner } from './people.js';
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
 
-interface StudentRow {
+interface MemberRow {
   status: Tables['members']['status'];
   first_name: string | null;
   last_name: string | null;
@@ -19,50 +19,63 @@ interface StudentRow {
   phone: string | null;
 }
 
-const ARCHIVED = 'This student is archived. Add them again first.';
+const ARCHIVED = 'This person is archived. Add them again first.';
 const SHARED = 'This login is shared with another organization, so only the person can change it.';
 const INVITED =
   'This person was invited at their current address and has not accepted yet, so the address cannot be changed.';
-const TAKEN = 'This address cannot be used for this student.';
+const TAKEN = 'This address cannot be used for this person.';
 
-/** Changes what an organization may change about its students: its own data, or a login without other memberships. */
+/** Changes what an organization may change about its members: its own data, or a login without other memberships. */
 @Injectable()
-export class StudentProfiles {
+export class MemberProfiles {
   constructor(
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly mails: AccountMails,
   ) {}
 
-  /** Changes inside the ambient transaction. @throws Refused, which must roll it back */
-  async change(by: Provisioner, id: string, change: ProfileChange): Promise<void> {
+  /** Changes a student inside the ambient transaction. @throws Refused, which must roll it back */
+  changeStudent(by: Provisioner, id: string, change: ProfileChange): Promise<void> {
+    return this.change(by, id, sql`role = 'student'`, change);
+  }
+
+  /**
+   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and locks the membership until its end.
+   *
+   * @throws Refused, which must roll it back
+   */
+  changeStaff(by: Provisioner, id: string, names: Pick<ProfileChange, 'firstName' | 'lastName'>): Promise<void> {
+    return this.change(by, id, sql`role <> 'student'`, names);
+  }
+
+  private async change(by: Provisioner, id: string, role: Sql, change: ProfileChange): Promise<void> {
     const { organizationId } = by;
     await this.logins.holdOrganization(organizationId);
     // Locked before reading, so that the login and its memberships cannot change in between.
     const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
-      WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'`);
+      WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${role}`);
     if (!login) throw Refused.notFound();
-    const [student] = await this.db.query<StudentRow>(sql`
+    const [member] = await this.db.query<MemberRow>(sql`
       SELECT m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])}
       FROM members m LEFT JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.role = 'student'
+      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}
       FOR NO KEY UPDATE OF m`);
-    if (!student) throw Refused.notFound();
-    if (student.status === 'archived') throw Refused.invalid(ARCHIVED);
-    const wanted = differences(student, change);
-    const pending = student.status === 'pending';
-    const refusals = pending ? refusedOfPending(student, wanted) : login.shared ? refusedWith('shared', wanted) : [];
+    if (!member) throw Refused.notFound();
+    if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
+    const wanted = differences(member, change);
+    const pending = member.status === 'pending';
+    const refusals = pending ? refusedOfPending(member, wanted) : login.shared ? refusedWith('shared', wanted) : [];
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     if (Object.keys(wanted).length === 0) return;
-    const merged = { ...student, ...wanted };
+    const merged = { ...member, ...wanted };
     if (pending) return this.changeSupplied(organizationId, id, merged);
     const hindrance = await this.changeLogin(id, merged);
     if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
-    if (!sameAddress(student.email, merged.email)) await this.tell(by, id, student.email, merged);
+    if (!sameAddress(member.email, merged.email)) await this.tell(by, id, member.email, merged);
   }
 
-  private async changeSupplied(organizationId: string, id: string, to: StudentRow): Promise<void> {
+  private async changeSupplied(organizationId: string, id: string, to: MemberRow): Promise<void> {
     await this.db.query(sql`
       UPDATE members SET supplied_first_name = ${to.first_name}, supplied_last_name = ${to.last_name},
         supplied_email = ${to.email}, supplied_phone = ${to.phone}
@@ -74,7 +87,7 @@ export class StudentProfiles {
    *
    * @returns why the database rejects it, or null
    */
-  private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
+  private async changeLogin(id: string, to: MemberRow): Promise<Hindrance | null> {
     const address = to.email ?? placeholderOf(id);
     try {
       // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger.
@@ -94,7 +107,7 @@ export class StudentProfiles {
   }
 
   /** Asks the new address for confirmation and notifies the old one. */
-  private async tell(by: Provisioner, id: string, former: string | null, to: StudentRow): Promise<void> {
+  private async tell(by: Provisioner, id: string, former: string | null, to: MemberRow): Promise<void> {
     const { email, first_name: firstName } = to;
     if (email !== null) {
       await this.mails.queue(by, [{ kind: 'address_confirmation', role: 'student', id, to: email, firstName }]);
@@ -110,9 +123,9 @@ const HINDRANCES: Record<string, Hindrance> = {
 };
 type Hindrance = 'taken' | 'shared';
 
-type Differences = Partial<Pick<StudentRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;
+type Differences = Partial<Pick<MemberRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;
 
-function differences(student: StudentRow, change: ProfileChange): Differences {
+function differences(member: MemberRow, change: ProfileChange): Differences {
   const wanted = {
     first_name: change.firstName,
     last_name: change.lastName,
@@ -120,12 +133,12 @@ function differences(student: StudentRow, change: ProfileChange): Differences {
     phone: change.phone,
   } satisfies Record<keyof Differences, string | null | undefined>;
   const entries = Object.entries(wanted) as [keyof Differences, string | null | undefined][];
-  return Object.fromEntries(entries.filter(([field, value]) => value !== undefined && value !== student[field]));
+  return Object.fromEntries(entries.filter(([field, value]) => value !== undefined && value !== member[field]));
 }
 
 /** A pending membership stays with the login of its address, so the address cannot be changed. */
-function refusedOfPending(student: StudentRow, { email }: Differences): Refusal[] {
-  return email === undefined || sameAddress(email, student.email) ? [] : [{ at: ['email'], reason: INVITED }];
+function refusedOfPending(member: MemberRow, { email }: Differences): Refusal[] {
+  return email === undefined || sameAddress(email, member.email) ? [] : [{ at: ['email'], reason: INVITED }];
 }
 
 function sameAddress(one: string | null, other: string | null): boolean {

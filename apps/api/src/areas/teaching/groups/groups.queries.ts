@@ -1,15 +1,6 @@
 import {
-  cents,
-  instant,
-  nullable,
-  type RecordDeclaration,
-  Source,
-  text,
-  texts,
-  UUID,
-  uuid,
-  View,
-} from '../../../http/kit.js';
+  byId, byIdOrCode, cents, instant, list, nullable, Source, text, texts, UUID, uuid, View,
+} from '../../../http/kit.js'; // prettier-ignore
 
 const STUDENTS = `ARRAY(SELECT m.user_id FROM student_group_members m WHERE m.group_id = g.id AND m.role = 'student'
   ORDER BY m.created_at, m.user_id)`;
@@ -28,13 +19,16 @@ const studentGroupView = new View('StudentGroup', {
   updated_at: nullable(instant('g.updated_at')),
 });
 
-/** Groups that the organization owns, and groups without an owner whose tutor belongs only to this organization. */
-export const GROUP: RecordDeclaration = {
-  id: 'get_student_group',
-  path: 'v1/student-groups/:group_id',
-  summary: 'Returns one student group with its members',
+export const GROUPS = list({
+  id: 'list_student_groups',
+  path: 'v1/student-groups',
+  summary: 'Lists student groups with their members, newest first',
   description:
-    'Either a group that the organization owns, or one without an organization whose tutor belongs only to this organization.',
+    'Groups that the organization owns, and groups without an organization whose tutor belongs only to this organization.',
   view: studentGroupView,
   source: new Source('student_groups', 'g'),
-};
+  parameters: [
+    byIdOrCode('subject_id', 'subjects', 'Only groups that learn this subject.'),
+    byId('classroom_id', 'Only groups of this classroom.'),
+  ],
+});

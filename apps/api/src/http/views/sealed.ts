@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import type { Vault } from '@app/config';
+import { type Column, text } from './columns.js';
+
+/** Before each encrypted value in what PostgreSQL builds. It cannot be guessed, so no text of a record passes for one. */
+const MARK = `sealed-${randomBytes(16).toString('hex')}-`;
+
+const SEALED = new RegExp(`"${MARK}([0-9a-f]+)"`, 'g');
+
+/** A join code that is stored encrypted; {@link unsealed} decrypts it. */
+export const joinCode = (sql: string): Column => text(`'${MARK}' || encode(${sql}, 'hex')`, 'K7MQ2XWP9TRV');
+
+/** The JSON of views with their encrypted values in plain; null for one that was encrypted with an earlier key. */
+export function unsealed(json: string, vault: Vault): string {
+  if (!json.includes(MARK)) return json;
+  return json.replaceAll(SEALED, (_, hex: string) => {
+    try {
+      return JSON.stringify(vault.open('join codes', Buffer.from(hex, 'hex')));
+    } catch {
+      return 'null';
+    }
+  });
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, findIds, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { Refused } from '@app/rules';
+import { MemberProfiles } from './provisioning/member-profiles.js';
+import type { Provisioner } from './provisioning/people.js';
+
+/** What an organization publishes and knows of somebody who teaches. */
+interface Profile {
+  bio: string | null;
+  teaching_mode: Tables['tutor_profiles']['teachingMode'];
+  is_published: boolean;
+  handle: string | null;
+  home_suburb: string | null;
+  home_postcode: string | null;
+  home_lat: number | null;
+  home_lng: number | null;
+  service_postcodes: string[];
+  serves_all_areas: boolean;
+  max_travel_km: number | null;
+  in_person_arrangements: string[];
+  specialisations: string[];
+}
+
+/** The fields to change; absent ones stay. */
+export type TutorChange = Partial<Omit<Profile, 'home_lat' | 'home_lng'>> & {
+  first_name?: string;
+  last_name?: string;
+  /** Ids or codes of all subjects that the tutor teaches. */
+  tutor_subjects?: string[];
+};
+
+/** Changes tutor profiles inside the ambient transaction. */
+@Injectable()
+export class TutorProfiles {
+  constructor(
+    private readonly db: Database,
+    private readonly members: MemberProfiles,
+  ) {}
+
+  /**
+   * Changes an owner, admin or tutor, and makes their profile if there is none.
+   *
+   * @throws Refused for an unknown person or subject, at names that this organization may not change, and at a `handle`
+   *   that is taken
+   */
+  async change(by: Provisioner, userId: string, change: TutorChange): Promise<void> {
+    const { organizationId } = by;
+    const { first_name: firstName, last_name: lastName, tutor_subjects: subjects, ...fields } = change;
+    await this.members.changeStaff(by, userId, { firstName, lastName });
+    await this.db.query(sql`
+      INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${userId}) ON CONFLICT DO NOTHING`);
+    const [profile] = await this.db.query<Profile>(sql`
+      SELECT bio, teaching_mode, is_published, handle, home_suburb, home_postcode, home_lat, home_lng, service_postcodes,
+        serves_all_areas, max_travel_km, in_person_arrangements, specialisations
+      FROM tutor_profiles WHERE organization_id = ${organizationId} AND user_id = ${userId} FOR NO KEY UPDATE`);
+    await this.store(organizationId, userId, changed(profile!, fields));
+    if (subjects) await this.teach(organizationId, userId, subjects);
+  }
+
+  private async store(organizationId: string, userId: string, to: Profile): Promise<void> {
+    try {
+      await this.db.query(sql`
+        UPDATE tutor_profiles SET bio = ${to.bio}, teaching_mode = ${to.teaching_mode}, is_published = ${to.is_published},
+          handle = ${to.handle}, home_suburb = ${to.home_suburb}, home_postcode = ${to.home_postcode},
+          home_lat = ${to.home_lat}, home_lng = ${to.home_lng}, service_postcodes = ${to.service_postcodes},
+          serves_all_areas = ${to.serves_all_areas}, max_travel_km = ${to.max_travel_km},
+          in_person_arrangements = ${to.in_person_arrangements}, specialisations = ${to.specialisations}
+        WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+    } catch (error) {
+      if (sqlStateOf(error) !== SQLSTATE.uniqueViolation) throw error;
+      throw Refused.invalid('Another tutor already has this handle. Choose a different one.', 'handle');
+    }
+  }
+
+  /** Replaces the subjects that somebody teaches. */
+  private async teach(organizationId: string, userId: string, subjects: string[]): Promise<void> {
+    const ids = await findIds(this.db, 'subjects', organizationId, subjects);
+    await this.db.query(sql`
+      DELETE FROM tutor_subjects
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND subject_id <> ALL (${ids}::uuid[])`);
+    await this.db.query(sql`
+      INSERT INTO tutor_subjects (organization_id, user_id, subject_id)
+      SELECT ${organizationId}, ${userId}, unnest(${ids}::uuid[]) ON CONFLICT DO NOTHING`);
+  }
+}
+
+/** A move clears the coordinates, which were those of the former home. */
+function changed(profile: Profile, fields: Partial<Profile>): Profile {
+  const to = { ...profile, ...fields };
+  const moved = to.home_suburb !== profile.home_suburb || to.home_postcode !== profile.home_postcode;
+  return moved ? { ...to, home_lat: null, home_lng: null } : to;
+}
