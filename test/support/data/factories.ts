@@ -131,6 +131,16 @@ export class Factories {
     return this.row('subjects', { id, organizationId, name: `Subject ${id}`, ...wish });
   }
 
+  rateBand(organizationId: string) {
+    const id = uuidv7();
+    return this.row('rate_bands', { id, organizationId, name: `Band ${id}` });
+  }
+
+  tutorTier(organizationId: string) {
+    const id = uuidv7();
+    return this.row('tutor_tiers', { id, organizationId, name: `Tier ${id}` });
+  }
+
   tutorSubject(organizationId: string, userId: string, subjectId: string) {
     return this.row('tutor_subjects', { organizationId, userId, subjectId });
   }

@@ -120,7 +120,8 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
 /** Creates one row of each kind with a value in every column, and one with only the required values. */
 async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
   const subject = await make.subject(school);
-  const { tutor, student, parent } = await people(make, school, subject.id);
+  const [tier, band] = [await make.tutorTier(school), await make.rateBand(school)];
+  const { tutor, student, parent } = await people(make, school, subject.id, { tutorTierId: tier.id, rateBandId: band.id });
   const classroom = await make.classroom(school, {
     tutorId: tutor.id,
     subjectId: subject.id,
@@ -197,6 +198,8 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       email: student.email,
       phone: student.phone!,
       subject_id: subject.id,
+      tutor_tier_id: tier.id,
+      rate_band_id: band.id,
       session_id: session.id,
       classroom_id: classroom.id,
       api_key_id: apiKeyId,
@@ -231,7 +234,12 @@ async function fillLists(api: TestApi, organization_id: string, ids: Record<stri
   return added as Record<string, string>;
 }
 
-async function people(make: Factories, school: string, subjectId: string) {
+async function people(
+  make: Factories,
+  school: string,
+  subjectId: string,
+  { tutorTierId, rateBandId }: { tutorTierId: string; rateBandId: string },
+) {
   const profile = {
     bio: 'Patient and precise',
     teachingMode: 'both' as const,
@@ -246,12 +254,16 @@ async function people(make: Factories, school: string, subjectId: string) {
     maxTravelKm: 10,
     inPersonArrangements: ['at_home'],
     specialisations: ['exams'],
+    tutorTierId,
   };
   const tutor = await make.tutor(school, { profile });
   await make.tutorSubject(school, tutor.id, subjectId);
   await make.tutor(school, { role: 'owner' });
   await make.member(school, { role: 'admin' });
-  const student = await make.student(school, { user: { phone: '0400000001' } });
+  const student = await make.student(school, {
+    user: { phone: '0400000001' },
+    rateBandId,
+  });
   await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
   await make.student(school, { user: { placeholderEmail: true } });
   const parent = await make.parent(school, { children: [student.id] });

@@ -21,7 +21,6 @@ const planned: MakeRecords = async (make, id) => ({
 
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
-  'PUT /v1/tutors/:tutor_id': async (make, id) => ({ tutor_subjects: (await make.subject(id)).id }),
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
@@ -55,7 +54,8 @@ export async function recordFor(route: Route, make: Factories, school: Organizat
 /** Records of the fixture for the operation. */
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
-  return { user_id: school.path[role]!, ...school.query, ...school.path };
+  const tutor_subjects = school.query.subject_id!;
+  return { user_id: school.path[role]!, tutor_subjects, ...school.query, ...school.path };
 }
 
 /** A request that writes, and succeeds. */
