@@ -96,7 +96,7 @@ export class SessionChanges {
   ): Promise<Place[] | null> {
     const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
     const subject = {
-      subjectId: change.subjectId === undefined ? session.subjectId : change.subjectId,
+      subjectId: change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
       mode: change.mode === undefined ? session.mode : change.mode,
       groupId: who && !('studentIds' in who) ? idOf(who, 'groupId') : session.groupId,
       classroomId: who && !('studentIds' in who) ? idOf(who, 'classroomId') : session.classroomId,

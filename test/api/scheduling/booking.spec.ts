@@ -87,6 +87,16 @@ describe('a session', () => {
     expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }));
   });
 
+  it('has a subject, named by its id or its code', async () => {
+    const at = await CalendarFixture.open(api);
+    const subject = await make.subject(at.school, { code: 'methods_34' });
+    const { body } = await at.book('2027-03-08T05:00:00Z', { subject_id: 'methods_34' });
+    expect(body).toMatchObject({ subject_id: subject.id });
+    expect((await at.put(body.id, { subject_id: null })).body).toMatchObject({ subject_id: null });
+    expect((await at.put(body.id, { subject_id: subject.id })).body).toMatchObject({ subject_id: subject.id });
+    expect((await at.put(body.id, { subject_id: 'physics' })).status).toBe(404);
+  });
+
   it('is refused for people and things of others, and for those who are not accepted', async () => {
     const at = await CalendarFixture.open(api);
     const other = await CalendarFixture.open(api);

@@ -34,7 +34,7 @@ class SessionFields {
   @field.OneOf(VALUES.sessions.mode, { nullable: true })
   mode?: WantedSession['mode'];
 
-  @field.Uuid({ nullable: true })
+  @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
   subject_id?: string | null;
 
   @field.Cents(0, MOST_RATE, {
@@ -137,7 +137,7 @@ export function wantedBy(body: CreateSession) {
     status,
     title: body.title ?? null,
     mode: body.mode ?? null,
-    subjectId: body.subject_id ?? null,
+    subject: body.subject_id ?? null,
     studentRateCents: body.student_rate_cents ?? null,
     tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
     allowOverlap: body.allow_overlap,
@@ -152,7 +152,7 @@ export function changeBy(body: UpdateSession): SessionChange {
     status: body.status,
     title: body.title,
     mode: body.mode,
-    subjectId: body.subject_id,
+    subject: body.subject_id,
     studentRateCents: body.student_rate_cents,
     tutorPayRateCents: body.tutor_pay_rate_cents,
     allowOverlap: body.allow_overlap,
