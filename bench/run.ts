@@ -1,8 +1,8 @@
 /**
  * `npm run bench` compares reads of this API with a bare server (limit/) and with what tutorials build (textbook/), on the
  * same data and alternating within one run. Then it measures writes (writes/), what row-level security adds to pages of a
- * demo with the given number of `--students`, and what the request log adds to a read. `-- --quick` takes less time and
- * reports less. `-- --only reads`, `writes`, `row-security` or `request-log` measures one part. `-- --against ../other`
+ * demo with the given number of `--students`, what the request log adds to a read, and what slots cost. `-- --quick` takes less time and
+ * reports less. `-- --only reads`, `writes`, `row-security`, `request-log` or `slots` measures one part. `-- --against ../other`
  * compares the reads with those of another built checkout. Timing never fails a run; servers that do not start or
  * responses that differ do.
  */
@@ -15,6 +15,7 @@ import { HOMEWORK_ROWS } from './database.js';
 import { measureReads } from './reads.js';
 import { measureRequestLog } from './request-log/request-log.js';
 import { measureRowSecurity } from './row-security.js';
+import { measureSlots } from './slots.js';
 import { measureWrites } from './writes/writes.js';
 
 const PARTS = {
@@ -22,6 +23,7 @@ const PARTS = {
   writes: measureWrites,
   'row-security': measureRowSecurity,
   'request-log': measureRequestLog,
+  slots: measureSlots,
 };
 
 const { quick, only, students, against } = parseArgs({

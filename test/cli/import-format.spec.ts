@@ -32,7 +32,12 @@ function valueOf({ references, checks }: Table, { name, type }: Column): string 
   const rules = checks.filter(({ columns }) => columns.length === 1 && columns[0] === name);
   return [
     reference ? `\`${reference.key}\` in ${reference.table}.ndjson` : TYPES[type],
-    ...rules.map(({ message }) => message.replaceAll(/must (be |have )?/g, '').replace(/match (\S+)/, 'matching `$1`')),
+    ...rules.map(({ message }) =>
+      message
+        .replaceAll(/must (be |have )?/g, '')
+        .replace(/match (\S+)/, 'matching `$1`')
+        .replaceAll('|', '\\|'),
+    ),
   ].join(', ');
 }
 

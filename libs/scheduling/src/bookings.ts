@@ -14,7 +14,8 @@ export interface WantedSession {
   status: 'pending' | 'scheduled';
   title: string | null;
   mode: 'online' | 'in_person' | null;
-  subjectId: string | null;
+  /** Its id or code. */
+  subject: string | null;
   /** An hour; null to settle it by the table of rates. */
   studentRateCents: number | null;
   tutorPayRateCents: number | null;
@@ -54,7 +55,8 @@ export class Bookings {
     times: readonly Timed[],
     { seriesId, skipConflicts }: { seriesId: string | null; skipConflicts: boolean },
   ): Promise<Booked> {
-    const { tutorId, who, subjectId, mode, studentRateCents, tutorPayRateCents, allowOverlap } = wanted;
+    const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap } = wanted;
+    const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
     const groupId = 'groupId' in who ? who.groupId : null;
     const classroomId = 'classroomId' in who ? who.classroomId : null;
     const subject = { subjectId, mode, groupId, classroomId };

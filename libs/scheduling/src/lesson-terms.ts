@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { Database, findId } from '@app/database';
 import { Refused } from '@app/rules';
 import type { Subject, Terms } from './settling.js';
 
@@ -16,7 +16,6 @@ export interface Wanted extends Subject {
 
 interface Row extends Terms {
   staff: boolean | null;
-  subject_known: boolean;
   place_known: boolean;
 }
 
@@ -24,6 +23,11 @@ interface Row extends Terms {
 @Injectable()
 export class LessonTerms {
   constructor(private readonly db: Database) {}
+
+  /** The subject with this id or code. @throws Refused for an unknown one */
+  subjectId(organizationId: string, subject: string | null): Promise<string | null> {
+    return findId(this.db, 'subjects', organizationId, subject);
+  }
 
   /**
    * @param strict whether the tutor must be accepted staff; one who stays may have left
@@ -37,7 +41,6 @@ export class LessonTerms {
         LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
       SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",
-        ${subjectId}::uuid IS NULL OR EXISTS (SELECT FROM subjects WHERE ${own} AND id = ${subjectId}) AS subject_known,
         (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
           AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId})) AS place_known,
         (SELECT rate_per_student_cents FROM student_groups WHERE ${own} AND id = ${groupId}) AS "groupRateCents",
@@ -48,9 +51,9 @@ export class LessonTerms {
             'payMode', tutor_pay_mode, 'payPct', tutor_pay_pct::text, 'flatRateCents', tutor_flat_rate_cents)), '[]')
           FROM rate_cells WHERE ${own} AND (subject_id IS NULL OR subject_id = ${subjectId})
             AND (tutor_tier_id IS NULL OR tutor_tier_id = (SELECT tier FROM tutor))) AS cells`);
-    const { staff, subject_known: subjectKnown, place_known: placeKnown, ...terms } = found!;
+    const { staff, place_known: placeKnown, ...terms } = found!;
     const missing = 'studentIds' in who && terms.students.length < who.studentIds.length;
-    if ((strict && !staff) || !subjectKnown || !placeKnown || missing) throw Refused.notFound();
+    if ((strict && !staff) || !placeKnown || missing) throw Refused.notFound();
     if (terms.students.length === 0 && !('sessionId' in who)) {
       throw Refused.invalid('Nobody is in it yet: add students first.', 'groupId' in who ? 'group_id' : 'classroom_id');
     }

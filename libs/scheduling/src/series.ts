@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, type DateBound } from '@app/database';
 import { Refused } from '@app/rules';
 import { type Booked, Bookings, type WantedSession } from './bookings.js';
-import type { Timed } from './overlap.js';
+import { LAST_INSTANT, type Timed } from './overlap.js';
 import { SessionChanges } from './session-changes.js';
 import { endOfDay, occurrences, startOfDay } from './wall-clock.js';
 
@@ -45,6 +45,9 @@ export class Series {
     }
     const length = first.endsAt.getTime() - first.startsAt.getTime();
     const times = starts.map((startsAt) => ({ startsAt, endsAt: new Date(startsAt.getTime() + length) }));
+    if (times.at(-1)!.endsAt > LAST_INSTANT) {
+      throw Refused.invalid('The series must end in the year 9999 at the latest.', end ? 'until' : 'count');
+    }
     const seriesId = uuidv7();
     return { seriesId, ...(await this.bookings.bookAll(organizationId, wanted, times, { seriesId, skipConflicts })) };
   }

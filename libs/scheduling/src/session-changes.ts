@@ -5,7 +5,7 @@ import { Refused } from '@app/rules';
 import { minutesOf, type WantedSession } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
-import { overlapping, type Timed } from './overlap.js';
+import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
 import { type SessionRow, SessionRows } from './session-rows.js';
 import { type Place, settle } from './settling.js';
 
@@ -96,7 +96,7 @@ export class SessionChanges {
   ): Promise<Place[] | null> {
     const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
     const subject = {
-      subjectId: change.subjectId === undefined ? session.subjectId : change.subjectId,
+      subjectId: change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
       mode: change.mode === undefined ? session.mode : change.mode,
       groupId: who && !('studentIds' in who) ? idOf(who, 'groupId') : session.groupId,
       classroomId: who && !('studentIds' in who) ? idOf(who, 'classroomId') : session.classroomId,
@@ -178,5 +178,6 @@ function timeOf(session: Stored, { startsAt = session.startsAt, endsAt, minutes 
   if (endsAt && (minutesOf(time) < SHORTEST || minutesOf(time) > LONGEST)) {
     throw Refused.invalid(`A session takes ${SHORTEST} to ${LONGEST} minutes.`, 'ends_at');
   }
+  if (time.endsAt > LAST_INSTANT) throw Refused.invalid('The session must end in the year 9999 at the latest.', endsAt ? 'ends_at' : 'duration_minutes');
   return time;
-}
+} // prettier-ignore

@@ -5,11 +5,16 @@ import { Temporal } from 'temporal-polyfill';
  * happens twice is the earlier. Days are `YYYY-MM-DD`, times `HH:MM`, zones the names of the IANA database.
  */
 
-/** The API's calendar: neither JavaScript's nor PostgreSQL's timestamps have four digits of the year beyond it. */
+/** The API's calendar ends with the year 9999: neither JavaScript's nor PostgreSQL's timestamps have four digits of the year beyond it. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 const within = (ms: number) => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
+
+function written(date: Temporal.PlainDate): string {
+  if (date.year > 9999) return '9999-12-31';
+  return date.year < 1 ? '0001-01-01' : date.toString();
+}
 
 /** The instant of a time of day. `24:00` is the end of the day. */
 export function instantAt(day: string, time: string, zone: string): Date {
@@ -33,7 +38,7 @@ const firstMs = (date: Temporal.PlainDate, zone: string) => date.toZonedDateTime
 
 /** The day that a calendar on the wall shows at this instant. */
 export function dayOf(at: Date, zone: string): string {
-  return localOf(at, zone).toPlainDate().toString();
+  return written(localOf(at, zone).toPlainDate());
 }
 
 function localOf(at: Date, zone: string): Temporal.ZonedDateTime {
@@ -42,7 +47,7 @@ function localOf(at: Date, zone: string): Temporal.ZonedDateTime {
 
 /** The day so many days later; earlier if negative. */
 export function addDays(day: string, days: number): string {
-  return Temporal.PlainDate.from(day).add({ days }).toString();
+  return written(Temporal.PlainDate.from(day).add({ days }));
 }
 
 /** How many days the first day is before the other; negative if it is after. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { SCOPES, type Scope } from '@app/accounts';
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
-import { bodyClassOf, bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
+import { bodyClassOf, bodyKindOf, listFieldOf } from '../../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { TestApi } from '../../support/http/api.js';
 import { Factories } from '../../support/data/factories.js';
@@ -97,7 +97,9 @@ describe('every write refuses a body', () => {
   }); // prettier-ignore
 
   it.each(['null', '"a"', '7', 'true', '[]', '[{}]', '[[{}]]', '1e400', '-0'])('%s, not an object', async (body) => {
-    expect(await everywhere({ body }, faulty('dict_type'))).toEqual([]);
+    // Some bodies may be the list that is their only field.
+    const among = routes.filter((route) => !body.startsWith('[') || !listFieldOf(takesBody(route) ?? Object));
+    expect(await everywhere({ body }, faulty('dict_type'), among)).toEqual([]);
   });
 
   it.each([

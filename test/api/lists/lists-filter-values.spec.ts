@@ -5,7 +5,7 @@ import { fixture } from '../../support/process/fixture.js';
 const api = await fixture(TestApi.start());
 const { make } = api;
 const document = await documentOf(api);
-const { id: school } = await make.organization();
+const { id: school } = await make.organization({ timeZone: 'UTC' });
 const key = await api.key(school, { platformBlog: true });
 const tutorId = (await make.tutor(school)).id;
 

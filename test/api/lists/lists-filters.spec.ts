@@ -43,6 +43,7 @@ const NARROWS: Record<string, Narrows> = {
   'list_sessions student_id': ({ id }, value) => takesPart.get(id) === value,
   'list_sessions from': since('starts_at'),
   'list_sessions to': until('starts_at'),
+  'list_availabilities day_of_week': ({ day_of_week }, value) => day_of_week === Number(value),
   'list_results from': since('completed_at'),
   'list_results to': until('completed_at'),
   'list_request_log status': ({ status }, value) =>
@@ -99,6 +100,7 @@ function randomRow(table: string): Row {
       : name === 'subject_id' ? random.pick(subjects)
       : name === 'classroom_id' ? random.pick(classrooms)
       : column.values ? random.pick(column.values)
+      : name === 'day_of_week' ? random.integer(7)
       : type === 'boolean' ? random.chance(0.5)
       : type.startsWith('timestamp') ? random.pick(INSTANTS)
       : undefined; // prettier-ignore
@@ -109,7 +111,7 @@ function randomRow(table: string): Row {
 
 /** Some sixty rows for every list, with values combined at random. */
 async function fill(): Promise<void> {
-  const { id: school } = await make.organization();
+  const { id: school } = await make.organization({ timeZone: 'UTC' });
   key = await api.key(school, { platformBlog: true });
   subjects = (await Promise.all([0, 1, 2].map(() => make.subject(school)))).map(({ id }) => id);
   classrooms = (await Promise.all([0, 1, 2].map(() => make.classroom(school)))).map(({ id }) => id);
@@ -182,6 +184,7 @@ function valuesOf(name: string, schema: Schema): string[] {
   if (name === 'from' || name === 'to') return DATES;
   if (name === 'tutor_id') return tutors;
   if (name === 'student_id') return students;
+  if (name === 'day_of_week') return ['0', '1', '06'];
   if (name === 'subject_id') return subjects;
   if (name === 'classroom_id') return classrooms;
   if (name === 'api_key_id') return keyIds;

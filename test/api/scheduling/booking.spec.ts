@@ -31,11 +31,12 @@ describe('a session', () => {
     });
     const back = await at.put(id, { starts_at: '2027-03-01T06:30:00Z' });
     expect(back).toMatchObject({ status: 409, body: { error: { code: 'session_overlap' } } });
+    for (const change of [{ ends_at: '2027-03-01T07:00:00Z' }, { starts_at: '9999-12-31T23:59:00Z' }]) expect((await at.put(id, change)).status).toBe(422);
     expect(await at.put(id, {})).toMatchObject({ status: 200, body: { starts_at: '2027-03-01T08:00:00.000Z' } });
     expect((await at.put(id, { duration_minutes: 90 })).body).toMatchObject({ ends_at: '2027-03-01T09:30:00.000Z', duration_minutes: 90 });
 
     for (let time = 0; time < 2; time++) {
-      expect(await at.cancel(id, { reason: 'Ill' })).toMatchObject({ status: 200, body: { id, status: 'cancelled' } });
+      expect(await cancel(at, id, { reason: 'Ill' })).toMatchObject({ status: 200, body: { id, status: 'cancelled' } });
     }
     const [participant] = await at.participants(id);
     expect(participant).toMatchObject({ status: 'cancelled' });
@@ -86,6 +87,16 @@ describe('a session', () => {
     expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }));
   });
 
+  it('has a subject, named by its id or its code', async () => {
+    const at = await CalendarFixture.open(api);
+    const subject = await make.subject(at.school, { code: 'methods_34' });
+    const { body } = await at.book('2027-03-08T05:00:00Z', { subject_id: 'methods_34' });
+    expect(body).toMatchObject({ subject_id: subject.id });
+    expect((await at.put(body.id, { subject_id: null })).body).toMatchObject({ subject_id: null });
+    expect((await at.put(body.id, { subject_id: subject.id })).body).toMatchObject({ subject_id: subject.id });
+    expect((await at.put(body.id, { subject_id: 'physics' })).status).toBe(404);
+  });
+
   it('is refused for people and things of others, and for those who are not accepted', async () => {
     const at = await CalendarFixture.open(api);
     const other = await CalendarFixture.open(api);
@@ -134,7 +145,7 @@ describe('a session', () => {
   it('is deleted unless it is completed or named elsewhere', async () => {
     const at = await CalendarFixture.open(api);
     const { body: mistake } = await at.book('2027-03-06T05:00:00Z');
-    const remove = (id: string) => at.send('delete', `/v1/sessions/${id}`);
+    const remove = (id: string) => at.delete(`/v1/sessions/${id}`);
     expect((await remove(mistake.id)).status).toBe(204);
     expect((await remove(mistake.id)).status).toBe(404);
     expect(await at.participants(mistake.id)).toEqual([]);
@@ -216,7 +227,7 @@ describe('a register', () => {
     expect((await patch({ status: 'declined', attendance: null })).body).toMatchObject({ status: 'declined', attendance: null });
     const read = await at.send<ShownParticipant>('get', `/v1/lesson-participants/${one!.id}`);
     expect([read.status, read.body.status]).toEqual([200, 'declined']);
-    await at.cancel(body.id);
+    await cancel(at, body.id);
     expect(statuses(await at.participants(body.id))).toMatchObject({ [one!.student_id]: 'declined' });
     const late = await patch({ attendance: 'attended' });
     expect([late.status, late.body.error.code]).toEqual([409, 'invalid_state']);
@@ -232,6 +243,7 @@ describe('a register', () => {
   });
 });
 
+const cancel = (at: CalendarFixture, id: string, body?: object) => at.send('post', `/v1/sessions/${id}/cancel`, body);
 const statuses = (all: ShownParticipant[]) => statusesOf(Object.fromEntries(all.map((one) => [one.student_id, one.status])));
 const statusesOf = (byStudent: Record<string, string>) => byStudent;
 const rates = (all: ShownParticipant[]) => Object.fromEntries(all.map((one) => [one.student_id, one.rate_cents]));

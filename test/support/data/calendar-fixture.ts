@@ -81,8 +81,8 @@ export class CalendarFixture {
     return this.send('put', `/v1/sessions/${id}`, change);
   }
 
-  cancel(id: string, body?: object): Promise<Sent> {
-    return this.send('post', `/v1/sessions/${id}/cancel`, body);
+  delete(path: string): Promise<Sent> {
+    return this.send('delete', path);
   }
 
   async sessions(query = ''): Promise<ShownSession[]> {

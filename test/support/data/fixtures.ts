@@ -160,6 +160,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
+  await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
@@ -204,6 +205,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       api_key_id: apiKeyId,
       route: '/v1/students',
       status: '4xx',
+      day_of_week: '1',
     },
   };
 }

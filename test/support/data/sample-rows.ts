@@ -15,6 +15,9 @@ const BY_NAME: Record<string, unknown> = {
   first_four: '0123',
   last_four: 'cdef',
   method: 'GET',
+  start_time: '16:00',
+  end_time: '20:30',
+  timezone: 'Australia/Melbourne',
 };
 
 const BY_TYPE: Record<string, () => unknown> = {
@@ -79,7 +82,7 @@ export class SampleRows {
       if (!table) throw new Error(`Say which rows ${[...left].join(', ')} refer to: in fill() of the worlds`);
       const row = this.complete(table, {}, { ...known, ...ids });
       await add(table, row);
-      ids[`${table.replace(/s$/, '')}_id`] = row.id;
+      ids[`${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`] = row.id;
       left.delete(table);
     }
     return ids;

@@ -51,6 +51,16 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
   };
+  availabilities: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    dayOfWeek: number;
+    startTime: string;
+    endTime: string;
+    timezone: string;
+    createdAt: Date;
+  };
   blog_posts: {
     id: string;
     organizationId: string | null;
@@ -537,6 +547,15 @@ export interface Tables {
   suppressions: {
     emailNormalized: string;
     reason: string;
+    createdAt: Date;
+  };
+  time_off: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    startsOn: string;
+    endsOn: string;
+    note: string | null;
     createdAt: Date;
   };
   tutor_profiles: {

@@ -113,6 +113,10 @@ export const FAULTS: Record<Kind, string[]> = {
 
 export function goodValues({ kind, schema }: Parameter): string[] {
   if (kind === 'token') return (schema.examples as string[]).map(encodeURIComponent);
+  if (kind === 'integer') {
+    const { minimum = 0, maximum = Infinity } = schema;
+    return [...GOOD.integer.filter((value) => Number(value) >= minimum && Number(value) <= maximum), String(minimum)];
+  }
   return kind === 'enum' ? (schema.enum as string[]) : GOOD[kind];
 }
 

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseDate } from '@app/database';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
@@ -165,11 +166,15 @@ const SETTINGS = loadEnv({}, {});
 /** Values for the parameters that the route requires, and for one of several, unless the query has them. */
 export function missingIn(query: string, route: Route, school: OrganizationFixture): string[] {
   const shape = queryClassOf(route.handler) ?? Object;
-  const { faults } = readObject(shape as new () => object, Object.fromEntries(new URLSearchParams(query)), SETTINGS);
+  const given = new URLSearchParams(query);
+  const { faults } = readObject(shape as new () => object, Object.fromEntries(given), SETTINGS);
+  // A bound that is missing is that of the other one.
+  const bound = [given.get('from'), given.get('to')].find((value) => value && parseDate(value));
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
   return queryFieldsOf(shape)
     .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
-      const [example] = (schema.examples ?? []) as string[];
+      const isBound = bound && ['from', 'to'].includes(String(name));
+      const [example] = isBound ? [encodeURIComponent(bound)] : ((schema.examples ?? []) as string[]);
       return { name: String(name), value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
     })
     .filter(({ name }) => required.includes(name))

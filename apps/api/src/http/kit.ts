@@ -3,10 +3,12 @@ export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } fr
 export type { Caller } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
+export { dayIn } from './lists/filters.js';
 export { list } from './lists/list.js';
 export { Lists } from './lists/lists.js';
 export {
-  between, betweenDays, byFlag, byId, byIdOrCode, byValue, orDefault, parameter, queryOf, required, toggle, type ValuesOf,
+  between, betweenDays, byFlag, byId, byIdOrCode, byValue, days, orDefault, parameter, queryOf, required,
+  toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
@@ -17,7 +19,7 @@ export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';
-export { JsonUpTo, Upload, ValidBody, ValidQuery } from './validation/declared.js';
+export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
 export { Fault, Faults } from './validation/fault.js';
 export * as field from './validation/fields.js';
 export * as kinds from './validation/kinds.js';

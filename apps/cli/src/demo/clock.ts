@@ -1,68 +1,41 @@
-const HOUR = 3_600_000;
-export const DAY = 24 * HOUR;
+import { addDays, dayOf, dayOfWeek, instantAt } from '@app/scheduling';
+
+const MINUTE = 60_000;
+export const DAY = 1_440 * MINUTE;
 
 /** Days and times of day in one time zone, relative to its current date. */
 export class Clock {
-  private readonly format: Intl.DateTimeFormat;
-  private readonly today: { year: number; month: number; day: number };
-  private readonly offsets = new Map<number, number>();
+  private readonly today: string;
+  private readonly noons = new Map<number, number>();
 
   constructor(
-    timeZone: string,
+    private readonly timeZone: string,
     readonly now: number,
   ) {
-    this.format = new Intl.DateTimeFormat('en-AU', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    });
-    const { year, month, day } = this.read(now);
-    this.today = { year, month, day };
+    this.today = dayOf(new Date(now), timeZone);
   }
 
-  /** The instant of a time of day, `days` from today. */
+  /** The instant of a time of day, `days` from today. Counted from noon, because clocks change at night. */
   at(days: number, minutes: number): number {
-    return this.wall(days, minutes) - this.offset(days);
+    let noon = this.noons.get(days);
+    if (noon === undefined) {
+      noon = instantAt(this.date(days), '12:00', this.timeZone).getTime();
+      this.noons.set(days, noon);
+    }
+    return noon + (minutes - 720) * MINUTE;
   }
 
   /** The date, as YYYY-MM-DD. */
   date(days: number): string {
-    return new Date(this.wall(days, 0)).toISOString().slice(0, 10);
+    return addDays(this.today, days);
   }
 
   /** The start of this week, on Monday. */
   get monday(): number {
-    const weekday = new Date(this.wall(0, 0)).getUTCDay();
-    return this.at(-((weekday + 6) % 7), 0);
+    return this.at(-((dayOfWeek(this.today) + 6) % 7), 0);
   }
 
   get year(): number {
-    return this.today.year;
-  }
-
-  private wall(days: number, minutes: number): number {
-    return Date.UTC(this.today.year, this.today.month - 1, this.today.day + days, 0, minutes);
-  }
-
-  /** The offset from UTC at noon, because clocks change at night. */
-  private offset(days: number): number {
-    let offset = this.offsets.get(days);
-    if (offset === undefined) {
-      const noon = this.wall(days, 720);
-      const { year, month, day, hour, minute } = this.read(noon);
-      offset = Date.UTC(year, month - 1, day, hour, minute) - noon;
-      this.offsets.set(days, offset);
-    }
-    return offset;
-  }
-
-  private read(instant: number) {
-    const parts = new Map(this.format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
-    const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type)!;
-    return { year: of('year'), month: of('month'), day: of('day'), hour: of('hour'), minute: of('minute') };
+    return Number(this.today.slice(0, 4));
   }
 }

@@ -1,6 +1,7 @@
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TABLES } from '../import/tables.js';
+import { availabilityRows } from './availability-rows.js';
 import { blogRows } from './blog-rows.js';
 import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
@@ -68,6 +69,7 @@ const ROWS: TableRows = {
   ...peopleRows,
   ...rateRows,
   ...teachingRows,
+  ...availabilityRows,
   ...courseworkRows,
   ...conversationRows,
   ...moneyRows,

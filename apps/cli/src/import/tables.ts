@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@app/database';
-import { type ReadValue, readEmail, readName } from './values.js';
+import { type ReadValue, readEmail, readName, readTimeZone } from './values.js';
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
@@ -20,6 +20,8 @@ export const TABLES = [
   'student_group_members',
   'sessions',
   'lesson_participants',
+  'availabilities',
+  'time_off',
   'homework',
   'session_feedback',
   'results',
@@ -134,6 +136,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
     ownedThrough: 'group_id',
   },
   sessions: { derived: { overlap_allowed: () => false }, prepare: MARK_OVERLAPS, complete: ADD_PARTICIPANTS },
+  availabilities: { readers: { timezone: readTimeZone } },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },
   session_feedback: { taken: 's.legacy IS NOT TRUE', ownedThrough: 'session_id' },
@@ -149,5 +152,5 @@ export const TABLE_RULES: Record<string, TableRules> = {
 
 /** A table in words: "student group". */
 export function nounOf(table: string): string {
-  return table.replaceAll('_', ' ').replace(/s$/, '');
+  return table.replaceAll('_', ' ').replace(/ies$/, 'y').replace(/s$/, '');
 }

@@ -1,5 +1,5 @@
 import { isAddress } from '@app/people';
-import { canonicalUuid, isStorable, parseDate } from '@app/database';
+import { canonicalUuid, isStorable, isTimeZone, parseDate } from '@app/database';
 
 /** Why a value does not fit; completes "<field>: …". */
 export class Misfit {
@@ -62,6 +62,10 @@ export const readEmail: ReadValue = (value) => {
   const text = readName(value);
   return text instanceof Misfit || isAddress(text as string) ? text : new Misfit('must be an email address');
 };
+
+/** The name of a time zone, as the API takes it. */
+export const readTimeZone: ReadValue = (value) =>
+  typeof value === 'string' && isTimeZone(value) ? value : new Misfit('must be a time zone like Australia/Melbourne');
 
 function storable(text: string): string | Misfit {
   if (isStorable(text)) return text;

@@ -7,6 +7,8 @@ export const scheduling: Grants = {
     lesson_participants: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     rate_cells: { api: 'SELECT' },
     session_feedback: { api: 'SELECT' },
+    availabilities: { api: 'SELECT, INSERT, DELETE' },
+    time_off: { api: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
     session_students: {},
   },

@@ -123,6 +123,40 @@ export const scheduling = /* sql */ `
   ${onRows('session_students', 'show_results_of_students', ['INSERT', 'DELETE'])}
   ${secure('session_students')}
 
+  -- When a tutor teaches every week, on the clock on the wall of a time zone. An end of 24:00 is the end of the day.
+  CREATE TABLE availabilities (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    day_of_week integer NOT NULL CHECK (day_of_week BETWEEN 0 AND 6),
+    start_time text NOT NULL CHECK (start_time ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'),
+    end_time text NOT NULL CHECK (end_time ~ '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$'),
+    timezone text NOT NULL CHECK (timezone ~ '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$'),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (start_time COLLATE "C" < end_time COLLATE "C"),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX availabilities_keyset ON availabilities (organization_id, created_at, id);
+  CREATE INDEX availabilities_tutor_keyset ON availabilities (organization_id, tutor_id, created_at, id)
+    INCLUDE (day_of_week);
+  CREATE INDEX availabilities_day_keyset ON availabilities (organization_id, day_of_week, created_at, id);
+  ${secure('availabilities')}
+
+  -- Days of the organization's time zone on which a tutor does not teach, both included.
+  CREATE TABLE time_off (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    starts_on date NOT NULL,
+    ends_on date NOT NULL,
+    note text CHECK (char_length(note) BETWEEN 1 AND 500),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (starts_on <= ends_on),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX time_off_tutor ON time_off (organization_id, tutor_id, starts_on);
+  ${secure('time_off')}
+
   -- organization_id is stamped at submission; a legacy row has none and is seen by nobody.
   CREATE TABLE session_feedback (
     id uuid PRIMARY KEY,

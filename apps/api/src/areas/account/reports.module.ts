@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { addDays, dayOf, dayOfWeek, startOfDay } from '@app/scheduling';
 import { cents, HttpModule, integer, json, objectOf, recordController, Source, View } from '../../http/kit.js';
 
-/** The start of the current day or week in the organization's time zone. */
-const START_OF = (unit: 'day' | 'week') =>
-  `(date_trunc('${unit}', now() AT TIME ZONE o.time_zone) AT TIME ZONE o.time_zone)`;
-const END_OF_DAY = `((date_trunc('day', now() AT TIME ZONE o.time_zone) + interval '1 day') AT TIME ZONE o.time_zone)`;
+/** The bounds of the current day, and of the week since Monday, in this time zone. */
+function currentBounds(zone: string) {
+  const today = dayOf(new Date(), zone);
+  const monday = addDays(today, -((dayOfWeek(today) + 6) % 7));
+  const [day, nextDay, week] = [today, addDays(today, 1), monday].map((day) => startOfDay(day, zone).toISOString());
+  return sql`CROSS JOIN (SELECT ${day}::timestamptz AS day, ${nextDay}::timestamptz AS next_day, ${week}::timestamptz AS week) b`;
+}
 
 const count = (example: number) => ({ minimum: 0, examples: [example] });
 const logged = (table: string) =>
@@ -16,7 +21,7 @@ const SUMMARY = recordController({
   path: 'v1/reports/summary',
   summary: 'Sums up the organization’s day and week',
   description: 'Days and weeks (from Monday) are those of the organization’s time zone; money is integer cents.',
-  source: Source.organization(),
+  source: ({ organization }) => Source.organization(currentBounds(organization.timeZone)),
   view: new View('Summary', {
     active_tutors: integer(
       `(SELECT count(*) FROM tutor_profiles t
@@ -30,12 +35,12 @@ const SUMMARY = recordController({
     ),
     sessions_today: integer(
       `(SELECT count(*) FROM sessions s WHERE s.organization_id = o.id AND s.status <> 'cancelled'
-        AND s.starts_at >= ${START_OF('day')} AND s.starts_at < ${END_OF_DAY})`,
+        AND s.starts_at >= b.day AND s.starts_at < b.next_day)`,
       count(5),
     ),
     settled_this_week_cents: cents(
       `(SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM payments p
-        WHERE p.organization_id = o.id AND p.status = 'succeeded' AND p.created_at >= ${START_OF('week')})`,
+        WHERE p.organization_id = o.id AND p.status = 'succeeded' AND p.created_at >= b.week)`,
     ),
     outstanding_cents: cents(
       `(SELECT coalesce(sum(i.amount_due_cents - i.amount_paid_cents), 0)::bigint FROM invoices i

@@ -1,4 +1,4 @@
-import { LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
+import { LAST_INSTANT, LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
 import { VALUES } from '@app/database';
 import { Fault, field, type Interdependent, TOGETHER } from '../../http/kit.js';
 
@@ -7,7 +7,6 @@ export const MOST_RATE = 10_000_000;
 
 const STATUSES = ['pending', 'scheduled'] as const;
 const WHO = ['student_id', 'student_ids', 'group_id', 'classroom_id'] as const;
-const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** What a new session and a change of one have in common. null means no value. */
 class SessionFields {
@@ -35,7 +34,7 @@ class SessionFields {
   @field.OneOf(VALUES.sessions.mode, { nullable: true })
   mode?: WantedSession['mode'];
 
-  @field.Uuid({ nullable: true })
+  @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
   subject_id?: string | null;
 
   @field.Cents(0, MOST_RATE, {
@@ -118,7 +117,7 @@ function lengthFaults(start: Date, end: Date): Fault[] {
 
 /** The API's calendar ends with the year 9999. */
 function yearFaults(start: Date, minutes: unknown): Fault[] {
-  const late = typeof minutes === 'number' && start.getTime() + minutes * 60_000 > LAST;
+  const late = typeof minutes === 'number' && start.getTime() + minutes * 60_000 > LAST_INSTANT.getTime();
   return late ? [new Fault('value_error', 'The session must end in the year 9999 at the latest.', ['starts_at'])] : [];
 }
 
@@ -138,7 +137,7 @@ export function wantedBy(body: CreateSession) {
     status,
     title: body.title ?? null,
     mode: body.mode ?? null,
-    subjectId: body.subject_id ?? null,
+    subject: body.subject_id ?? null,
     studentRateCents: body.student_rate_cents ?? null,
     tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
     allowOverlap: body.allow_overlap,
@@ -153,7 +152,7 @@ export function changeBy(body: UpdateSession): SessionChange {
     status: body.status,
     title: body.title,
     mode: body.mode,
-    subjectId: body.subject_id,
+    subject: body.subject_id,
     studentRateCents: body.student_rate_cents,
     tutorPayRateCents: body.tutor_pay_rate_cents,
     allowOverlap: body.allow_overlap,

@@ -1,23 +1,25 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { DateBound } from '@app/database';
+import { addDays, dayOf, endOfDay, startOfDay } from '@app/scheduling';
+import type { Caller } from '../auth/caller.js';
 
-const DAY_MS = 86_400_000;
+const zoneOf = ({ organization }: Caller) => organization.timeZone;
 
-/** The API's calendar ends with the year 9999. */
-const LAST_DAY = Date.UTC(9999, 11, 31);
-
-/** How a column is compared with a parameter's value; null for no condition. */
+/** How a column is compared with a parameter's value; null for no condition. Days are those of the organization's zone. */
 export const COMPARISONS = {
   equals: (column: Sql, value: string | boolean | number) => sql`${column} = ${value}`,
   /** At or after an instant. */
-  since: (column: Sql, { at }: DateBound) => sql`${column} >= ${at.toISOString()}`,
+  since: (column: Sql, bound: DateBound, by: Caller) => sql`${column} >= ${startOf(bound, zoneOf(by)).toISOString()}`,
   /** At or before an instant; a day includes its last millisecond, the precision that is stored. */
-  until: (column: Sql, bound: DateBound) => sql`${column} <= ${endOf(bound).toISOString()}`,
+  until: (column: Sql, bound: DateBound, by: Caller) => sql`${column} <= ${endOf(bound, zoneOf(by)).toISOString()}`,
   /** On or after a day, for columns without a time: a bound within a day excludes that day. */
-  sinceDay: (column: Sql, { at }: DateBound) =>
-    sql`${column} >= ${isoDay(new Date(Math.min(Math.ceil(at.getTime() / DAY_MS) * DAY_MS, LAST_DAY)))}::date`,
+  sinceDay: (column: Sql, bound: DateBound, by: Caller) => {
+    const zone = zoneOf(by);
+    const day = dayIn(bound, zone);
+    return sql`${column} >= ${startOfDay(day, zone) < startOf(bound, zone) ? addDays(day, 1) : day}::date`;
+  },
   /** On or before a day, for columns without a time. */
-  untilDay: (column: Sql, { at }: DateBound) => sql`${column} <= ${isoDay(at)}::date`,
+  untilDay: (column: Sql, bound: DateBound, by: Caller) => sql`${column} <= ${dayIn(bound, zoneOf(by))}::date`,
   /** True rows only. Written without a parameter, like the predicates of partial indexes. */
   only: (column: Sql, on: boolean) => (on ? column : null),
   /** No true rows, unless wanted. */
@@ -26,16 +28,22 @@ export const COMPARISONS = {
 
 export type Comparison = keyof typeof COMPARISONS;
 
+/** The first instant of a lower bound. */
+function startOf(bound: DateBound, zone: string): Date {
+  return bound.wholeDay ? startOfDay(dayIn(bound, zone), zone) : bound.at;
+}
+
 /** The last millisecond of an upper bound. A day counts in full. */
-export function endOf({ at, wholeDay }: DateBound): Date {
-  return wholeDay ? new Date(at.getTime() + DAY_MS - 1) : at;
+function endOf(bound: DateBound, zone: string): Date {
+  return bound.wholeDay ? endOfDay(dayIn(bound, zone), zone) : bound.at;
+}
+
+/** The day of a bound: as it was given, or the one that contains the instant. */
+export function dayIn({ at, wholeDay }: DateBound, zone: string): string {
+  return wholeDay ? at.toISOString().slice(0, 10) : dayOf(at, zone);
 }
 
 /** Whether an upper bound ends before a lower one begins: nothing lies between them. */
-export function isBefore(to: DateBound, from: DateBound): boolean {
-  return endOf(to) < from.at;
-}
-
-function isoDay(date: Date): string {
-  return date.toISOString().slice(0, 10);
+export function isBefore(to: DateBound, from: DateBound, zone: string): boolean {
+  return endOf(to, zone) < startOf(from, zone);
 }

@@ -1,13 +1,14 @@
 import type { Type } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type CodedTable, type DateBound, idOf } from '@app/database';
+import { daysBetween } from '@app/scheduling';
 import type { Caller } from '../auth/caller.js';
 import { Fault } from '../validation/fault.js';
 import { Query } from '../validation/fields.js';
 import { boolean, dateBound, idOrCode, integer, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
-import { COMPARISONS, type Comparison, isBefore } from './filters.js';
+import { COMPARISONS, type Comparison, dayIn, isBefore } from './filters.js';
 
 /** A query parameter: of a list, also the column that it is compared with, from which tests derive rows and results. */
 export interface Parameter<Name extends string = string, Value = unknown> {
@@ -23,6 +24,8 @@ export interface Parameter<Name extends string = string, Value = unknown> {
   where?(value: NonNullable<Value>, alias: string, caller: Caller): Sql | null;
   /** The parameter that this one's date must not be before. */
   from?: string;
+  /** How many days after that one's it may be. */
+  mostDays?: number;
 }
 
 /** The values of these parameters, by name. */
@@ -69,7 +72,7 @@ export const byValue = <Name extends string, const Values extends readonly strin
 export const byFlag = <Name extends string>(name: Name, description: string, column: string = name) =>
   compared<Name, boolean>(name, boolean, 'equals', description, column);
 
-/** `from` and `to`: rows with an instant between the two. A day as `to` counts in full. */
+/** `from` and `to`: rows with an instant between the two. A day is one of the organization's zone; as `to` it counts in full. */
 export const between = (column: string, descriptions: { from: string; to: string }) =>
   range(column, descriptions, ['since', 'until']);
 
@@ -77,10 +80,12 @@ export const between = (column: string, descriptions: { from: string; to: string
 export const betweenDays = (column: string, descriptions: { from: string; to: string }) =>
   range(column, descriptions, ['sinceDay', 'untilDay']);
 
+const ITS_DAY = " A date is a day in the organization's time zone.";
+
 const range = (column: string, descriptions: { from: string; to: string }, [since, until]: [Comparison, Comparison]) =>
   [
-    compared<'from', DateBound>('from', dateBound, since, descriptions.from, column),
-    { ...compared<'to', DateBound>('to', dateBound, until, descriptions.to, column), from: 'from' },
+    compared<'from', DateBound>('from', dateBound, since, descriptions.from + ITS_DAY, column),
+    { ...compared<'to', DateBound>('to', dateBound, until, descriptions.to + ITS_DAY, column), from: 'from' },
   ] as const;
 
 /**
@@ -99,6 +104,13 @@ export const toggle = <Name extends string>(
   column: only ?? without,
   comparison: only ? 'only' : without ? 'without' : undefined,
 });
+
+/** `from` and `to`, both required: days of the organization's zone, the last at most so many days after the first. */
+export const days = (mostDays: number, descriptions: { from: string; to: string }) =>
+  [
+    required(parameter('from', dateBound, descriptions.from + ITS_DAY)),
+    { ...required(parameter('to', dateBound, descriptions.to + ITS_DAY)), from: 'from', mostDays },
+  ] as const;
 
 /** Any other parameter. */
 export const parameter = <Name extends string, Value>(
@@ -147,12 +159,15 @@ export function queryOf<const Parameters extends readonly Parameter[]>(
       for (const { name, default: fallback } of parameters) this[name as never] = fallback as never;
     }
 
-    [TOGETHER](): Fault[] {
+    [TOGETHER](zone: string): Fault[] {
       const bounds = this as unknown as Record<string, DateBound | Fault | undefined>;
-      return parameters.flatMap(({ name, from }) => {
+      return parameters.flatMap(({ name, from, mostDays = Infinity }) => {
         const [start, end] = [from && bounds[from], bounds[name]];
-        const given = start && end && !(start instanceof Fault) && !(end instanceof Fault);
-        return given && isBefore(end, start) ? [new Fault('value_error', `Must not be before "${from}".`, [name])] : [];
+        if (!start || !end || start instanceof Fault || end instanceof Fault) return [];
+        if (isBefore(end, start, zone)) return [new Fault('value_error', `Must not be before "${from}".`, [name])];
+        return daysBetween(dayIn(start, zone), dayIn(end, zone)) > mostDays
+          ? [new Fault('value_error', `Must be at most ${mostDays} days after "${from}".`, [name])]
+          : [];
       });
     }
   }
@@ -160,13 +175,15 @@ export function queryOf<const Parameters extends readonly Parameter[]>(
   return DeclaredQuery as Type<never>;
 }
 
-/** The conditions of the parameters that a query gives. */
+/** The conditions of the parameters that a query gives. Days are those of the caller's organization. */
 export function conditionsOf(parameters: readonly Parameter[], query: object, alias: string, caller: Caller): Sql[] {
   return parameters.flatMap((parameter) => {
     const { name, column, comparison } = parameter;
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) return [];
     if (parameter.where) return parameter.where(value as never, alias, caller) ?? [];
-    return comparison ? (COMPARISONS[comparison](raw(`${alias}.${column}`), value as never) ?? []) : [];
+    if (!comparison) return [];
+    const compare = COMPARISONS[comparison] as (column: Sql, value: unknown, caller: Caller) => Sql | null;
+    return compare(raw(`${alias}.${column}`), value, caller) ?? [];
   });
 }

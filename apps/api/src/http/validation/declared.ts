@@ -16,6 +16,19 @@ export function bodyKindOf(handler: object): BodyKind {
   return (Reflect.getMetadata(BODY, handler) as BodyKind | undefined) ?? { json: JSON_LIMIT };
 }
 
+const LIST_FIELD = 'list field';
+
+/** A request class with one field, a list: the body may also be that list itself. */
+export const OrList =
+  (field: string): ClassDecorator =>
+  (target) => {
+    Reflect.defineMetadata(LIST_FIELD, field, target);
+  };
+
+export function listFieldOf(shape: object): string | undefined {
+  return Reflect.getMetadata(LIST_FIELD, shape) as string | undefined;
+}
+
 const QUERY_CLASS = 'query class';
 const BODY_CLASS = 'body class';
 

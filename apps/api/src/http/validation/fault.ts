@@ -83,6 +83,14 @@ export class Faults {
     }
   }
 
+  /** The same faults, relative to what they are in one place further inside. */
+  within(): Faults {
+    const inner = new Faults();
+    for (const { type, msg, at } of this.first) inner.add(new Fault(type, msg, at.slice(1)));
+    inner.all = this.all;
+    return inner;
+  }
+
   toError(): ValidationFailed {
     const details = this.first.map(({ at, msg, type }) => ({ loc: [...at], msg, type }));
     return new ValidationFailed(details, this.all);

@@ -15,8 +15,8 @@ export interface ReadOptions {
 export const TOGETHER = Symbol('checks the fields together');
 
 export interface Interdependent {
-  /** A field that cannot be read holds its Fault. */
-  [TOGETHER](): Fault[];
+  /** A field that cannot be read holds its Fault. @param zone the organization's, for days */
+  [TOGETHER](zone: string): Fault[];
 }
 
 /**
@@ -24,11 +24,16 @@ export interface Interdependent {
  * only see declared names: class-transformer's time is quadratic in the number of names, and it silently skips some of
  * them (__proto__, constructor, methods of Object).
  */
-export function readObject(shape: new () => object, raw: object, env: Env): { value: object; faults: Faults } {
+export function readObject(
+  shape: new () => object,
+  raw: object,
+  env: Env,
+  zone = 'UTC',
+): { value: object; faults: Faults } {
   const { names } = fieldsOf(shape);
   const options: ReadOptions = { env };
   const value = plainToInstance(shape, declared(names, raw as Record<string, unknown>), options as object);
-  const found = faultsByField(shape, value);
+  const found = faultsByField(shape, value, zone);
   const faults = new Faults();
   for (const name of Object.keys(raw)) {
     if (!names.has(name)) faults.add(Fault.unknown(name));
@@ -104,7 +109,7 @@ export function unwrapped(value: unknown): unknown {
 }
 
 /** The faults of each field; most requests have none. */
-function faultsByField(shape: new () => object, value: object): Map<string, Faults> {
+function faultsByField(shape: new () => object, value: object, zone: string): Map<string, Faults> {
   const { names, required, foreign } = fieldsOf(shape);
   const fields = value as Record<string, unknown>;
   const found = new Map<string, Faults>();
@@ -119,7 +124,7 @@ function faultsByField(shape: new () => object, value: object): Map<string, Faul
     }
   }
   if (TOGETHER in value) {
-    const together = (value as Interdependent)[TOGETHER]().filter(({ at: [name] }) => !found.has(String(name)));
+    const together = (value as Interdependent)[TOGETHER](zone).filter(({ at: [name] }) => !found.has(String(name)));
     for (const fault of together) faultsAt(found, String(fault.at[0])).add(fault);
   }
   return found;

@@ -6,7 +6,7 @@ import { accessOf } from '../auth/access.decorators.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
 import { isWrite } from '../request/attempt.js';
 import { Fairness, whileWaiting } from '../request/fairness.js';
-import { bodyClassOf, bodyKindOf, queryClassOf } from './declared.js';
+import { bodyClassOf, bodyKindOf, listFieldOf, queryClassOf } from './declared.js';
 import { contentHashOf } from './content-hash.js';
 import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
@@ -35,7 +35,8 @@ export class ValidationGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const query = readObject(queryClassOf(handler) ?? Nothing, request.query, this.env);
+    const zone = request.caller!.organization.timeZone;
+    const query = readObject(queryClassOf(handler) ?? Nothing, request.query, this.env, zone);
     const faults = new Faults();
     faults.add(query.faults, 'query');
     if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler), 'body');
@@ -65,11 +66,13 @@ export class ValidationGuard implements CanActivate {
     requirePlatformBlog(handler, request.caller, { query: request.query, body: raw });
     if (raw === undefined && shape) return new Fault('missing', 'Send a JSON object as the body.');
     if (raw !== undefined) {
-      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+      const listField = Array.isArray(raw) && shape ? listFieldOf(shape) : undefined;
+      const given = listField === undefined ? raw : { [listField]: raw };
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) {
         return new Fault('dict_type', 'Send a JSON object as the body.');
       }
-      const { value, faults } = readObject(shape ?? Nothing, raw, this.env);
-      if (faults.count > 0) return faults;
+      const { value, faults } = readObject(shape ?? Nothing, given, this.env, request.caller!.organization.timeZone);
+      if (faults.count > 0) return listField === undefined ? faults : faults.within();
       request.body = value;
     }
     request.contentHash = contentHashOf(request.query, raw ?? null);

@@ -1,0 +1,117 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import {
+  byId, type Caller, days, kinds, list, orDefault, parameter, queryOf, type RecordDeclaration, Source,
+} from '../../../http/kit.js'; // prettier-ignore
+import { availabilityView, timeOffView } from './availabilities.view.js';
+
+const RULES = new Source('availabilities', 'a');
+
+/** Rows of members who are, or were, staff. */
+const STAFF = new Source('members', 'm', { id: 'user_id' });
+
+export const AVAILABILITIES = list({
+  id: 'list_availabilities',
+  path: 'v1/availabilities',
+  summary: 'Lists the weekly hours of tutors, newest first',
+  description:
+    'Times are wall-clock times of `timezone`; an end of `24:00` is the end of the day. When a tutor can be booked also depends ' +
+    'on sessions and time off: see `available-slots`.',
+  view: availabilityView,
+  source: RULES,
+  parameters: [
+    byId('tutor_id', 'Only hours of this tutor (user id).'),
+    parameter('day_of_week', kinds.dayOfWeek, 'Only hours on this day of the week: 0 is Sunday.', {
+      column: 'day_of_week',
+      comparison: 'equals',
+    }),
+  ],
+});
+
+export const AVAILABILITY: RecordDeclaration = {
+  id: 'get_availability',
+  path: 'v1/availabilities/:availability_id',
+  summary: 'Returns the weekly hours of a tutor on one day',
+  source: RULES,
+  view: availabilityView,
+};
+
+/** What a PUT answers: all weekly hours of a tutor. */
+export const HOURS = list({
+  id: 'list_tutor_availabilities',
+  path: 'v1/tutors/:tutor_id/availabilities',
+  summary: 'Lists the weekly hours of a tutor',
+  view: availabilityView,
+  source: RULES,
+  order: sql`a.day_of_week, a.start_time, a.id`,
+  bare: 'data',
+  select: (_query, _caller, { tutor_id }) => ({ filters: [sql`a.tutor_id = ${tutor_id}`] }),
+});
+
+export const TIME_OFF = list({
+  id: 'list_tutor_time_off',
+  path: 'v1/tutors/:tutor_id/time-off',
+  summary: 'Lists the days on which a tutor does not teach',
+  description: "All of them, past ones too, by their first day. Days are those of the organization's time zone.",
+  view: timeOffView,
+  source: new Source('time_off', 'f'),
+  order: sql`f.starts_on, f.ends_on, f.id`,
+  bare: 'data',
+  select: (_query, _caller, { tutor_id }) => ({
+    filters: [sql`f.tutor_id = ${tutor_id}`],
+    within: { source: STAFF, where: sql`m.user_id = ${tutor_id} AND m.role <> 'student'` },
+  }),
+});
+
+/** How many days after `from` the last day may be. */
+const MOST_DAYS = 62;
+
+export const SlotsQuery = queryOf([
+  ...days(MOST_DAYS, { from: 'The first day.', to: `The last day, at most ${MOST_DAYS} days later.` }),
+  orDefault(parameter('duration', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
+]);
+
+/** A tutor, with a lock on the row: changes to one tutor's hours wait for each other. Bookings do not wait for them. */
+export const lockedTutor = (caller: Caller, id: string): Sql => sql`
+  SELECT FROM members m WHERE m.organization_id = ${caller.organizationId} AND m.user_id = ${id} AND m.role <> 'student'
+  FOR NO KEY UPDATE`;
+
+/** What a tutor's slots depend on between two instants: status, weekly hours, sessions, time off. */
+export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date): [Sql, Sql, Sql, Sql] {
+  const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
+  return [
+    sql`SELECT status FROM members
+      WHERE organization_id = ${caller.organizationId} AND user_id = ${tutorId} AND role <> 'student'`,
+    sql`SELECT day_of_week AS "dayOfWeek", start_time AS "startTime", end_time AS "endTime", timezone
+      FROM availabilities WHERE ${own}`,
+    sql`SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
+      WHERE ${own} AND status <> 'cancelled' AND starts_at < ${to.toISOString()} AND ends_at > ${from.toISOString()}`,
+    sql`SELECT to_char(starts_on, 'YYYY-MM-DD') AS "startsOn", to_char(ends_on, 'YYYY-MM-DD') AS "endsOn"
+      FROM time_off WHERE ${own}`,
+  ];
+}
+
+/** What tells a tutor's rows apart. */
+const COLUMNS = {
+  availabilities: ['day_of_week', 'start_time', 'end_time', 'timezone'],
+  time_off: ['starts_on', 'ends_on', 'note'],
+};
+type Replaced = keyof typeof COLUMNS;
+
+const columnsOf = (table: Replaced, alias: string) => raw(COLUMNS[table].map((name) => `${alias}.${name}`).join(', '));
+const rowsOf = (table: Replaced, rows: object[]) =>
+  sql`jsonb_populate_recordset(NULL::${raw(table)}, ${JSON.stringify(rows)}::jsonb) wanted`;
+const same = (table: Replaced) =>
+  sql`(${columnsOf(table, 'stored')}) IS NOT DISTINCT FROM (${columnsOf(table, 'wanted')})`;
+const storedOf = (caller: Caller, tutorId: string) =>
+  sql`stored.organization_id = ${caller.organizationId} AND stored.tutor_id = ${tutorId}`;
+
+/** Removes the tutor's rows that are not wanted. */
+export const removals = (caller: Caller, tutorId: string, table: Replaced, rows: object[]): Sql => sql`
+  DELETE FROM ${raw(table)} stored WHERE ${storedOf(caller, tutorId)}
+    AND NOT EXISTS (SELECT FROM ${rowsOf(table, rows)} WHERE ${same(table)})`;
+
+/** Adds the rows that the tutor does not have. */
+export const additions = (caller: Caller, tutorId: string, table: Replaced, rows: object[]): Sql => sql`
+  INSERT INTO ${raw(table)} (id, organization_id, tutor_id, ${raw(COLUMNS[table].join(', '))})
+  SELECT wanted.id, ${caller.organizationId}, ${tutorId}, ${columnsOf(table, 'wanted')} FROM ${rowsOf(table, rows)}
+  WHERE NOT EXISTS (SELECT FROM ${raw(table)} stored WHERE ${storedOf(caller, tutorId)} AND ${same(table)})`;

@@ -1,0 +1,156 @@
+import type { List } from '../../../apps/api/src/http/lists/list.js';
+import { TestApi } from '../../support/http/api.js';
+import { createListFixture, tableOf } from '../../support/data/list-rows.js';
+import type { Row } from '../../support/data/sample-rows.js';
+import { keyedReads, listAt } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const api = await fixture(TestApi.start());
+const { make } = api;
+
+/** The lists with bounds, their column, and whether it is a day. */
+const bounded = keyedReads(api)
+  .map(listAt)
+  .filter((list) => list !== undefined)
+  .flatMap((list) => {
+    const from = list.parameters.find(({ comparison }) => comparison === 'since' || comparison === 'sinceDay');
+    return from?.name === 'from' ? [{ list, column: from.column!, ofDays: from.comparison === 'sinceDay' }] : [];
+  });
+
+/** The first instants of three days in a row, by the zone's offset on each: the clocks change on the second. */
+const CASES = [
+  {
+    zone: 'Australia/Melbourne', days: ['2026-10-03', '2026-10-04', '2026-10-05'],
+    starts: ['2026-10-02T14:00:00.000Z', '2026-10-03T14:00:00.000Z', '2026-10-04T13:00:00.000Z', '2026-10-05T13:00:00.000Z'],
+  },
+  {
+    zone: 'Australia/Melbourne', days: ['2026-04-04', '2026-04-05', '2026-04-06'],
+    starts: ['2026-04-03T13:00:00.000Z', '2026-04-04T13:00:00.000Z', '2026-04-05T14:00:00.000Z', '2026-04-06T14:00:00.000Z'],
+  },
+  {
+    zone: 'America/New_York', days: ['2026-03-07', '2026-03-08', '2026-03-09'],
+    starts: ['2026-03-07T05:00:00.000Z', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z', '2026-03-10T04:00:00.000Z'],
+  },
+  {
+    zone: 'America/New_York', days: ['2026-10-31', '2026-11-01', '2026-11-02'],
+    starts: ['2026-10-31T04:00:00.000Z', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z', '2026-11-03T05:00:00.000Z'],
+  },
+]; // prettier-ignore
+
+const justBefore = (instant: string) => new Date(Date.parse(instant) - 1).toISOString();
+
+/** What else a row needs, whose time this is. */
+const BESIDE: Record<string, (at: string) => Row> = {
+  request_log: () => ({ status: 200 }),
+  sessions: (at) => ({ ends_at: new Date(Date.parse(at) + 3_600_000).toISOString() }),
+  adjustments: (at) => ({ period_end: at }),
+};
+
+/** One row for each value, and what the list shows for a query: the values of its rows. */
+async function filled({ list, column }: { list: List; column: string }, zone: string, values: string[]) {
+  const { id: school } = await make.organization({ timeZone: zone });
+  const stage = await createListFixture(make, new Date('2020-01-01'));
+  const known = { organization_id: school, assigned_by: stage.tutor };
+  const { id: tutor_id } = await make.tutor(school);
+  const { id: student_id } = await make.student(school);
+  // Results are seen by whoever has a session with their student.
+  if (tableOf(list) === 'results') await make.session(school, { tutorId: tutor_id, studentId: student_id });
+  const rows = values.map((value) => ({ [column]: value, ...BESIDE[tableOf(list)]?.(value) }));
+  const stored = await make.insert(tableOf(list), rows, { ...known, tutor_id, student_id });
+  const valueOf = new Map(stored.map(({ id }, index) => [id as string, values[index]!]));
+  const key = await api.key(school);
+  const path = list.path.replace(':tutor_id', tutor_id);
+  return async (query: Record<string, string>) => {
+    const answer = await api.get(`/${path}?${new URLSearchParams({ limit: '100', ...query }).toString()}`, key);
+    expect([list.id, query, answer.status]).toEqual([list.id, query, 200]);
+    const { data } = answer.body as { data: { id: string }[] };
+    return data.flatMap(({ id }) => valueOf.get(id) ?? []).sort();
+  };
+}
+
+describe("a day as a bound is one of the organization's zone", () => {
+  it('on every list with bounds', () => {
+    expect(bounded.length).toBeGreaterThanOrEqual(4);
+    expect(bounded.some(({ ofDays }) => ofDays) && bounded.some(({ ofDays }) => !ofDays)).toBe(true);
+  });
+
+  it.each(CASES)('of instants, across a change of the clocks in $zone ($days.1)', async ({ zone, days, starts }) => {
+    // The first and the last millisecond of each day, and of their neighbours.
+    const instants = starts.flatMap((start) => [justBefore(start), start]);
+    for (const bound of bounded.filter(({ ofDays }) => !ofDays)) {
+      const shown = await filled(bound, zone, instants);
+      for (const [index, day] of days.entries()) {
+        const [start, next] = [starts[index]!, starts[index + 1]!];
+        expect([bound.list.id, await shown({ from: day })]).toEqual([bound.list.id, instants.filter((at) => at >= start)]);
+        expect([bound.list.id, await shown({ to: day })]).toEqual([bound.list.id, instants.filter((at) => at < next)]);
+        expect([bound.list.id, await shown({ from: day, to: day })]).toEqual([bound.list.id, [start, justBefore(next)]]);
+        // The same bounds as instants, and a day beside an instant.
+        expect(await shown({ from: start, to: justBefore(next) })).toEqual([start, justBefore(next)]);
+        expect(await shown({ from: justBefore(next), to: day })).toEqual([justBefore(next)]);
+        expect(await shown({ from: day, to: start })).toEqual([start]);
+      }
+    }
+  }); // prettier-ignore
+
+  it.each(CASES)('of days, across a change of the clocks in $zone ($days.1)', async ({ zone, days, starts }) => {
+    for (const bound of bounded.filter(({ ofDays }) => ofDays)) {
+      const shown = await filled(bound, zone, days);
+      for (const [index, day] of days.entries()) {
+        const start = starts[index]!;
+        expect(await shown({ from: day })).toEqual(days.slice(index));
+        expect(await shown({ to: day })).toEqual(days.slice(0, index + 1));
+        // An instant within a day excludes it from below, and includes it from above.
+        expect(await shown({ from: start })).toEqual(days.slice(index));
+        expect(await shown({ from: new Date(Date.parse(start) + 1).toISOString() })).toEqual(days.slice(index + 1));
+        expect(await shown({ to: start })).toEqual(days.slice(0, index + 1));
+        expect(await shown({ to: justBefore(start) })).toEqual(days.slice(0, index));
+      }
+    }
+  });
+
+  it('refuses an end before the beginning, whichever of the two is a day', async () => {
+    const { id } = await make.organization({ timeZone: 'Australia/Melbourne' });
+    const key = await api.key(id);
+    const { id: tutor } = await make.tutor(id);
+    for (const { list } of bounded) {
+      const path = `/${list.path.replace(':tutor_id', tutor)}`;
+      for (const [from, to, status] of [
+        ['2026-05-02', '2026-05-01', 422],
+        ['2026-05-01T14:00:00Z', '2026-05-01', 422],
+        ['2026-05-01T13:59:59.999Z', '2026-05-01', 200],
+        ['2026-05-02', '2026-05-01T13:59:59.999Z', 422],
+        ['2026-05-02', '2026-05-01T14:00:00Z', 200],
+      ] as const) {
+        expect([list.id, from, to, (await api.get(`${path}?from=${from}&to=${to}`, key)).status]).toEqual([list.id, from, to, status]);
+      }
+    }
+  }); // prettier-ignore
+
+  it('reaches the ends of the calendar in every zone', async () => {
+    for (const timeZone of ['Australia/Melbourne', 'America/New_York', 'Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const { id } = await make.organization({ timeZone });
+      const key = await api.key(id);
+      const { id: tutor } = await make.tutor(id);
+      for (const { list } of bounded) {
+        const path = `/${list.path.replace(':tutor_id', tutor)}`;
+        for (const query of [
+          'from=0001-01-01&to=9999-12-31',
+          'from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59.999Z',
+          'from=9999-12-31',
+          'to=0001-01-01',
+        ]) {
+          expect([list.id, timeZone, query, (await api.get(`${path}?${query}`, key)).status]).toEqual([list.id, timeZone, query, 200]);
+        }
+      }
+    }
+  }); // prettier-ignore
+
+  it('follows the zone from the moment that it changes', async () => {
+    const payments = bounded.find(({ list }) => list.id === 'list_payments')!;
+    const shown = await filled(payments, 'Australia/Melbourne', ['2026-05-01T13:00:00.000Z']);
+    expect(await shown({ from: '2026-05-02' })).toEqual([]);
+    await make.query(`UPDATE organizations SET time_zone = 'Pacific/Auckland' WHERE id = (
+      SELECT organization_id FROM payments WHERE created_at = '2026-05-01T13:00:00.000Z' LIMIT 1)`);
+    expect(await shown({ from: '2026-05-02' })).toEqual(['2026-05-01T13:00:00.000Z']);
+  });
+});
