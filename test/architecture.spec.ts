@@ -83,7 +83,7 @@ describe('imports', () => {
       routing: [],
       rules: [],
       billing: [],
-      scheduling: [],
+      scheduling: ['database', 'rules'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],

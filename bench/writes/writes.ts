@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.js';
+import { measureBookings } from './bookings.js';
 import { measureBulkInvites } from './bulk-invites.js';
 import { measureMailDrain } from './mail-drain.js';
 import { measureImages } from './images.js';
@@ -10,6 +11,7 @@ export async function measureWrites(bench: Bench): Promise<void> {
   const smtpUrl = await sink.listening('smtp');
   const api = await bench.serveApi({ SMTP_URL: smtpUrl });
   await measureBulkInvites(bench, api);
+  await measureBookings(bench, api);
   await measureMailDrain(bench, api, sink, smtpUrl);
   await api.child.stop();
   await measureUploads(bench);

@@ -12,6 +12,7 @@ const TYPES: Record<string, string> = {
   integer: 'whole number',
   bigint: 'whole number',
   'double precision': 'number',
+  'numeric(5,2)': 'number, two decimals',
   date: 'date',
   'timestamp(3) with time zone': 'time',
   jsonb: 'JSON',

@@ -35,6 +35,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'session_feedback.session_id': DERIVED,
   'session_feedback.tutor_id': LOOSE,
   'session_students.student_id': COPY,
+  'sessions.group_id': 'the organization of a group is derived, and may become none',
   'student_group_members.group_id': 'it has the organization of its group, which is derived and may be none',
   'student_group_members.user_id': LOOSE,
   'student_groups.tutor_id': DERIVED,

@@ -13,6 +13,7 @@ const TYPES: Record<string, string> = {
   integer: 'number',
   bigint: 'number',
   'double precision': 'number',
+  'numeric(5,2)': 'number',
   date: 'string',
   'timestamp(3) with time zone': 'Date',
   bytea: 'Buffer',

@@ -2,7 +2,9 @@ import { QueryFailedError } from 'typeorm';
 
 /** https://www.postgresql.org/docs/17/errcodes-appendix.html */
 export const SQLSTATE = {
+  foreignKeyViolation: '23503',
   uniqueViolation: '23505',
+  exclusionViolation: '23P01',
   serializationFailure: '40001',
   deadlockDetected: '40P01',
   insufficientPrivilege: '42501',

@@ -65,6 +65,10 @@ export interface Tables {
     paymentType: 'card' | 'bank_transfer' | 'cash' | 'external';
     status: 'pending' | 'succeeded' | 'refunded' | 'failed' | 'disputed' | 'canceled';
   };
+  rate_cells: {
+    sessionKind: '1on1_online' | '1on1_inperson' | 'group' | 'classroom' | null;
+    tutorPayMode: 'percentage' | 'flat' | null;
+  };
   results: {
     status: 'not_started' | 'in_progress' | 'submitted' | 'completed';
     mode: 'vce_exam' | 'topic_practice' | 'sac' | 'homework';
@@ -151,6 +155,10 @@ export const VALUES = {
   payments: {
     payment_type: ['card', 'bank_transfer', 'cash', 'external'],
     status: ['pending', 'succeeded', 'refunded', 'failed', 'disputed', 'canceled'],
+  },
+  rate_cells: {
+    session_kind: ['1on1_online', '1on1_inperson', 'group', 'classroom'],
+    tutor_pay_mode: ['percentage', 'flat'],
   },
   results: {
     status: ['not_started', 'in_progress', 'submitted', 'completed'],

@@ -20,6 +20,7 @@ interface Profile {
   max_travel_km: number | null;
   in_person_arrangements: string[];
   specialisations: string[];
+  tutor_tier_id: string | null;
 }
 
 /** The fields to change; absent ones stay. */
@@ -41,7 +42,7 @@ export class TutorProfiles {
   /**
    * Changes an owner, admin or tutor, and makes their profile if there is none.
    *
-   * @throws Refused for an unknown person or subject, at names that this organization may not change, and at a `handle`
+   * @throws Refused for an unknown person, subject or tier, at names that this organization may not change, and at a `handle`
    *   that is taken
    */
   async change(by: Provisioner, userId: string, change: TutorChange): Promise<void> {
@@ -50,12 +51,20 @@ export class TutorProfiles {
     await this.members.changeStaff(by, userId, { firstName, lastName });
     await this.db.query(sql`
       INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${userId}) ON CONFLICT DO NOTHING`);
+    if (fields.tutor_tier_id) await this.requireTier(organizationId, fields.tutor_tier_id);
     const [profile] = await this.db.query<Profile>(sql`
       SELECT bio, teaching_mode, is_published, handle, home_suburb, home_postcode, home_lat, home_lng, service_postcodes,
-        serves_all_areas, max_travel_km, in_person_arrangements, specialisations
+        serves_all_areas, max_travel_km, in_person_arrangements, specialisations, tutor_tier_id
       FROM tutor_profiles WHERE organization_id = ${organizationId} AND user_id = ${userId} FOR NO KEY UPDATE`);
     await this.store(organizationId, userId, changed(profile!, fields));
     if (subjects) await this.teach(organizationId, userId, subjects);
+  }
+
+  private async requireTier(organizationId: string, id: string): Promise<void> {
+    const found = await this.db.query(
+      sql`SELECT FROM tutor_tiers WHERE organization_id = ${organizationId} AND id = ${id}`,
+    );
+    if (found.length === 0) throw Refused.notFound();
   }
 
   private async store(organizationId: string, userId: string, to: Profile): Promise<void> {
@@ -65,7 +74,8 @@ export class TutorProfiles {
           handle = ${to.handle}, home_suburb = ${to.home_suburb}, home_postcode = ${to.home_postcode},
           home_lat = ${to.home_lat}, home_lng = ${to.home_lng}, service_postcodes = ${to.service_postcodes},
           serves_all_areas = ${to.serves_all_areas}, max_travel_km = ${to.max_travel_km},
-          in_person_arrangements = ${to.in_person_arrangements}, specialisations = ${to.specialisations}
+          in_person_arrangements = ${to.in_person_arrangements}, specialisations = ${to.specialisations},
+          tutor_tier_id = ${to.tutor_tier_id}
         WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
     } catch (error) {
       if (sqlStateOf(error) !== SQLSTATE.uniqueViolation) throw error;

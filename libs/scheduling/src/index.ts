@@ -1,4 +1,11 @@
-export { overlapping, overlaps, type Timed } from './overlap.js';
+export { Bookings, type Booked, type WantedSession } from './bookings.js';
+export type { Clash } from './calendar.js';
+export type { Who } from './lesson-terms.js';
+export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export { type ParticipantChange, Register } from './register.js';
+export { MOST_IN_SERIES, Series } from './series.js';
+export { SchedulingModule } from './scheduling.module.js';
+export { LONGEST, type SessionChange, SessionChanges, SHORTEST } from './session-changes.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,

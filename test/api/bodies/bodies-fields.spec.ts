@@ -86,7 +86,7 @@ const masked = ({ status, text }: Answer): string =>
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
     .replaceAll(/person-[^"]+@example\.org/g, '<address>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/"token":"[^"]+"/g, '"token"')
+    .replaceAll(/"(token|join_code)":"[^"]+"/g, '"$1"')
     .replaceAll(/\/join\/[^"]+/g, '/join/<token>');
 
 const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('.')}`;

@@ -105,7 +105,7 @@ describe('a planted fault', () => {
     const { port } = planted.address() as AddressInfo;
     // Requests that Node itself refuses have no request id and are not judged here.
     const shapes: Judge = (_request, answer) => (answer.headers['x-request-id'] ? check.faults(answer) : []);
-    return fuzz(port, 1_000, () => Object.assign(requests.next(), { raw: null }), shapes);
+    return fuzz(port, 2_000, () => Object.assign(requests.next(), { raw: null }), shapes);
   }
 
   it('that fails on some values is found, and its requests minimized', async () => {

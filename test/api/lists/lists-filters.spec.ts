@@ -40,6 +40,9 @@ const NARROWS: Record<string, Narrows> = {
   'list_adjustments include_voided': (record, value) => yes(value) || record.voided === false,
   'list_adjustments from': since('period_start'),
   'list_adjustments to': until('period_start'),
+  'list_sessions student_id': ({ id }, value) => takesPart.get(id) === value,
+  'list_sessions from': since('starts_at'),
+  'list_sessions to': until('starts_at'),
   'list_availabilities day_of_week': ({ day_of_week }, value) => day_of_week === Number(value),
   'list_results from': since('completed_at'),
   'list_results to': until('completed_at'),
@@ -50,7 +53,7 @@ const NARROWS: Record<string, Narrows> = {
 /** Lists of people, of rows that others decide about, and of rows whose filters have no closed set of values. */
 const OWN_ROWS = new Set([
   'list_students', 'list_parents', 'list_tutors', 'list_session_feedback', 'list_tutor_reviews', 'list_adjustments',
-  'list_request_log',
+  'list_request_log', 'list_lesson_participants', 'list_sessions',
 ]); // prettier-ignore
 
 /** Days whose first and last milliseconds are times of rows. */
@@ -77,6 +80,8 @@ let students: string[];
 let subjects: string[];
 let classrooms: string[];
 let keyIds: string[];
+/** Who takes part in a session. */
+const takesPart = new Map<string, string>();
 const random = new Random(3);
 
 const api = await fixture(TestApi.start());
@@ -128,6 +133,17 @@ async function fill(): Promise<void> {
       const owner = table === 'student_groups' ? { owner_organization_id: school } : {};
       await make.insert(table, [{ ...randomRow(table), ...owner }], { organization_id, assigned_by: tutorId });
     }
+    const session = await make.session(school, {
+      tutorId: random.pick([...tutors, null]),
+      status: random.pick(['pending', 'scheduled', 'cancelled'] as const),
+      startsAt: new Date(random.pick(INSTANTS)),
+    });
+    const status = random.pick(['accepted', 'declined', 'removed'] as const);
+    await make.participant(school, session.id, studentId, {
+      status,
+      attendance: random.pick(['attended', 'no_show', 'excused', null] as const),
+    });
+    if (status !== 'removed') takesPart.set(session.id, studentId);
     await make.loggedRequest(school, {
       apiKeyId: random.pick(keyIds),
       method: random.pick(['GET', 'POST', 'PATCH']),
@@ -172,6 +188,7 @@ function valuesOf(name: string, schema: Schema): string[] {
   if (name === 'subject_id') return subjects;
   if (name === 'classroom_id') return classrooms;
   if (name === 'api_key_id') return keyIds;
+  if (name === 'session_id') return [...takesPart.keys()].slice(0, 3);
   if (name === 'route') return ['/v1/students', '/v1/students/{student_id}', '/v1/nothing'];
   if (name === 'status') return ['200', '404', '2xx', '4xx', '5xx'];
   throw new Error(`Give the filter "${name}" values in valuesOf`);

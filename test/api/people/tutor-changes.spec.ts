@@ -113,6 +113,24 @@ it('replaces the subjects, named by ids or codes', async () => {
   expect(await teach([])).toEqual([]);
 });
 
+it('puts a tutor into a tier, and a student into a rate band, of the organization', async () => {
+  const all = await api.key(school, { scopes: ['read', 'tutors:write', 'students:write'] });
+  const [tutor, student] = [await make.tutor(school), await make.student(school, { status: 'pending' })];
+  const change = async (method: 'put' | 'patch', path: string, body: object) => {
+    const answer = await supertest(api.server)[method](path).set('Authorization', `Token token=${all}`).send(body);
+    return { status: answer.status, body: answer.body as object };
+  };
+  for (const [method, path, field, own, foreign] of [
+    ['put', `/v1/tutors/${tutor.id}`, 'tutor_tier_id', (await make.tutorTier(school)).id, (await make.tutorTier(other)).id],
+    ['patch', `/v1/students/${student.id}`, 'rate_band_id', (await make.rateBand(school)).id, (await make.rateBand(other)).id],
+  ] as const) {
+    expect(await change(method, path, { [field]: own })).toMatchObject({ status: 200, body: { [field]: own } });
+    expect((await change(method, path, { [field]: foreign })).status).toBe(404);
+    expect(await change(method, path, {})).toMatchObject({ status: 200, body: { [field]: own } });
+    expect(await change(method, path, { [field]: null })).toMatchObject({ status: 200, body: { [field]: null } });
+  }
+});
+
 it('refuses a handle that another tutor of the organization has', async () => {
   const [one, two] = [await make.tutor(school), await make.tutor(school)];
   const elsewhere = await make.tutor(other);

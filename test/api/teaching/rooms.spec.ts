@@ -176,7 +176,7 @@ describe.each(['/v1/classrooms', '/v1/groups'])('POST %s', (path) => {
         ? ([
             [{ name: 'x', rate_per_student_cents: -1 }, 'greater_than_equal'],
             [{ name: 'x', color: 'red' }, 'string_pattern_mismatch'],
-            [{ name: 'x', student_ids: null }, 'list_type'],
+            [{ name: 'x', student_ids: {} }, 'list_type'],
           ] as [object, string][])
         : ([
             [{ name: 'x', price_cents: 1.5 }, 'int_type'],

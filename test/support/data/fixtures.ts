@@ -115,7 +115,8 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
 /** Creates one row of each kind with a value in every column, and one with only the required values. */
 async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
   const subject = await make.subject(school);
-  const { tutor, student, parent } = await people(make, school, subject.id);
+  const [tier, band] = [await make.tutorTier(school), await make.rateBand(school)];
+  const { tutor, student, parent } = await people(make, school, subject.id, { tutorTierId: tier.id, rateBandId: band.id });
   const classroom = await make.classroom(school, {
     tutorId: tutor.id,
     subjectId: subject.id,
@@ -134,7 +135,13 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   });
   await make.groupMember(group.id, student.id);
   await make.groupMember(group.id, tutor.id, { role: 'tutor' });
-  const session = await sessions(make, school, { tutorId: tutor.id, studentId: student.id, subjectId: subject.id });
+  const lesson = { tutorId: tutor.id, studentId: student.id, subjectId: subject.id };
+  const { session, participant } = await sessions(make, school, {
+    ...lesson,
+    groupId: group.id,
+    classroomId: classroom.id,
+    seriesId: uuidv7(),
+  });
 
   const homework = await make.homework(tutor.id, {
     scope: 'classroom',
@@ -169,6 +176,8 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   return {
     path: {
       session_id: session.id,
+      participant_id: participant.id,
+      series_id: session.seriesId!,
       tutor_id: tutor.id,
       student_id: student.id,
       parent_id: parent.id,
@@ -184,6 +193,9 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       email: student.email,
       phone: student.phone!,
       subject_id: subject.id,
+      tutor_tier_id: tier.id,
+      rate_band_id: band.id,
+      session_id: session.id,
       classroom_id: classroom.id,
       api_key_id: apiKeyId,
       route: '/v1/students',
@@ -218,7 +230,12 @@ async function fillLists(api: TestApi, organization_id: string, ids: Record<stri
   return added as Record<string, string>;
 }
 
-async function people(make: Factories, school: string, subjectId: string) {
+async function people(
+  make: Factories,
+  school: string,
+  subjectId: string,
+  { tutorTierId, rateBandId }: { tutorTierId: string; rateBandId: string },
+) {
   const profile = {
     bio: 'Patient and precise',
     teachingMode: 'both' as const,
@@ -233,12 +250,16 @@ async function people(make: Factories, school: string, subjectId: string) {
     maxTravelKm: 10,
     inPersonArrangements: ['at_home'],
     specialisations: ['exams'],
+    tutorTierId,
   };
   const tutor = await make.tutor(school, { profile });
   await make.tutorSubject(school, tutor.id, subjectId);
   await make.tutor(school, { role: 'owner' });
   await make.member(school, { role: 'admin' });
-  const student = await make.student(school, { user: { phone: '0400000001' } });
+  const student = await make.student(school, {
+    user: { phone: '0400000001' },
+    rateBandId,
+  });
   await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
   await make.student(school, { user: { placeholderEmail: true } });
   const parent = await make.parent(school, { children: [student.id] });
@@ -248,7 +269,7 @@ async function people(make: Factories, school: string, subjectId: string) {
 
 type Lesson = { tutorId: string; studentId: string };
 
-async function sessions(make: Factories, school: string, lesson: Lesson & { subjectId: string }) {
+async function sessions(make: Factories, school: string, lesson: Lesson & Partial<Tables['sessions']>) {
   const session = await make.session(school, {
     ...lesson,
     status: 'completed',
@@ -259,9 +280,16 @@ async function sessions(make: Factories, school: string, lesson: Lesson & { subj
     mode: 'online',
     completedAt: new Date('2026-03-02T10:00:00Z'),
   });
-  await make.participant(school, session.id, lesson.studentId);
+  const participant = await make.participant(school, session.id, lesson.studentId, {
+    status: 'cancelled',
+    attendance: 'excused',
+    invitedAt: new Date(),
+    respondedAt: new Date(),
+    cancelledAt: new Date(),
+    rateCents: 8500,
+  });
   await make.session(school);
-  return session;
+  return { session, participant };
 }
 
 async function feedback(

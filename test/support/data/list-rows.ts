@@ -81,6 +81,13 @@ export const tableOf = ({ source }: List): string => source.table.sql.split(' ')
 const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
+  list_lesson_participants: {
+    insert: async (make, stage, rows) => {
+      const made = await make.insert('sessions', rows.map(() => ({ tutor_id: stage.tutor })), { organization_id: stage.school }); // prettier-ignore
+      const sessions = made.map(({ id }) => id);
+      return rowsOf('lesson_participants', () => ({ session_id: sessions.pop() }))(make, stage, rows);
+    },
+  },
   list_request_log: { insert: rowsOf('request_log', () => ({ status: 200 })) },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_students: { insert: members('student'), already: 'student' },

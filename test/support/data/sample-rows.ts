@@ -10,6 +10,7 @@ export type Row = Record<string, unknown>;
 /** Values that cannot be derived from a column's type, allowed values and foreign keys. */
 const BY_NAME: Record<string, unknown> = {
   currency: 'AUD',
+  ends_at: '2026-03-02T10:00:00Z',
   expires_at: '2100-01-01',
   first_four: '0123',
   last_four: 'cdef',
@@ -26,6 +27,7 @@ const BY_TYPE: Record<string, () => unknown> = {
   integer: () => 1,
   bigint: () => 100,
   'double precision': () => 1.5,
+  'numeric(5,2)': () => 60,
   date: () => '2026-03-02',
   'timestamp(3) with time zone': () => '2026-03-02T09:00:00Z',
   bytea: () => randomBytes(32),

@@ -224,6 +224,9 @@ export interface Tables {
     invitedAt: Date | null;
     respondedAt: Date | null;
     cancelledAt: Date | null;
+    rateCents: number | null;
+    rateGiven: boolean;
+    surchargeCents: number | null;
     createdAt: Date;
   };
   list_counts: {
@@ -248,6 +251,7 @@ export interface Tables {
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
     profilePublished: boolean;
+    rateBandId: string | null;
   };
   messages: {
     id: string;
@@ -397,6 +401,27 @@ export interface Tables {
     userAgent: string;
     network: string;
   };
+  rate_bands: {
+    id: string;
+    organizationId: string;
+    name: string;
+    sortOrder: number;
+    createdAt: Date;
+  };
+  rate_cells: {
+    id: string;
+    organizationId: string;
+    bandId: string | null;
+    tutorTierId: string | null;
+    subjectId: string | null;
+    sessionKind: '1on1_online' | '1on1_inperson' | 'group' | 'classroom' | null;
+    studentRateCents: number | null;
+    inpersonSurchargeCents: number | null;
+    tutorPayMode: 'percentage' | 'flat' | null;
+    tutorPayPct: number | null;
+    tutorFlatRateCents: number | null;
+    createdAt: Date;
+  };
   rebuild_hooks: {
     target: string;
     organizationId: string | null;
@@ -462,17 +487,25 @@ export interface Tables {
     tutorId: string | null;
     studentId: string | null;
     subjectId: string | null;
+    groupId: string | null;
+    classroomId: string | null;
+    seriesId: string | null;
     startsAt: Date;
     endsAt: Date;
     durationMinutes: number;
     tutorPayRateCents: number | null;
+    tutorPayPct: number | null;
+    tutorPayGiven: boolean;
     studentRateCents: number | null;
+    studentRateGiven: boolean;
     amountOwedCents: number | null;
     mode: 'online' | 'in_person' | null;
     createdAt: Date;
     updatedAt: Date;
     completedAt: Date | null;
     cancelledAt: Date | null;
+    cancellationReason: string | null;
+    overlapAllowed: boolean;
   };
   sign_in_attempts: {
     subject: Buffer;
@@ -542,6 +575,7 @@ export interface Tables {
     maxTravelKm: number | null;
     inPersonArrangements: string[];
     specialisations: string[];
+    tutorTierId: string | null;
     createdAt: Date;
   };
   tutor_students: {
@@ -558,6 +592,15 @@ export interface Tables {
     organizationId: string;
     userId: string;
     subjectId: string;
+    createdAt: Date;
+  };
+  tutor_tiers: {
+    id: string;
+    organizationId: string;
+    name: string;
+    badgeLabel: string | null;
+    description: string | null;
+    sortOrder: number;
     createdAt: Date;
   };
   users: {

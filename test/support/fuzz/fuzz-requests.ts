@@ -2,7 +2,7 @@ import { spoilBody, toBytes } from './fuzz-bodies.js';
 import { badValues, goodValues, type Parameter } from './query-values.js';
 import type { Random } from '../data/random.js';
 import { operationOf, type ValidWrite } from '../http/record-for.js';
-import { type Route, validPath } from '../http/routes.js';
+import { missingIn, type Route } from '../http/routes.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
 
 /** A request in parts, so that it can be shrunk. Every character is one byte on the wire. */
@@ -96,13 +96,15 @@ export class FuzzRequests {
     const parameters = this.byRoute.get(route)!.filter(() => random.chance(0.4));
     const write = this.writeOf(route, school);
     const body = this.fresh(write);
-    const chosen = parameters.map((parameter) => `${parameter.name}=${random.pick(goodValues(parameter))}`);
-    const [, query = ''] = validPath(route, school, `?${chosen.join('&')}`).split('?');
+    const query = parameters.map((parameter) => {
+      const own = school.query[parameter.name];
+      return `${parameter.name}=${own && random.chance(0.5) ? own : random.pick(goodValues(parameter))}`;
+    });
     return {
       route: `${route.method} ${route.path}`,
       method: route.method,
       path: this.spare.get(operationOf(route))?.pop() ?? write?.path ?? pathOf(route, school),
-      query: query.split('&').filter((pair) => pair !== ''),
+      query: [...query, ...missingIn(query.join('&'), route, school)],
       headers: [
         ['Authorization', `Token token=${random.chance(0.9) ? school.key : random.pick(this.keys)}`],
         ...(body === '' ? [] : [['Content-Type', 'application/json'] as [string, string]]),

@@ -13,14 +13,24 @@ type MakeRecords = (make: Factories, organizationId: string) => Promise<Ids>;
 
 const newcomer = (role: 'student' | 'tutor', name: string): MakeRecords => async (make, id) => ({ [name]: (await make[role](id)).id }); // prettier-ignore
 
+/** A session that can change, and a tutor who is free. */
+const planned: MakeRecords = async (make, id) => ({
+  session_id: (await make.session(id)).id,
+  tutor_id: (await make.tutor(id)).id,
+});
+
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
-  'PUT /v1/tutors/:tutor_id': async (make, id) => ({ tutor_subjects: (await make.subject(id)).id }),
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
   'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
+  'POST /v1/sessions': newcomer('tutor', 'tutor_id'),
+  'POST /v1/session-series': newcomer('tutor', 'tutor_id'),
+  'PUT /v1/sessions/:session_id': planned,
+  'POST /v1/sessions/:session_id/cancel': planned,
+  'DELETE /v1/sessions/:session_id': planned,
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': async (make, id) => {
@@ -44,7 +54,8 @@ export async function recordFor(route: Route, make: Factories, school: Organizat
 /** Records of the fixture for the operation. */
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
-  return { user_id: school.path[role]!, ...school.query, ...school.path };
+  const tutor_subjects = school.query.subject_id!;
+  return { user_id: school.path[role]!, tutor_subjects, ...school.query, ...school.path };
 }
 
 /** A request that writes, and succeeds. */

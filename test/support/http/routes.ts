@@ -163,15 +163,15 @@ export function telling({ status, headers, text }: Answer): object {
 
 const SETTINGS = loadEnv({}, {});
 
-/** The query, `?` included, with a value for each parameter that the route requires, or one of several. */
-function completed(route: Route, query: string, school: OrganizationFixture): string {
+/** Values for the parameters that the route requires, and for one of several, unless the query has them. */
+export function missingIn(query: string, route: Route, school: OrganizationFixture): string[] {
   const shape = queryClassOf(route.handler) ?? Object;
   const given = new URLSearchParams(query);
   const { faults } = readObject(shape as new () => object, Object.fromEntries(given), SETTINGS);
   // A bound that is missing is that of the other one.
   const bound = [given.get('from'), given.get('to')].find((value) => value && parseDate(value));
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
-  const missing = queryFieldsOf(shape)
+  return queryFieldsOf(shape)
     .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
       const isBound = bound && ['from', 'to'].includes(String(name));
       const [example] = isBound ? [encodeURIComponent(bound)] : ((schema.examples ?? []) as string[]);
@@ -179,12 +179,13 @@ function completed(route: Route, query: string, school: OrganizationFixture): st
     })
     .filter(({ name }) => required.includes(name))
     .map(({ name, value }) => `${name}=${value}`);
-  return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
 /** The path of a valid request to the route, with the school's ids and the query that it requires. */
 export const validPath = (route: Route, school: OrganizationFixture, query = ''): string =>
-  pathOf(route, school) + completed(route, query, school);
+  [pathOf(route, school) + query, ...missingIn(query, route, school)].reduce((whole, one) =>
+    whole.endsWith('?') ? `${whole}${one}` : `${whole}${whole.includes('?') ? '&' : '?'}${one}`,
+  );
 
 /** The same with one of the ids replaced, or all of them. */
 export function pathWith(route: Route, school: OrganizationFixture, name: string | null, id: string): string {

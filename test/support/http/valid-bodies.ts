@@ -86,7 +86,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
   const idAt = (at: Path) => {
     const name = at.filter((part) => part !== '0').at(-1)!;
     const id = ids[name] ?? ids[name.replace(/s$/, '')];
-    if (!id) throw new Error(`${operation}: give "${name}" an id in RECORDS (test/support/http/record-for.ts)`);
+    if (!id) throw new Error(`${operation}: give "${name}" an id in OrganizationFixture.query (test/support/data/fixtures.ts)`);
     return id;
   };
   let addresses = 0;
@@ -107,9 +107,18 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
   const bodies = [example, ...variants].map((body) => canary(body, shape, []) as Body);
   for (const at of idFieldsOf(route)) {
     if (bodies.some((body) => valueAt(body, at) !== undefined)) continue;
-    bodies.push(withValueAt(bodies[0], at, idAt(at)) as Body);
+    bodies.push(withValueAt(withoutOthers(bodies[0]!, at[0]!), at, idAt(at)) as Body);
   }
   return bodies;
+}
+
+/** Fields of which a body has one. */
+const EXCLUSIVE = [['student_id', 'student_ids', 'group_id', 'classroom_id']];
+
+/** The body without the fields that this one excludes. */
+function withoutOthers(body: Body, name: string): Body {
+  const others = EXCLUSIVE.find((names) => names.includes(name)) ?? [];
+  return Object.fromEntries(Object.entries(body).filter(([field]) => field === name || !others.includes(field)));
 }
 
 /** The fields of the variant that the value has. */

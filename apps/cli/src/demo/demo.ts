@@ -7,6 +7,7 @@ import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
 import { moneyRows } from './money-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
+import { rateRows } from './rate-rows.js';
 import { School } from './school.js';
 import { teachingRows } from './teaching-rows.js';
 import { TEXTS } from './texts.js';
@@ -66,6 +67,7 @@ export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = TEX
 
 const ROWS: TableRows = {
   ...peopleRows,
+  ...rateRows,
   ...teachingRows,
   ...availabilityRows,
   ...courseworkRows,

@@ -1,4 +1,5 @@
 import { DAY } from './clock.js';
+import { bandOf, tierOf } from './rate-rows.js';
 import { iso, type Person, type School, type StaffMember } from './school.js';
 
 export type Row = Record<string, unknown>;
@@ -62,6 +63,7 @@ function member(
     accepted_at: pending ? null : iso(createdAt + DAY),
     archived_at: status === 'archived' ? iso(school.now - 20 * DAY) : null,
     created_at: iso(createdAt),
+    rate_band_id: role === 'student' ? bandOf(school, index) : null,
   };
 }
 
@@ -101,6 +103,7 @@ function* tutorProfiles(school: School): Rows {
       max_travel_km: travels ? random.int(5, 25) : null,
       in_person_arrangements: travels ? ['student_home', 'library'] : [],
       specialisations: index % 2 === 0 ? ['exam preparation', 'ATAR scaling advice'] : ['dyslexia support'],
+      tutor_tier_id: tierOf(school, index),
       created_at: iso(person.createdAt),
     };
   }

@@ -131,8 +131,9 @@ export interface Session {
   id: string;
   status: 'pending' | 'scheduled' | 'completed' | 'cancelled';
   tutor: StaffMember;
-  /** The student of a one-to-one lesson; null for a lesson with participants. */
+  /** The student of a one-to-one lesson; null for a lesson of several. */
   student: number | null;
+  /** Everybody who takes part. */
   participants: number[];
   startsAt: number;
   minutes: number;
@@ -170,7 +171,7 @@ export function session(school: School, index: number): Session {
     status: cancelled ? 'cancelled' : over ? 'completed' : !today && index % 6 === 2 ? 'pending' : 'scheduled',
     tutor: school.teacherOf(student),
     student: together ? null : student,
-    participants: together ? school.someStudents(student, 3, true) : [],
+    participants: together ? school.someStudents(student, 3, true) : [student],
     startsAt,
     minutes,
     rate,
@@ -211,13 +212,14 @@ function* sessions(school: School): Rows {
 function* lessonParticipants(school: School): Rows {
   const answers = ['accepted', 'accepted', 'pending', 'accepted', 'declined', 'accepted', 'cancelled', 'removed'];
   const attendances = ['attended', 'attended', 'excused', 'attended', 'no_show'];
-  for (const [index, { id: session_id, status, participants, startsAt, createdAt }] of each(
+  for (const [index, { id: session_id, status, student: only, participants, startsAt, rate, createdAt }] of each(
     school,
     sessionCount(school),
     session,
   )) {
     for (const [place, student] of participants.entries()) {
-      const answer = answers[(index + place) % answers.length]!;
+      const alone = status === 'cancelled' ? 'cancelled' : 'accepted';
+      const answer = only === null ? answers[(index + place) % answers.length]! : alone;
       const came = status === 'completed' && answer === 'accepted';
       yield {
         id: school.id('participant', index * 4 + place),
@@ -228,6 +230,7 @@ function* lessonParticipants(school: School): Rows {
         invited_at: iso(createdAt),
         responded_at: answer === 'pending' ? null : iso(createdAt + 3_600_000),
         cancelled_at: answer === 'cancelled' ? iso(Math.min(startsAt, school.now) - 1_800_000) : null,
+        rate_cents: rate,
         created_at: iso(createdAt),
       };
     }

@@ -7,7 +7,7 @@ import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
 import { readSchema, type Table } from './schema.js';
 import { stage, type Staged } from './staging.js';
-import { TABLES } from './tables.js';
+import { TABLE_RULES, TABLES } from './tables.js';
 import { BATCH_LINES, dropKnown, Writer } from './writing.js';
 
 export { ImportError, type ImportFault } from './faults.js';
@@ -117,6 +117,7 @@ async function writeAll(
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
   const consent = await Consent.of(client, all);
+  await each(client, all, 'prepare');
   // Triggers and foreign keys cache their plans while tables are nearly empty. Left to itself, the planner would choose
   // sequential scans for all later rows.
   await client.query('SET LOCAL enable_seqscan = off');
@@ -132,7 +133,16 @@ async function writeAll(
     report.tables[table.name] = { read, inserted, unchanged: read - inserted };
     tell.done(lastLine);
   }
+  await each(client, all, 'complete');
   return report;
+}
+
+/** Runs the statements of the tables' own rules. */
+async function each(client: Client, all: Staged[], step: 'prepare' | 'complete'): Promise<void> {
+  for (const { table, relation } of all) {
+    const statement = TABLE_RULES[table.name]?.[step]?.(relation);
+    if (statement) await client.query(statement);
+  }
 }
 
 /** The folder's files, by table. */

@@ -4,8 +4,11 @@ import { type ReadValue, readEmail, readName, readTimeZone } from './values.js';
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
   'users',
+  'rate_bands',
+  'tutor_tiers',
   'members',
   'subjects',
+  'rate_cells',
   'tutor_profiles',
   'tutor_subjects',
   'tutor_students',
@@ -47,6 +50,10 @@ export const KEPT_COLUMNS = new Set([
   'profile_published',
   'last_message_at',
   'has_comment',
+  'overlap_allowed',
+  'student_rate_given',
+  'tutor_pay_given',
+  'rate_given',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
@@ -72,7 +79,34 @@ export interface TableRules {
   takenField?: string;
   /** The field that determines the row's organization. */
   ownedThrough?: string;
+  /** Completes the new staged rows, before any row is written. @param staged the staging table */
+  prepare?: (staged: string) => string;
+  /** Completes the written rows, after those of all tables. @param staged the staging table, with the new rows only */
+  complete?: (staged: string) => string;
 }
+
+/** Marks sessions that overlap another of their tutor: one that started earlier, or one that exists. */
+const MARK_OVERLAPS = (staged: string) => `UPDATE ${staged} t SET overlap_allowed = true FROM (
+  SELECT line, organization.id AS organization_id, tutor_id, starts_at, ends_at, max(ends_at) OVER (
+      PARTITION BY tutor_id ORDER BY starts_at, line ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS taken_until
+  FROM ${staged}, (SELECT current_organization_id() AS id) organization
+  WHERE tutor_id IS NOT NULL AND status IS DISTINCT FROM 'cancelled') s
+  WHERE t.line = s.line AND (s.taken_until > s.starts_at OR EXISTS (SELECT FROM sessions o
+    WHERE o.organization_id = s.organization_id AND o.tutor_id = s.tutor_id AND o.status <> 'cancelled'
+      AND o.starts_at < s.ends_at AND o.starts_at > s.starts_at - interval '24 hours' AND o.ends_at > s.starts_at))`;
+
+/** A UUID of version 7, in SQL. */
+const UUID_V7 = `(lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
+    || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid`;
+
+/** The only student of a session takes part in it, whether or not a file says so. */
+const ADD_PARTICIPANTS = (staged: string) => `INSERT INTO lesson_participants
+    (id, organization_id, session_id, student_id, status, attendance, invited_at, cancelled_at, rate_cents, created_at)
+  SELECT ${UUID_V7}, s.organization_id, s.id, s.student_id, CASE s.status WHEN 'cancelled' THEN 'cancelled' ELSE 'accepted' END,
+    CASE s.status WHEN 'completed' THEN 'attended' END, s.created_at, s.cancelled_at, s.student_rate_cents, s.created_at
+  FROM ${staged} n JOIN sessions s ON s.id = n.id
+  WHERE s.organization_id = current_organization_id() AND s.student_id IS NOT NULL
+    AND NOT EXISTS (SELECT FROM lesson_participants p WHERE p.session_id = s.id AND p.student_id = s.student_id)`;
 
 const LOGIN = '(SELECT l.id FROM logins_by_email(ARRAY[s.email_normalized]) l)';
 const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)';
@@ -101,6 +135,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
     taken: 'EXISTS (SELECT FROM student_groups v WHERE v.id = s.group_id)',
     ownedThrough: 'group_id',
   },
+  sessions: { derived: { overlap_allowed: () => false }, prepare: MARK_OVERLAPS, complete: ADD_PARTICIPANTS },
   availabilities: { readers: { timezone: readTimeZone } },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },

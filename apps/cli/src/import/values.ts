@@ -31,6 +31,10 @@ const readers: Record<string, ReadValue> = {
       : new Misfit('must be a whole number below 2^31'),
   bigint: (value) => (Number.isSafeInteger(value) ? value : new Misfit('must be a whole number below 2^53')),
   'double precision': (value) => (Number.isFinite(value) ? value : new Misfit('must be a number')),
+  'numeric(5,2)': (value) =>
+    typeof value === 'number' && Number(value.toFixed(2)) === value
+      ? value
+      : new Misfit('must be a number with at most two decimals'),
   date: (value) => {
     const known = typeof value === 'string' && value.length === 10 && parseDate(value);
     return known ? value : new Misfit('must be a date like 2026-05-01');

@@ -8,6 +8,8 @@ export const people: Grants = {
       portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
+    rate_bands: { api: 'SELECT' },
+    tutor_tiers: { api: 'SELECT' },
     parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
     parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
     // The worker creates missing join codes.

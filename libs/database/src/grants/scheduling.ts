@@ -1,10 +1,11 @@
 import type { Grants } from '../grants.js';
 
-/** Sessions and their feedback. */
+/** Sessions, what they cost, and their feedback. */
 export const scheduling: Grants = {
   tables: {
-    sessions: { api: 'SELECT' },
-    lesson_participants: {},
+    sessions: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    lesson_participants: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    rate_cells: { api: 'SELECT' },
     session_feedback: { api: 'SELECT' },
     availabilities: { api: 'SELECT, INSERT, DELETE' },
     time_off: { api: 'SELECT, INSERT, DELETE' },

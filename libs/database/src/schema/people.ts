@@ -2,12 +2,37 @@ import { counted, onChanged, onRows, secure } from './rules.js';
 
 /** Who belongs to an organization, and how people join. Foreign keys within an organization include its id. */
 export const people = /* sql */ `
+  -- Students are in bands, and tutors in tiers, by which prices and pay differ: see rate_cells.
+  CREATE TABLE rate_bands (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    sort_order integer NOT NULL DEFAULT 0,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
+    UNIQUE (organization_id, name)
+  );
+  ${secure('rate_bands')}
+
+  CREATE TABLE tutor_tiers (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    badge_label text,
+    description text,
+    sort_order integer NOT NULL DEFAULT 0,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
+    UNIQUE (organization_id, name)
+  );
+  ${secure('tutor_tiers')}
+
   -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is
   -- shown until that person accepts. accepted_at: since when it sees the login itself. Set with the status 'accepted',
   -- kept by an archived member, never there with 'pending'. invited_at: when the person was last mailed for this
   -- membership; a pending one is not mailed again within a day. approval_requested_at: joined as a tutor by a reusable
   -- code, and pending until an owner or admin approves. profile_published: a copy from tutor_profiles, so that one index
-  -- serves each filter of the list of tutors, which includes staff without a profile.
+  -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
   CREATE TABLE members (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -24,7 +49,9 @@ export const people = /* sql */ `
     invited_at timestamptz(3),
     approval_requested_at timestamptz(3),
     profile_published boolean NOT NULL DEFAULT false,
-    UNIQUE (organization_id, user_id)
+    rate_band_id uuid,
+    UNIQUE (organization_id, user_id),
+    FOREIGN KEY (organization_id, rate_band_id) REFERENCES rate_bands (organization_id, id)
   );
   CREATE INDEX members_user ON members (user_id);
   CREATE INDEX members_students_keyset ON members (organization_id, created_at, user_id) WHERE role = 'student';
@@ -62,9 +89,11 @@ export const people = /* sql */ `
     max_travel_km integer CHECK (max_travel_km >= 0),
     in_person_arrangements text[] NOT NULL DEFAULT '{}',
     specialisations text[] NOT NULL DEFAULT '{}',
+    tutor_tier_id uuid,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (organization_id, user_id),
     FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
     UNIQUE (organization_id, handle)
   );
   CREATE INDEX tutor_profiles_keyset ON tutor_profiles (organization_id, created_at, user_id);

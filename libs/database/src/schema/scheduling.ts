@@ -3,6 +3,35 @@ import { SESSION } from './states.js';
 
 /** Sessions, who takes part in them, and what was said of them afterwards. */
 export const scheduling = /* sql */ `
+  -- What a student pays an hour, and what the tutor gets of it. A key that is null fits everything.
+  CREATE TABLE rate_cells (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    band_id uuid,
+    tutor_tier_id uuid,
+    subject_id uuid,
+    session_kind text CHECK (session_kind IN ('1on1_online', '1on1_inperson', 'group', 'classroom')),
+    student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
+    inperson_surcharge_cents bigint CHECK (inperson_surcharge_cents BETWEEN 0 AND 1000000000000),
+    tutor_pay_mode text CHECK (tutor_pay_mode IN ('percentage', 'flat')),
+    tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
+    tutor_flat_rate_cents bigint CHECK (tutor_flat_rate_cents BETWEEN 0 AND 1000000000000),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE NULLS NOT DISTINCT (organization_id, band_id, tutor_tier_id, subject_id, session_kind),
+    FOREIGN KEY (organization_id, band_id) REFERENCES rate_bands (organization_id, id),
+    FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
+    FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
+  );
+  CREATE INDEX rate_cells_keyset ON rate_cells (organization_id, created_at, id);
+  ${secure('rate_cells')}
+
+  -- Only the owner uses it, in constraints; "migrate" takes all rights on functions in "public" from everybody else.
+  CREATE SCHEMA IF NOT EXISTS extensions;
+  CREATE EXTENSION IF NOT EXISTS btree_gist SCHEMA extensions;
+
+  -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
+  -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
+  -- settling leaves it alone. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate.
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -11,30 +40,50 @@ export const scheduling = /* sql */ `
     tutor_id uuid,
     student_id uuid,
     subject_id uuid,
+    group_id uuid REFERENCES student_groups,
+    classroom_id uuid,
+    series_id uuid,
     starts_at timestamptz(3) NOT NULL,
     ends_at timestamptz(3) NOT NULL,
     duration_minutes integer NOT NULL CHECK (duration_minutes > 0),
     tutor_pay_rate_cents bigint CHECK (tutor_pay_rate_cents BETWEEN 0 AND 1000000000000),
+    tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
+    tutor_pay_given boolean NOT NULL DEFAULT true,
     student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
+    student_rate_given boolean NOT NULL DEFAULT true,
     amount_owed_cents bigint CHECK (amount_owed_cents BETWEEN 0 AND 1000000000000),
     mode text CHECK (mode IN ('online', 'in_person')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     completed_at timestamptz(3),
     cancelled_at timestamptz(3),
+    cancellation_reason text CHECK (char_length(cancellation_reason) BETWEEN 1 AND 500),
+    overlap_allowed boolean NOT NULL DEFAULT false,
     CHECK (ends_at > starts_at),
+    -- What overlaps a time started at most a day before: a look-up reads these alone.
+    CHECK (ends_at - starts_at <= interval '24 hours'),
+    CONSTRAINT sessions_overlap EXCLUDE USING gist (
+      organization_id WITH =, tutor_id WITH =, tstzrange(starts_at, ends_at) WITH &&
+    ) WHERE (NOT overlap_allowed AND status <> 'cancelled'),
     UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
-  CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id);
+  CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id) INCLUDE (starts_at);
+  CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
+  CREATE INDEX sessions_tutor_keyset ON sessions (organization_id, tutor_id, created_at, id) INCLUDE (status, starts_at);
   CREATE INDEX sessions_start ON sessions (organization_id, starts_at);
-  CREATE INDEX sessions_tutor ON sessions (organization_id, tutor_id, created_at, id);
-  CREATE INDEX sessions_student ON sessions (organization_id, student_id, created_at, id);
+  CREATE INDEX sessions_calendar ON sessions (organization_id, tutor_id, starts_at) INCLUDE (ends_at)
+    WHERE status <> 'cancelled';
+  CREATE INDEX sessions_series ON sessions (organization_id, series_id, starts_at) WHERE series_id IS NOT NULL;
+  CREATE INDEX sessions_student ON sessions (organization_id, student_id);
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${secure('sessions')}
 
+  -- Every student of a session, also the only one. rate_cents: the price of an hour, settled when the session was made;
+  -- surcharge_cents: of the whole session, once. rate_given: see sessions.
   CREATE TABLE lesson_participants (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL,
@@ -46,13 +95,20 @@ export const scheduling = /* sql */ `
     invited_at timestamptz(3),
     responded_at timestamptz(3),
     cancelled_at timestamptz(3),
+    rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
+    rate_given boolean NOT NULL DEFAULT true,
+    surcharge_cents bigint CHECK (surcharge_cents BETWEEN 0 AND 1000000000000),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (session_id, student_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
-  CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id);
-  CREATE INDEX lesson_participants_student ON lesson_participants (organization_id, student_id, created_at, id);
+  CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id)
+    INCLUDE (status, attendance);
+  CREATE INDEX lesson_participants_session_keyset ON lesson_participants (organization_id, session_id, created_at, id)
+    INCLUDE (student_id, status, attendance);
+  CREATE INDEX lesson_participants_student_keyset ON lesson_participants (organization_id, student_id, created_at, id)
+    INCLUDE (session_id, status, attendance);
   ${onRows('lesson_participants', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${secure('lesson_participants')}
 

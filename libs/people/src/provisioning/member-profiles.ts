@@ -34,9 +34,22 @@ export class MemberProfiles {
     private readonly mails: AccountMails,
   ) {}
 
-  /** Changes a student inside the ambient transaction. @throws Refused, which must roll it back */
-  changeStudent(by: Provisioner, id: string, change: ProfileChange): Promise<void> {
-    return this.change(by, id, sql`role = 'student'`, change);
+  /**
+   * Changes a student inside the ambient transaction.
+   *
+   * @param rateBandId by which prices differ; undefined stays
+   * @throws Refused, which must roll it back
+   */
+  async changeStudent(by: Provisioner, id: string, change: ProfileChange, rateBandId?: string | null): Promise<void> {
+    const { organizationId } = by;
+    await this.change(by, id, sql`role = 'student'`, change);
+    if (rateBandId === undefined) return;
+    const bands = await this.db.query(
+      sql`SELECT FROM rate_bands WHERE organization_id = ${organizationId} AND id = ${rateBandId}`,
+    );
+    if (rateBandId !== null && bands.length === 0) throw Refused.notFound();
+    await this.db.query(sql`
+      UPDATE members SET rate_band_id = ${rateBandId} WHERE organization_id = ${organizationId} AND user_id = ${id}`);
   }
 
   /**

@@ -30,7 +30,7 @@ export class StudentsController {
   @RequireScopes('students:write')
   @Documented({
     id: 'update_student',
-    summary: 'Changes a student’s names, email or phone',
+    summary: 'Changes a student’s names, email, phone or rate band',
     description:
       'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
       'not the address they were invited at. If another organization has a membership for the login, only the ' +

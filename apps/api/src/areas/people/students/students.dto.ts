@@ -16,4 +16,7 @@ export class UpdateStudent {
 
   @field.Text(PHONE, { nullable: true })
   phone?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'By which prices differ.' })
+  rate_band_id?: string | null;
 }

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { instant, list, nullable, Source, texts, UUID, uuid, View } from '../../../http/kit.js';
+import { instant, like, list, nullable, Source, texts, UUID, uuid, View } from '../../../http/kit.js';
 import { person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
@@ -15,6 +15,7 @@ const studentView = new View('Student', {
   placeholder_email,
   status,
   parent_ids: texts(PARENTS, UUID),
+  rate_band_id: like(nullable(uuid('m.rate_band_id')), null),
   created_at: nullable(instant('m.created_at')),
 });
 

@@ -22,11 +22,11 @@ export class StudentsService {
     return this.written(caller, id);
   }
 
-  /** @throws Refused for an unknown student, and at fields that this organization may not change */
+  /** @throws Refused for an unknown student or rate band, and at fields that this organization may not change */
   async update(caller: Caller, id: string, body: UpdateStudent): Promise<JsonText> {
-    const { first_name: firstName, last_name: lastName, email, phone } = body;
+    const { first_name: firstName, last_name: lastName, email, phone, rate_band_id: rateBandId } = body;
     const change = { firstName, lastName, email, phone: phone === '' ? null : phone };
-    await this.profiles.changeStudent(caller, id, change);
+    await this.profiles.changeStudent(caller, id, change, rateBandId);
     this.audit.note({ student_id: id, fields: Object.keys(given(body)) });
     return this.written(caller, id);
   }

@@ -44,7 +44,7 @@ export class UpdateTutor implements TutorChange {
   @field.Flag()
   serves_all_areas?: boolean;
 
-  @field.Integer(0, 20_000, { nullable: true, description: 'From the home postcode.' })
+  @field.Integer(0, 1_000, { nullable: true, description: 'From the home postcode.' })
   max_travel_km?: number | null;
 
   @field.Texts(LABEL, { max: 50 }, { description: 'Such as `at_home` or `library`.' })
@@ -52,6 +52,9 @@ export class UpdateTutor implements TutorChange {
 
   @field.IdsOrCodes({ max: 100 }, { description: 'Ids or codes of all subjects that the tutor teaches.' })
   tutor_subjects?: string[];
+
+  @field.Uuid({ nullable: true, description: 'By which prices and pay differ.' })
+  tutor_tier_id?: string | null;
 
   @field.Texts(LABEL, { max: 50 })
   specialisations?: string[];

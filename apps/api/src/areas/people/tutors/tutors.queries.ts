@@ -37,6 +37,7 @@ const tutorView = new View('Tutor', {
   max_travel_km: like(nullable(integer('t.max_travel_km', { minimum: 0 })), 10),
   in_person_arrangements: texts('t.in_person_arrangements', { type: 'string', examples: ['at_home'] }),
   tutor_subjects: texts(taught('id'), UUID),
+  tutor_tier_id: like(nullable(uuid('t.tutor_tier_id')), null),
   specialisations: texts('t.specialisations', { type: 'string', examples: ['exam preparation'] }),
   distance_km: like(nullable(number('NULL::double precision')), null),
   covers_area: like(nullable(flag('NULL::boolean')), null),

@@ -27,6 +27,6 @@ export class CreateGroup {
   @field.Color({ nullable: true })
   color?: string | null;
 
-  @field.Uuids({ max: 100 }, { description: 'Accepted students.' })
+  @field.Uuids({ max: 100 }, { default: [], description: 'Accepted students.' })
   student_ids: string[] = [];
 }

@@ -1,0 +1,21 @@
+import { VALUES } from '@app/database';
+import type { ParticipantChange } from '@app/scheduling';
+import { field } from '../../../http/kit.js';
+import { MOST_RATE } from '../booking.dto.js';
+
+const { status, attendance } = VALUES.lesson_participants;
+
+/** Omitted fields stay unchanged. */
+export class UpdateParticipant {
+  @field.OneOf(status)
+  status?: ParticipantChange['status'];
+
+  @field.OneOf(attendance, { nullable: true })
+  attendance?: ParticipantChange['attendance'];
+
+  @field.Cents(0, MOST_RATE, {
+    nullable: true,
+    description: 'What this student pays for an hour; null bills nothing. Until the session is completed.',
+  })
+  rate_cents?: number | null;
+}

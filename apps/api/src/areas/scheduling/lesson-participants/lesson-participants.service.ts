@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { Register } from '@app/scheduling';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import type { UpdateParticipant } from './lesson-participants.dto.js';
+import { PARTICIPANT } from './lesson-participants.queries.js';
+
+@Injectable()
+export class LessonParticipantsService {
+  constructor(
+    private readonly records: Records,
+    private readonly register: Register,
+    private readonly audit: Audit,
+  ) {}
+
+  async update(caller: Caller, id: string, body: UpdateParticipant): Promise<JsonText> {
+    const { status, attendance, rate_cents: rateCents } = body;
+    await this.register.change(caller.organizationId, id, { status, attendance, rateCents });
+    this.audit.note({ participant_id: id, fields: Object.keys(body) });
+    return this.records.written(caller, PARTICIPANT, id);
+  }
+}

@@ -1,0 +1,25 @@
+import { VALUES } from '@app/database';
+import { cents, instant, integer, like, nullable, oneOf, Source, text, uuid, View } from '../../http/kit.js';
+
+export const sessionView = new View('Session', {
+  id: uuid('s.id'),
+  status: like(nullable(oneOf('s.status', VALUES.sessions.status)), 'completed'),
+  title: nullable(text('s.title', 'Methods, unit 3')),
+  tutor_id: nullable(uuid('s.tutor_id')),
+  student_id: nullable(uuid('s.student_id')),
+  starts_at: nullable(instant('s.starts_at')),
+  ends_at: like(nullable(instant('s.ends_at')), '2026-05-01T10:30:00.000Z'),
+  duration_minutes: like(nullable(integer('s.duration_minutes', { minimum: 1 })), 60),
+  tutor_pay_rate_cents: like(nullable(cents('s.tutor_pay_rate_cents')), 5100),
+  student_rate_cents: nullable(cents('s.student_rate_cents')),
+  amount_owed_cents: nullable(cents('s.amount_owed_cents')),
+  mode: nullable(oneOf('s.mode', VALUES.sessions.mode)),
+  subject_id: nullable(uuid('s.subject_id')),
+  created_at: like(nullable(instant('s.created_at')), '2026-04-17T01:20:00.000Z'),
+  completed_at: like(nullable(instant('s.completed_at')), '2026-05-01T10:30:00.000Z'),
+  series_id: nullable(uuid('s.series_id')),
+  group_id: nullable(uuid('s.group_id')),
+  classroom_id: nullable(uuid('s.classroom_id')),
+});
+
+export const SESSIONS = new Source('sessions', 's');

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Bookings, SessionChanges } from '@app/scheduling';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { changeBy, type CreateSession, type UpdateSession, wantedBy } from '../booking.dto.js';
+import type { CancelSession } from './sessions.dto.js';
+import { SESSION } from './sessions.queries.js';
+
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly records: Records,
+    private readonly bookings: Bookings,
+    private readonly changes: SessionChanges,
+    private readonly audit: Audit,
+  ) {}
+
+  async create(caller: Caller, body: CreateSession): Promise<JsonText> {
+    const { wanted, time } = wantedBy(body);
+    return this.written(caller, await this.bookings.book(caller.organizationId, wanted, time));
+  }
+
+  async update(caller: Caller, id: string, body: UpdateSession): Promise<JsonText> {
+    await this.changes.change(caller.organizationId, id, changeBy(body));
+    this.audit.note({ fields: Object.keys(body) });
+    return this.written(caller, id);
+  }
+
+  async cancel(caller: Caller, id: string, { reason = null }: CancelSession): Promise<JsonText> {
+    await this.changes.cancel(caller.organizationId, id, reason);
+    return this.written(caller, id);
+  }
+
+  async remove(caller: Caller, id: string): Promise<void> {
+    await this.changes.remove(caller.organizationId, id);
+    this.audit.note({ session_id: id });
+  }
+
+  private written(caller: Caller, id: string): Promise<JsonText> {
+    this.audit.note({ session_id: id });
+    return this.records.written(caller, SESSION, id);
+  }
+}

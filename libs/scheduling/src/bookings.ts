@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Calendar, type Clash, clashesOf, overlapWith } from './calendar.js';
+import { LessonTerms, type Who } from './lesson-terms.js';
+import { overlapping, type Timed } from './overlap.js';
+import { commonRate } from './rates.js';
+import { SessionRows } from './session-rows.js';
+import { settle } from './settling.js';
+
+/** A session that somebody wants, whenever it takes place. */
+export interface WantedSession {
+  tutorId: string;
+  who: Who;
+  status: 'pending' | 'scheduled';
+  title: string | null;
+  mode: 'online' | 'in_person' | null;
+  /** Its id or code. */
+  subject: string | null;
+  /** An hour; null to settle it by the table of rates. */
+  studentRateCents: number | null;
+  tutorPayRateCents: number | null;
+  /** Whether it may take place beside another session of the tutor. */
+  allowOverlap: boolean;
+}
+
+/** What was booked, and what was left out because it was taken. */
+export interface Booked {
+  ids: string[];
+  skipped: Clash[];
+}
+
+/** Books sessions, in the ambient transaction. */
+@Injectable()
+export class Bookings {
+  constructor(
+    private readonly terms: LessonTerms,
+    private readonly calendar: Calendar,
+    private readonly rows: SessionRows,
+  ) {}
+
+  /** @throws Refused for unknown people, and for a time at which the tutor has another session */
+  async book(organizationId: string, wanted: WantedSession, time: Timed): Promise<string> {
+    const { ids } = await this.bookAll(organizationId, wanted, [time], { seriesId: null, skipConflicts: false });
+    return ids[0]!;
+  }
+
+  /**
+   * The same at several times, none of which overlaps another: all or nothing, unless those that are taken may be skipped.
+   *
+   * @throws Refused if nothing would be booked, besides the reasons above
+   */
+  async bookAll(
+    organizationId: string,
+    wanted: WantedSession,
+    times: readonly Timed[],
+    { seriesId, skipConflicts }: { seriesId: string | null; skipConflicts: boolean },
+  ): Promise<Booked> {
+    const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap } = wanted;
+    const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
+    const groupId = 'groupId' in who ? who.groupId : null;
+    const classroomId = 'classroomId' in who ? who.classroomId : null;
+    const subject = { subjectId, mode, groupId, classroomId };
+    const terms = await this.terms.of(organizationId, { tutorId, who, ...subject }, true);
+    const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
+
+    const busy = await this.calendar.hold(organizationId, tutorId, times);
+    const skipped = allowOverlap ? [] : clashesOf(times, busy);
+    if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!);
+    const free = times.filter(({ startsAt }) => !skipped.some((clash) => clash.startsAt === startsAt));
+
+    const sessions = free.map((time) => ({
+      id: uuidv7(),
+      status: wanted.status,
+      title: wanted.title,
+      tutor_id: tutorId,
+      student_id: groupId === null && places.length === 1 ? places[0]!.studentId : null,
+      subject_id: subjectId,
+      group_id: groupId,
+      classroom_id: classroomId,
+      series_id: seriesId,
+      starts_at: time.startsAt.toISOString(),
+      ends_at: time.endsAt.toISOString(),
+      duration_minutes: minutesOf(time),
+      tutor_pay_rate_cents: tutorPayRateCents ?? pay.payRateCents,
+      tutor_pay_pct: tutorPayRateCents === null ? pay.payPct : null,
+      tutor_pay_given: tutorPayRateCents !== null,
+      student_rate_cents: commonRate(places),
+      student_rate_given: studentRateCents !== null,
+      mode,
+      overlap_allowed: overlapping(time, busy).length > 0,
+    }));
+    await this.rows.add(organizationId, sessions, places);
+    return { ids: sessions.map(({ id }) => id), skipped };
+  }
+}
+
+export function minutesOf({ startsAt, endsAt }: Timed): number {
+  return Math.round((endsAt.getTime() - startsAt.getTime()) / 60_000);
+}

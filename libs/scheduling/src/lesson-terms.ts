@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { Database, findId } from '@app/database';
+import { Refused } from '@app/rules';
+import type { Subject, Terms } from './settling.js';
+
+/** Who takes part: students by name, or those who are in a group or a classroom now. */
+export type Who = { studentIds: readonly string[] } | { groupId: string } | { classroomId: string };
+
+/** What is to be looked up for a session. */
+export interface Wanted extends Subject {
+  tutorId: string | null;
+  /** Null: whoever takes part already in the session with this id. */
+  who: Who | { sessionId: string };
+}
+
+interface Row extends Terms {
+  staff: boolean | null;
+  place_known: boolean;
+}
+
+/** Looks up what a session depends on, in one statement. */
+@Injectable()
+export class LessonTerms {
+  constructor(private readonly db: Database) {}
+
+  /** The subject with this id or code. @throws Refused for an unknown one */
+  subjectId(organizationId: string, subject: string | null): Promise<string | null> {
+    return findId(this.db, 'subjects', organizationId, subject);
+  }
+
+  /**
+   * @param strict whether the tutor must be accepted staff; one who stays may have left
+   * @throws Refused for anybody or anything that is not the organization's, or not accepted
+   */
+  async of(organizationId: string, { tutorId, who, subjectId, groupId, classroomId }: Wanted, strict: boolean): Promise<Terms> {
+    const own = sql`organization_id = ${organizationId}`;
+    const [found] = await this.db.query<Row>(sql`
+      WITH tutor AS (
+        SELECT m.status = 'accepted' AND m.role <> 'student' AS staff, p.tutor_tier_id AS tier FROM members m
+        LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
+        WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
+      SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",
+        (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
+          AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId})) AS place_known,
+        (SELECT rate_per_student_cents FROM student_groups WHERE ${own} AND id = ${groupId}) AS "groupRateCents",
+        (SELECT coalesce(json_agg(json_build_object('id', s.user_id, 'bandId', s.rate_band_id) ORDER BY s.user_id), '[]')
+          FROM (${students(organizationId, who)}) s) AS students,
+        (SELECT coalesce(json_agg(json_build_object('bandId', band_id, 'tierId', tutor_tier_id, 'subjectId', subject_id,
+            'kind', session_kind, 'rateCents', student_rate_cents, 'surchargeCents', inperson_surcharge_cents,
+            'payMode', tutor_pay_mode, 'payPct', tutor_pay_pct::text, 'flatRateCents', tutor_flat_rate_cents)), '[]')
+          FROM rate_cells WHERE ${own} AND (subject_id IS NULL OR subject_id = ${subjectId})
+            AND (tutor_tier_id IS NULL OR tutor_tier_id = (SELECT tier FROM tutor))) AS cells`);
+    const { staff, place_known: placeKnown, ...terms } = found!;
+    const missing = 'studentIds' in who && terms.students.length < who.studentIds.length;
+    if ((strict && !staff) || !placeKnown || missing) throw Refused.notFound();
+    if (terms.students.length === 0 && !('sessionId' in who)) {
+      throw Refused.invalid('Nobody is in it yet: add students first.', 'groupId' in who ? 'group_id' : 'classroom_id');
+    }
+    return terms;
+  }
+}
+
+function students(organizationId: string, who: Wanted['who']): Sql {
+  const accepted = sql`m.organization_id = ${organizationId} AND m.role = 'student' AND m.status = 'accepted'`;
+  if ('studentIds' in who) {
+    return sql`SELECT m.user_id, m.rate_band_id FROM members m WHERE ${accepted} AND m.user_id = ANY (${who.studentIds}::uuid[])`;
+  }
+  if ('groupId' in who) {
+    return sql`SELECT m.user_id, m.rate_band_id FROM members m JOIN student_group_members g ON g.user_id = m.user_id
+      JOIN student_groups r ON r.id = g.group_id
+      WHERE ${accepted} AND r.organization_id = ${organizationId} AND r.id = ${who.groupId} AND g.role = 'student'`;
+  }
+  if ('classroomId' in who) {
+    return sql`SELECT m.user_id, m.rate_band_id FROM members m
+      JOIN classroom_members c ON c.organization_id = m.organization_id AND c.user_id = m.user_id
+      WHERE ${accepted} AND c.classroom_id = ${who.classroomId} AND c.role = 'student'`;
+  }
+  return sql`SELECT m.user_id, m.rate_band_id FROM members m
+    JOIN lesson_participants p ON p.organization_id = m.organization_id AND p.student_id = m.user_id
+    WHERE m.organization_id = ${organizationId} AND p.session_id = ${who.sessionId} AND p.status <> 'removed'`;
+}

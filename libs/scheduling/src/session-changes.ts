@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { Database, SESSION } from '@app/database';
+import { Refused } from '@app/rules';
+import { minutesOf, type WantedSession } from './bookings.js';
+import { Calendar, clashesOf, overlapWith } from './calendar.js';
+import { LessonTerms, type Who } from './lesson-terms.js';
+import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
+import { type SessionRow, SessionRows } from './session-rows.js';
+import { type Place, settle } from './settling.js';
+
+/** The states in which a session can change, and be cancelled. */
+export const OPEN = SESSION.allowed('cancel');
+
+/** The shortest and the longest session that can be asked for, in minutes. */
+export const SHORTEST = 5;
+export const LONGEST = 720;
+
+/** The fields to change; undefined ones stay. */
+export type SessionChange = Partial<WantedSession> & { startsAt?: Date; endsAt?: Date; minutes?: number };
+
+interface Stored extends Timed {
+  id: string;
+  status: (typeof SESSION.values)[number];
+  tutorId: string | null;
+  subjectId: string | null;
+  groupId: string | null;
+  classroomId: string | null;
+  mode: string | null;
+  payGiven: boolean;
+  rateGiven: boolean;
+  rateCents: string | null;
+}
+
+/** Moves, changes, cancels and deletes sessions, in the ambient transaction. */
+@Injectable()
+export class SessionChanges {
+  constructor(
+    private readonly db: Database,
+    private readonly terms: LessonTerms,
+    private readonly calendar: Calendar,
+    private readonly rows: SessionRows,
+  ) {}
+
+  /**
+   * @throws Refused for a session that is completed or cancelled, unknown people, and a time at which the tutor has
+   *   another session
+   */
+  async change(organizationId: string, id: string, change: SessionChange): Promise<void> {
+    const [session] = await this.lock(organizationId, sql`id = ${id}`);
+    if (!session) throw Refused.notFound();
+    if (!OPEN.includes(session.status)) throw Refused.invalidState(session.status, OPEN);
+    const changed: Partial<SessionRow> = {
+      ...(change.title !== undefined && { title: change.title }),
+      ...confirmed(session, change),
+    };
+    const places = await this.settle(organizationId, session, change, changed);
+    await this.move(organizationId, session, change, changed);
+    if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
+    if (places) await this.rows.replacePlaces(organizationId, id, places);
+  }
+
+  /** Cancels a session; again, it changes nothing. */
+  async cancel(organizationId: string, id: string, reason: string | null): Promise<void> {
+    const [session] = await this.lock(organizationId, sql`id = ${id}`);
+    if (!session) throw Refused.notFound();
+    if (SESSION.next('cancel', session.status)) await this.rows.cancel(organizationId, [id], reason);
+  }
+
+  /** Cancels a series' sessions from an instant on; those that are completed stay. @returns the ids of the cancelled ones, also earlier */
+  async cancelSeries(organizationId: string, seriesId: string, from: Date): Promise<string[]> {
+    const sessions = await this.lock(organizationId, sql`series_id = ${seriesId}`);
+    if (sessions.length === 0) throw Refused.notFound();
+    const ahead = sessions.filter(({ startsAt, status }) => startsAt >= from && status !== 'completed');
+    const open = ahead.filter(({ status }) => OPEN.includes(status));
+    await this.rows.cancel(organizationId, open.map(({ id }) => id), null);
+    return ahead.map(({ id }) => id);
+  } // prettier-ignore
+
+  /** @throws Refused for a completed session, and one that another record names */
+  async remove(organizationId: string, id: string): Promise<void> {
+    const [session] = await this.lock(organizationId, sql`id = ${id}`);
+    if (!session) throw Refused.notFound();
+    if (session.status === 'completed') {
+      throw Refused.invalidState(session.status, SESSION.values.filter((state) => state !== 'completed'));
+    } // prettier-ignore
+    await this.rows.remove(organizationId, id);
+  }
+
+  /** Sets the columns that prices depend on, and the pay. @returns the places to write; null if nothing of them changes */
+  private async settle(
+    organizationId: string,
+    session: Stored,
+    change: SessionChange,
+    changed: Partial<SessionRow>,
+  ): Promise<Place[] | null> {
+    const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
+    const subject = {
+      subjectId: change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
+      mode: change.mode === undefined ? session.mode : change.mode,
+      groupId: who && !('studentIds' in who) ? idOf(who, 'groupId') : session.groupId,
+      classroomId: who && !('studentIds' in who) ? idOf(who, 'classroomId') : session.classroomId,
+    };
+    const tutorId = change.tutorId ?? session.tutorId;
+    const moved = tutorId !== session.tutorId;
+    const before = await this.places(organizationId, session.id);
+    const staying = new Set(before.map(({ studentId }) => studentId));
+    const same = !who || ('studentIds' in who && who.studentIds.length === staying.size && who.studentIds.every((id) => staying.has(id)));
+    const settled = !moved && same && subject.subjectId === session.subjectId && subject.mode === session.mode;
+    if (settled && rate === undefined && pay === undefined) return null;
+
+    const wanted = { tutorId, who: who && !same ? who : { sessionId: session.id }, ...subject };
+    const terms = await this.terms.of(organizationId, wanted, moved);
+    const newcomers = terms.students.filter(({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id));
+    const agreed = newcomers.map(({ id }) => ({ studentId: id, rateCents: session.rateCents, rateGiven: true }));
+    const { places, pay: due } = settle(terms, subject, rate, [...before, ...agreed]);
+
+    Object.assign(changed, { tutor_id: tutorId, subject_id: subject.subjectId, mode: subject.mode });
+    Object.assign(changed, { group_id: subject.groupId, classroom_id: subject.classroomId });
+    if (rate !== undefined) changed.student_rate_given = rate !== null;
+    if (pay !== undefined && pay !== null) {
+      Object.assign(changed, { tutor_pay_rate_cents: pay, tutor_pay_pct: null, tutor_pay_given: true });
+    } else if (pay === null || (!settled && !session.payGiven)) {
+      Object.assign(changed, { tutor_pay_rate_cents: due.payRateCents, tutor_pay_pct: due.payPct, tutor_pay_given: false });
+    }
+    return settled && rate === undefined ? null : places;
+  } // prettier-ignore
+
+  /** Sets the columns of a change of time or tutor, once the tutor is free. */
+  private async move(
+    organizationId: string,
+    session: Stored,
+    change: SessionChange,
+    changed: Partial<SessionRow>,
+  ): Promise<void> {
+    const time = timeOf(session, change);
+    const tutorId = change.tutorId ?? session.tutorId;
+    const still = time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
+    if (still && tutorId === session.tutorId) return;
+    const busy = tutorId ? await this.calendar.hold(organizationId, tutorId, [time], session.id) : [];
+    const [clash] = clashesOf([time], busy);
+    if (clash && !change.allowOverlap) throw overlapWith(clash);
+    Object.assign(changed, { tutor_id: tutorId, starts_at: time.startsAt.toISOString(), ends_at: time.endsAt.toISOString() });
+    Object.assign(changed, { duration_minutes: minutesOf(time), overlap_allowed: overlapping(time, busy).length > 0 });
+  } // prettier-ignore
+
+  /** In the order of their ids, which keeps those who cancel a series from waiting for each other. */
+  private lock(organizationId: string, which: Sql): Promise<Stored[]> {
+    return this.db.query<Stored>(sql`
+      SELECT id, status, tutor_id AS "tutorId", subject_id AS "subjectId", group_id AS "groupId",
+        classroom_id AS "classroomId", mode, starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
+        student_rate_given AS "rateGiven", student_rate_cents AS "rateCents"
+      FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);
+  }
+
+  private places(organizationId: string, sessionId: string) {
+    return this.db.query<Pick<Place, 'studentId' | 'rateCents' | 'rateGiven'>>(sql`
+      SELECT student_id AS "studentId", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven"
+      FROM lesson_participants
+      WHERE organization_id = ${organizationId} AND session_id = ${sessionId} AND status <> 'removed'`);
+  }
+}
+
+const idOf = (who: Who, kind: 'groupId' | 'classroomId'): string | null =>
+  (who as unknown as Record<string, string | undefined>)[kind] ?? null;
+
+/** A change of the status: only from pending to scheduled. */
+function confirmed(session: Stored, { status }: SessionChange): Partial<SessionRow> {
+  if (status === undefined || status === session.status) return {};
+  if (status === 'pending') throw Refused.invalidState(session.status, ['pending']);
+  return { status: SESSION.next('confirm', session.status) };
+}
+
+/** A new start alone keeps the duration. */
+function timeOf(session: Stored, { startsAt = session.startsAt, endsAt, minutes }: SessionChange): Timed {
+  const length = minutes === undefined ? session.endsAt.getTime() - session.startsAt.getTime() : minutes * 60_000;
+  const time = { startsAt, endsAt: endsAt ?? new Date(startsAt.getTime() + length) };
+  if (endsAt && (minutesOf(time) < SHORTEST || minutesOf(time) > LONGEST)) {
+    throw Refused.invalid(`A session takes ${SHORTEST} to ${LONGEST} minutes.`, 'ends_at');
+  }
+  if (time.endsAt > LAST_INSTANT) throw Refused.invalid('The session must end in the year 9999 at the latest.', endsAt ? 'ends_at' : 'duration_minutes');
+  return time;
+} // prettier-ignore

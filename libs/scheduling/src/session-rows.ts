@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import sql, { raw } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
+import { Refused } from '@app/rules';
+import type { Place } from './settling.js';
+
+/** A row of sessions, as it is written. */
+export type SessionRow = Record<(typeof COLUMNS)[number], string | number | boolean | null>;
+
+const COLUMNS = [
+  'id', 'status', 'title', 'tutor_id', 'student_id', 'subject_id', 'group_id', 'classroom_id', 'series_id', 'starts_at',
+  'ends_at', 'duration_minutes', 'tutor_pay_rate_cents', 'tutor_pay_pct', 'tutor_pay_given', 'student_rate_cents',
+  'student_rate_given', 'mode', 'overlap_allowed',
+] as const; // prettier-ignore
+
+const LIST = raw(COLUMNS.join(', '));
+
+/** Writes sessions and their participants, in the ambient transaction. */
+@Injectable()
+export class SessionRows {
+  constructor(private readonly db: Database) {}
+
+  /** Adds sessions that the same people take part in, in one round trip. */
+  async add(organizationId: string, sessions: readonly SessionRow[], places: readonly Place[]): Promise<void> {
+    const people = sessions.flatMap(({ id }) => places.map((place) => participant(String(id), place)));
+    await withoutOverlap(
+      Promise.all([
+        this.db.query(sql`
+          INSERT INTO sessions (organization_id, ${LIST})
+          SELECT ${organizationId}, ${LIST} FROM json_populate_recordset(NULL::sessions, ${JSON.stringify(sessions)}::json)`),
+        this.db.query(sql`
+          INSERT INTO lesson_participants
+            (organization_id, id, session_id, student_id, status, rate_cents, rate_given, surcharge_cents, invited_at)
+          SELECT ${organizationId}, id, session_id, student_id, 'accepted', rate_cents, rate_given, surcharge_cents, now()
+          FROM json_populate_recordset(NULL::lesson_participants, ${JSON.stringify(people)}::json)`),
+      ]),
+    );
+  }
+
+  /** Writes a session that exists. @param changed the columns with their new values */
+  async update(organizationId: string, id: string, changed: Partial<SessionRow>): Promise<void> {
+    const names = Object.keys(changed);
+    const assigned = raw(names.map((name) => `${name} = r.${name}`).join(', '));
+    await withoutOverlap(
+      this.db.query(sql`
+        UPDATE sessions s SET updated_at = now(), ${assigned}
+        FROM json_populate_record(NULL::sessions, ${JSON.stringify(changed)}::json) r
+        WHERE s.organization_id = ${organizationId} AND s.id = ${id}`),
+    );
+  }
+
+  /** Who takes part from now on: whoever is missing is removed, and who was removed is back. */
+  async replacePlaces(organizationId: string, sessionId: string, places: readonly Place[]): Promise<void> {
+    const people = places.map((place) => participant(sessionId, place));
+    const staying = places.map(({ studentId }) => studentId);
+    await Promise.all([
+      this.db.query(sql`
+        UPDATE lesson_participants SET status = 'removed' WHERE organization_id = ${organizationId}
+          AND session_id = ${sessionId} AND student_id <> ALL (${staying}::uuid[]) AND status <> 'removed'`),
+      this.db.query(sql`
+        INSERT INTO lesson_participants AS p
+          (organization_id, id, session_id, student_id, status, rate_cents, rate_given, surcharge_cents, invited_at)
+        SELECT ${organizationId}, id, session_id, student_id, 'accepted', rate_cents, rate_given, surcharge_cents, now()
+        FROM json_populate_recordset(NULL::lesson_participants, ${JSON.stringify(people)}::json)
+        ON CONFLICT (session_id, student_id) DO UPDATE SET rate_cents = excluded.rate_cents,
+          rate_given = excluded.rate_given, surcharge_cents = excluded.surcharge_cents,
+          status = CASE p.status WHEN 'removed' THEN 'accepted' ELSE p.status END`),
+    ]);
+    await this.followPlaces(organizationId, sessionId);
+  }
+
+  /** Sets what the session says of its participants: the only student without a group, and the rate that all have. */
+  async followPlaces(organizationId: string, sessionId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE sessions s SET updated_at = now(),
+        student_id = CASE WHEN s.group_id IS NULL AND cardinality(p.students) = 1 THEN p.students[1] END,
+        student_rate_cents = CASE WHEN p.rates = 1 THEN p.rate END
+      FROM (SELECT array_agg(student_id) AS students, count(DISTINCT coalesce(rate_cents, -1)) AS rates, max(rate_cents) AS rate
+        FROM lesson_participants
+        WHERE organization_id = ${organizationId} AND session_id = ${sessionId} AND status <> 'removed') p
+      WHERE s.organization_id = ${organizationId} AND s.id = ${sessionId}`);
+  }
+
+  /** Cancels sessions, for everybody who has not declined or been removed. */
+  async cancel(organizationId: string, ids: readonly string[], reason: string | null): Promise<void> {
+    await Promise.all([
+      this.db.query(sql`
+        UPDATE sessions SET status = 'cancelled', cancelled_at = now(), cancellation_reason = ${reason}, updated_at = now()
+        WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])`),
+      this.db.query(sql`
+        UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now()
+        WHERE organization_id = ${organizationId} AND session_id = ANY (${ids}::uuid[])
+          AND status NOT IN ('declined', 'removed', 'cancelled')`),
+    ]);
+  }
+
+  /** @throws Refused if another record names the session */
+  async remove(organizationId: string, id: string): Promise<void> {
+    try {
+      await Promise.all([
+        this.db.query(sql`DELETE FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${id}`),
+        this.db.query(sql`DELETE FROM sessions WHERE organization_id = ${organizationId} AND id = ${id}`),
+      ]);
+    } catch (error) {
+      if (sqlStateOf(error) !== SQLSTATE.foreignKeyViolation) throw error;
+      const { table } = driverErrorOf(error) as { table?: string };
+      throw Refused.conflict('still_referenced', 'Another record names this session. Cancel it instead.', {
+        referenced_by: table,
+      });
+    }
+  }
+}
+
+const participant = (sessionId: string, { studentId, rateCents, rateGiven, surchargeCents }: Place) => ({
+  id: uuidv7(),
+  session_id: sessionId,
+  student_id: studentId,
+  rate_cents: rateCents,
+  rate_given: rateGiven,
+  surcharge_cents: surchargeCents,
+});
+
+/** The second lock holds against writers that do not wait for the calendar, such as an import: the rule looks again. */
+async function withoutOverlap(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    throw sqlStateOf(error) === SQLSTATE.exclusionViolation ? new RetryTransaction() : error;
+  }
+}
