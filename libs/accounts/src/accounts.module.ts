@@ -12,6 +12,9 @@ import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
+import { Belongings } from './membership/belongings.js';
+import { MembershipNotices } from './membership/membership-notices.js';
+import { Offboarding } from './membership/offboarding.js';
 import { Organizations } from './organizations.js';
 import { PasswordLinks } from './password-links.js';
 
@@ -23,6 +26,7 @@ const ACCOUNTS = [
   Joining,
   KeyNotices,
   MembershipOffers,
+  Offboarding,
   OpenedInvites,
   Organizations,
   PasswordLinks,
@@ -30,5 +34,5 @@ const ACCOUNTS = [
 ];
 const BELOW = [AuditModule, JobsModule, PeopleModule];
 
-@Module({ imports: BELOW, providers: [...ACCOUNTS, JoinEffects], exports: [...ACCOUNTS, ...BELOW] })
+@Module({ imports: BELOW, providers: [...ACCOUNTS, Belongings, JoinEffects, MembershipNotices], exports: [...ACCOUNTS, ...BELOW] })
 export class AccountsModule {}

@@ -19,6 +19,8 @@ export const EMAIL_KINDS = [
   'passkey_removed',
   'new_browser_sign_in',
   'wrong_passwords',
+  'membership_ended',
+  'member_removed',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -49,6 +51,13 @@ export interface KeyInMail {
   lastUsedAt?: string | null;
 }
 
+/** What a mail to managers says about somebody who has left. */
+export interface RemovalInMail {
+  person: string;
+  /** Who removed them; null if they left. */
+  by: string | null;
+}
+
 /** What a mail says about a sign-in. The network is not in it: the account's page shows it to the person alone. */
 export interface SignInInMail {
   /** `Firefox on Windows` */
@@ -76,6 +85,7 @@ export interface EmailPayload {
   timeZone: string;
   key?: KeyInMail;
   signIn?: SignInInMail;
+  removal?: RemovalInMail;
 }
 
 export interface EmailLink {
@@ -88,7 +98,7 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn'> {
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'removal'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -104,7 +114,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn } = email;
+  const { firstName, role, link, key, signIn, removal } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -115,6 +125,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     expiresAt: link?.expiresAt?.toISOString() ?? null,
     ...(key && { key }),
     ...(signIn && { signIn }),
+    ...(removal && { removal }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }

@@ -19,13 +19,16 @@ const NAMELESS = 'A tutoring organization';
 
 /** A mail of this kind. */
 export function render(kind: EmailKind, payload: EmailPayload): Rendered {
-  const { role, key, signIn, expiresAt, timeZone } = payload;
+  const { role, key, signIn, removal, expiresAt, timeZone } = payload;
   const organizationName = plainName(payload.organizationName) || NAMELESS;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   const words = wordsOf(kind, {
     organization: organizationName,
     role: ROLES[role],
     signIn: signIn ? { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) } : null,
+    removal: removal
+      ? { person: plainName(removal.person) || 'Somebody', by: removal.by && (plainName(removal.by) || 'Somebody') }
+      : null,
     key: key ? keyInWords(key, timeZone) : null,
   });
   const firstName = plainName(payload.firstName ?? '');

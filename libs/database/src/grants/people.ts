@@ -7,9 +7,9 @@ export const people: Grants = {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
     },
-    tutor_profiles: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
-    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
-    parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+    tutor_profiles: { api: 'SELECT, INSERT, UPDATE (is_published)', portal: 'SELECT, INSERT, UPDATE (is_published)' },
+    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (status)' },
+    parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
       api: 'SELECT, INSERT, UPDATE (revoked_at)',
@@ -32,6 +32,8 @@ export const people: Grants = {
     membership_offers: ['portal'],
     decline_ties: ['portal'],
     approve_member: ['portal'],
+    leave_conversations: ['api', 'portal'],
+    other_owner_signs_in: ['api', 'portal'],
     change_name: ['portal'],
 
     // Called by claim_outbox, as the owner.

@@ -1,14 +1,18 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, one, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateTutor } from './tutors.dto.js';
+import { Offboard, offboardShape, OffboardTutor } from '../offboard.js';
 import { TutorsService } from './tutors.service.js';
 import { STAFF } from './tutors.queries.js';
 
 @Controller('v1/tutors')
 export class TutorsController {
-  constructor(private readonly tutors: TutorsService) {}
+  constructor(
+    private readonly tutors: TutorsService,
+    private readonly offboarding: Offboard,
+  ) {}
 
   @Post()
   @RequireScopes('accounts:write')
@@ -23,5 +27,27 @@ export class TutorsController {
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateTutor) body: CreateTutor) {
     return this.tutors.create(caller, body);
+  }
+
+  @Post(':tutor_id/offboard', 200)
+  @RequireScopes('accounts:write')
+  @Documented({
+    id: 'offboard_tutor',
+    summary: 'Ends a tutor’s time in the organization',
+    description:
+      'The tutor is archived; their account stays theirs. Relations to students are archived; places in ' +
+      'classrooms and groups, open invites and API keys end. Sessions ahead are unassigned unless `sessions` ' +
+      'says otherwise. What was taught, earnings and messages stay. Owners and admins are removed in the portal: ' +
+      '409. Again: zeros.',
+    answer: one(offboardShape),
+    conflicts: ['is_manager'],
+    example: { sessions: 'unassign' },
+  })
+  offboard(
+    @CurrentCaller() caller: Caller,
+    @PathId('tutor_id') id: string,
+    @ValidBody(OffboardTutor) body: OffboardTutor,
+  ) {
+    return this.offboarding.end(caller, { userId: id, as: 'staff', sessions: body.ahead });
   }
 }

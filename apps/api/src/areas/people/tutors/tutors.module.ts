@@ -3,11 +3,12 @@ import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController } from '../../../http/kit.js';
 import { TutorsController } from './tutors.controller.js';
 import { STAFF } from './tutors.queries.js';
+import { Offboard } from '../offboard.js';
 import { TutorsService } from './tutors.service.js';
 
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [listController(STAFF), TutorsController],
-  providers: [TutorsService],
+  providers: [Offboard, TutorsService],
 })
 export class TutorsModule {}
