@@ -21,6 +21,8 @@ export const EMAIL_KINDS = [
   'wrong_passwords',
   'membership_ended',
   'member_removed',
+  'role_changed',
+  'manager_added',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -51,10 +53,10 @@ export interface KeyInMail {
   lastUsedAt?: string | null;
 }
 
-/** What a mail to managers says about somebody who has left. */
-export interface RemovalInMail {
+/** What a mail to managers says about a change of somebody’s membership. */
+export interface MembershipInMail {
   person: string;
-  /** Who removed them; null if they left. */
+  /** Who changed it; null if they left. */
   by: string | null;
 }
 
@@ -71,7 +73,7 @@ export interface EmailPayload {
   organizationName: string;
   /** The person's first name, if the caller gave it. */
   firstName: string | null;
-  role: 'tutor' | 'admin' | 'student' | 'parent';
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   /** Where to continue: an invite's link or a page of the portal. null in a notice without a link. */
   joinUrl: string | null;
   /**
@@ -85,7 +87,7 @@ export interface EmailPayload {
   timeZone: string;
   key?: KeyInMail;
   signIn?: SignInInMail;
-  removal?: RemovalInMail;
+  membership?: MembershipInMail;
 }
 
 export interface EmailLink {
@@ -98,7 +100,7 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'removal'> {
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'membership'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -114,7 +116,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn, removal } = email;
+  const { firstName, role, link, key, signIn, membership } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -125,7 +127,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     expiresAt: link?.expiresAt?.toISOString() ?? null,
     ...(key && { key }),
     ...(signIn && { signIn }),
-    ...(removal && { removal }),
+    ...(membership && { membership }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }

@@ -198,8 +198,8 @@ describe('POST /v1/students/{id}/offboard', () => {
   });
 });
 
-describe('parents', () => {
-  it('POST /v1/parents/{id}/offboard ends what a parent sees; the children stay', async () => {
+describe('POST /v1/parents/{id}/offboard', () => {
+  it('ends what a parent sees; the children stay', async () => {
     const children = [(await make.student(school)).id, (await make.student(school)).id];
     const { id } = await make.parent(school, { children });
     expect((await offboard('parents', id)).body).toEqual({ ...ZEROS, archived_relationships: 2 });
@@ -211,7 +211,7 @@ describe('parents', () => {
     ]);
   });
 
-  it('of staff stay staff', async () => {
+  it('leaves staff who are parents, too, what they do as staff', async () => {
     const child = await make.student(school);
     const tutor = await make.tutor(school);
     await make.parent(school, { user: { id: tutor.id }, children: [child.id] });

@@ -13,6 +13,11 @@ type MakeRecords = (make: Factories, organizationId: string) => Promise<Ids>;
 
 const newcomer = (role: 'student' | 'tutor', name: string): MakeRecords => async (make, id) => ({ [name]: (await make[role](id)).id }); // prettier-ignore
 
+const family: MakeRecords = async (make, id) => {
+  const child = (await make.student(id)).id;
+  return { student_id: child, parent_id: (await make.parent(id, { children: [child] })).id };
+};
+
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
@@ -20,12 +25,16 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
   'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
+  'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
+  'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({
+    tutor_id: (await make.tutor(id)).id,
+    hand_over_to: (await make.tutor(id)).id,
+  }),
+  'POST /v1/parents/:parent_id/offboard': family,
+  'DELETE /v1/parents/:parent_id/students/:student_id': family,
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
-  'POST /v1/parents/:parent_id/send-invite': async (make, id) => {
-    const child = await make.student(id);
-    return { parent_id: (await make.parent(id, { children: [child.id] })).id };
-  },
+  'POST /v1/parents/:parent_id/send-invite': family,
   'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
   'DELETE /v1/blog-posts/:post_id': async (make, id) => {
     return { post_id: (await make.post(id, { status: 'published', publishedAt: new Date() })).id };

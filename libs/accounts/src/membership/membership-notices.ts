@@ -3,7 +3,12 @@ import sql from 'sql-template-tag';
 import type { Actor } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
-import { type EmailPayload, Outbox } from '@app/jobs';
+import { type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
+
+type Role = EmailPayload['role'];
+
+/** Who does something, whatever their request. */
+export type Doer = Pick<Actor, 'userId' | 'apiKeyId'>;
 
 interface Manager {
   user_id: string;
@@ -34,35 +39,48 @@ export class MembershipNotices {
    * Queues the mails about a membership that has ended, inside the ambient transaction. The person is told that it has,
    * not why; managers are not told of what a key did: one program may remove a whole year's students.
    */
-  async ended(organizationId: string, by: Pick<Actor, 'userId' | 'apiKeyId'>, userId: string, role: string): Promise<void> {
+  ended(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+    return this.tell(organizationId, by, userId, role, {
+      person: 'membership_ended',
+      managers: by.apiKeyId ? null : 'member_removed',
+    });
+  }
+
+  /** Queues the mails about another role: to the person, and to the managers if there is a new one. */
+  roleChanged(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+    return this.tell(organizationId, by, userId, role, {
+      person: 'role_changed',
+      managers: role === 'owner' || role === 'admin' ? 'manager_added' : null,
+    });
+  }
+
+  private async tell(
+    organizationId: string,
+    by: Doer,
+    userId: string,
+    role: Role,
+    kinds: { person: EmailKind; managers: EmailKind | null },
+  ): Promise<void> {
     if (!this.able) return;
     const person = await this.named(organizationId, userId);
     if (!person) return;
-    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
-    const as = (role === 'owner' ? 'admin' : role) as EmailPayload['role'];
-    const managers = by.apiKeyId ? [] : await this.db.query<Manager>(sql`SELECT * FROM organization_administrators()`);
-    const actor = managers.find(({ user_id: id }) => id === by.userId);
-    const removal = {
+    const managers = kinds.managers && (await this.db.query<Manager>(sql`SELECT * FROM organization_administrators()`));
+    const actor = managers?.find(({ user_id: id }) => id === by.userId);
+    const membership = {
       person: fullName(person),
       by: by.userId === userId ? null : actor ? fullName(actor) : 'An operator of this service',
     };
-    await this.outbox.addAdmitted(from, [
-      ...(person.email === null
-        ? []
-        : [
-            { kind: 'membership_ended' as const, to: person.email, firstName: person.first_name, role: as, link: null },
-          ]),
-      ...managers
-        .filter(({ user_id: id }) => id !== by.userId && id !== userId)
-        .map(({ email: to, first_name: firstName, organization_slug: slug }) => ({
-          kind: 'member_removed' as const,
-          to,
-          firstName,
-          role: as,
-          link: { url: `${this.env.portalUrl}/o/${slug}/people` },
-          removal,
-        })),
-    ]);
+    const url = `${this.env.portalUrl}/sign-in`;
+    const toPerson = { kind: kinds.person, to: person.email ?? '', firstName: person.first_name, role };
+    const link = kinds.person === 'role_changed' ? { url } : null;
+    const toManagers = (managers ?? [])
+      .filter(({ user_id: id }) => id !== by.userId && id !== userId)
+      .map(({ email: to, first_name: firstName, organization_slug: slug }) => {
+        const people = { url: `${this.env.portalUrl}/o/${slug}/people` };
+        return { kind: kinds.managers!, to, firstName, role, link: people, membership };
+      });
+    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
+    await this.outbox.addAdmitted(from, [...(person.email === null ? [] : [{ ...toPerson, link }]), ...toManagers]);
   }
 
   /** False for a command on a machine without the encryption key: the worker could not decrypt its mails. */

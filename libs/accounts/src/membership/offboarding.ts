@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { Invites, Logins } from '@app/people';
+import { Logins } from '@app/people';
 import { Refused } from '@app/rules';
 import { Belongings } from './belongings.js';
 import { type Ended, NOTHING_ENDED, type SessionsAhead } from './ended.js';
-import { MembershipNotices } from './membership-notices.js';
-import { type Changer, isManager, requireMayEnd, type Role } from './who-may.js';
+import { type Doer, MembershipNotices } from './membership-notices.js';
+import { Managers } from './managers.js';
+import { isManager, requireMayEnd, type Role } from './who-may.js';
 
 /** Who leaves, and what becomes of what they had to do. */
 export interface Departure {
@@ -18,16 +19,11 @@ export interface Departure {
   sessions?: SessionsAhead;
 }
 
-/** Who does something, whatever their request. */
-export type Doer = Pick<Actor, 'userId' | 'apiKeyId'>;
-
 interface Person {
   role: Role | null;
   status: Tables['members']['status'] | null;
   parent_status: Tables['parents']['status'] | null;
 }
-
-const LAST_OWNER = 'This is the last owner who can sign in. Make somebody else an owner first.';
 
 /**
  * Ends memberships: from the commit on, the person sees and does nothing of the organization any more, and neither do
@@ -40,7 +36,7 @@ export class Offboarding {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly belongings: Belongings,
-    private readonly invites: Invites,
+    private readonly managers: Managers,
     private readonly notices: MembershipNotices,
     private readonly audit: AuditLog,
   ) {}
@@ -71,11 +67,11 @@ export class Offboarding {
     const isParent = (as === undefined || as === 'parent') && person.parent_status !== null;
     if (!isMember && !isParent) throw Refused.notFound();
     const role = isMember ? person.role : null;
-    requireMayEnd(await this.changer(organizationId, by, userId), role);
+    requireMayEnd(await this.managers.changer(organizationId, by, userId), role);
     const endsMember = isMember && person.status !== 'archived';
     const endsParent = isParent && person.parent_status !== 'archived';
     if (!endsMember && !endsParent) return NOTHING_ENDED;
-    if (endsMember && role === 'owner' && person.status === 'accepted') await this.requireAnotherOwner(userId);
+    if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
     const children = endsParent ? await this.endParent(organizationId, userId) : 0;
@@ -120,13 +116,13 @@ export class Offboarding {
       relations: await belongings.relations(organizationId, userId),
       classrooms: await belongings.classrooms(organizationId, userId),
       groups: await belongings.groups(organizationId, userId),
-      keys: await this.endKeys(organizationId, userId),
+      keys: await this.managers.endKeys(organizationId, userId),
     };
     await belongings.profile(organizationId, userId);
     await this.db.query(sql`
       UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
-    if (isManager(role)) await this.invites.replaceStandingCodes(organizationId);
+    if (isManager(role)) await this.managers.replaceCodes(organizationId);
     return ended;
   }
 
@@ -138,35 +134,11 @@ export class Offboarding {
     return children;
   }
 
-  /** Keys that somebody made do not outlive their membership. Who needs one replaces it before. */
-  private async endKeys(organizationId: string, userId: string): Promise<number> {
-    const revoked = await this.db.query(sql`
-      WITH revoked AS (
-        UPDATE api_keys SET revoked_at = now()
-        WHERE organization_id = ${organizationId} AND created_by = ${userId} AND revoked_at IS NULL
-          AND (expires_at IS NULL OR expires_at > now()) RETURNING 1)
-      SELECT FROM revoked`);
-    return revoked.length;
-  }
-
   private async find(organizationId: string, userId: string): Promise<Person> {
     const [person] = await this.db.query<Person>(sql`
       SELECT m.role, m.status, p.status AS parent_status FROM (SELECT ${userId}::uuid AS id) u
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = u.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = u.id`);
     return person!;
-  }
-
-  private async changer(organizationId: string, by: Doer, userId: string): Promise<Changer> {
-    if (by.userId === null) return { kind: by.apiKeyId ? 'key' : 'operator' };
-    const [row] = await this.db.query<{ role: Role }>(sql`
-      SELECT role FROM members
-      WHERE organization_id = ${organizationId} AND user_id = ${by.userId} AND status = 'accepted'`);
-    return { kind: 'person', role: row?.role ?? null, self: by.userId === userId };
-  }
-
-  private async requireAnotherOwner(userId: string): Promise<void> {
-    const [row] = await this.db.query<{ other: boolean }>(sql`SELECT other_owner_signs_in(${userId}) AS other`);
-    if (!row!.other) throw Refused.conflict('last_owner', LAST_OWNER);
   }
 }

@@ -5,7 +5,7 @@ export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
+      portal: 'SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at)',
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE (is_published)', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (status)' },

@@ -16,7 +16,7 @@ export const offboardShape: Shape = {
     archived_relationships: orNull({ ...COUNT, examples: [2] }),
     classrooms_removed: orNull({ ...COUNT, examples: [1] }),
     coverage_revoked: orNull({ ...COUNT, examples: [0] }),
-    reason: { ...orNull(textLike()), description: 'Only where `success` is false.' },
+    reason: { ...orNull(textLike()), examples: [null], description: 'Only where `success` is false.' },
   }),
 };
 

@@ -12,7 +12,6 @@ export const STATUS = {
   idempotency_key_in_use: 409,
   invalid_state: 409,
   is_manager: 409,
-  last_owner: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

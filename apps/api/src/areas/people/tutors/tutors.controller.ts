@@ -41,7 +41,7 @@ export class TutorsController {
       '409. Again: zeros.',
     answer: one(offboardShape),
     conflicts: ['is_manager'],
-    example: { sessions: 'unassign' },
+    example: { sessions: 'hand_over', hand_over_to: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
   })
   offboard(
     @CurrentCaller() caller: Caller,
