@@ -52,7 +52,7 @@ export async function recordFor(route: Route, make: Factories, school: Organizat
 /** Records of the fixture for the operation. */
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
-  return { user_id: school.path[role]!, ...school.query, ...school.path };
+  return { user_id: school.path[role]!, hand_over_to: school.path.tutor_id!, ...school.query, ...school.path };
 }
 
 /** A request that writes, and succeeds. */
