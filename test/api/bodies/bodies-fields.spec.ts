@@ -106,8 +106,9 @@ describe('a body', () => {
   });
 
   it('may set any optional field of a POST to null, as if it were left out', async () => {
+    // A second removal finds nothing left to end.
     const fields = writes()
-      .filter(({ route }) => route.method === 'POST')
+      .filter(({ route }) => route.method === 'POST' && !route.path.endsWith('/offboard'))
       .flatMap(({ route, schema }) => fieldsOf(route, schema))
       .filter(({ required }) => !required);
     expect(fields.length).toBeGreaterThan(30);

@@ -20,7 +20,15 @@ const IDS: Record<string, string> = {
 const OTHERS: Record<string, string[]> = { kind: ['members', 'parents'] };
 
 /** Enough for every form to get as far as the record. */
-const FIELDS = { form_token: randomUUID(), name: 'x', access: 'read', expires: 'never', overlap: 'now' };
+const FIELDS = {
+  form_token: randomUUID(),
+  role: 'tutor',
+  student_id: randomUUID(),
+  name: 'x',
+  access: 'read',
+  expires: 'never',
+  overlap: 'now',
+};
 
 /** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
 const STATE = `
