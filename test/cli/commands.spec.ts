@@ -183,6 +183,33 @@ describe('the command line', () => {
     expect(again).toMatchObject({ user_id: first!.user_id, created: false });
   });
 
+  it('makes a second owner and removes people, but not the last owner who can sign in', async () => {
+    await cli('org', 'create', '--name', 'Leaving', '--slug', 'leaving');
+    const [first, second] = ['first.owner@example.org', 'second.owner@example.org'];
+    for (const email of [first, second]) await cli('owner', 'create', '--org', 'leaving', '--email', email);
+    const client = new pg.Client({ connectionString: database.adminUrl });
+    await client.connect();
+    await client.query(
+      `INSERT INTO credentials (user_id, password_hash) SELECT id, 'x' FROM users WHERE email_normalized = ANY ($1)`,
+      [[first, second]],
+    );
+    await client.query(
+      `UPDATE members SET role = 'tutor' WHERE user_id IN (SELECT id FROM users WHERE email_normalized = $1)`,
+      [second],
+    );
+    await client.end();
+    const remove = (email: string) => cli('--json', 'member', 'remove', '--org', 'leaving', '--email', email);
+    expect(await remove(first)).toMatchObject({ code: 1, stderr: expect.stringContaining('the last owner') as string });
+    const promote = () => cli('--json', 'owner', 'promote', '--org', 'leaving', '--email', second);
+    expect([results((await promote()).stdout), results((await promote()).stdout)]).toEqual([
+      [{ email: second, changed: true }],
+      [{ email: second, changed: false }],
+    ]);
+    expect(results((await remove(first)).stdout)).toMatchObject([{ changed: true, keys: 0 }]);
+    expect(results((await remove(first)).stdout)).toMatchObject([{ changed: false }]);
+    expect((await remove('nobody@example.org')).stderr).toContain('Nobody in this organization has the address');
+  });
+
   it('creates a key whose text is shown once, lists it and revokes it', async () => {
     const created = results(
       (await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout,

@@ -83,8 +83,10 @@ describe('the rights of the roles', () => {
       'current_organization_id',
       'group_of_others',
       'hold_ties_elsewhere',
+      'leave_conversations',
       'log_requests',
       'logins_by_email',
+      'other_owner_signs_in',
       'outbox_backlog',
       'suppressed_addresses',
       'tied_elsewhere',
@@ -92,7 +94,7 @@ describe('the rights of the roles', () => {
   });
 
   it.each<[string, ProcessRole, string]>([
-    ['GRANT UPDATE (scopes) ON api_keys TO tutoring_app', 'api', 'UPDATE (last_used_at, scopes) on api_keys'],
+    ['GRANT UPDATE (scopes) ON api_keys TO tutoring_app', 'api', 'UPDATE (last_used_at, revoked_at, scopes) on api_keys'],
     ['GRANT INSERT ON api_keys TO tutoring_app', 'api', 'INSERT ('],
     ['GRANT SELECT (payload) ON outbox TO tutoring_worker', 'worker', 'payload'],
     ['GRANT TRUNCATE ON audit_log TO tutoring_app', 'api', 'TRUNCATE'],

@@ -5,6 +5,7 @@ import { addDatabaseCommands } from './commands/database.js';
 import { addDataCommands } from './commands/data.js';
 import { addHookCommands } from './commands/hooks.js';
 import { addKeyCommands } from './commands/keys.js';
+import { addMemberCommands } from './commands/members.js';
 import { addOrganizationCommands } from './commands/organizations.js';
 import { addOutboxCommands } from './commands/outbox.js';
 import { addStartCommand } from './commands/start.js';
@@ -19,6 +20,7 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (error, write) => write(`${inOneLine(error)} Add --help for usage.\n`) })
     .exitOverride();
   addOrganizationCommands(program);
+  addMemberCommands(program);
   addKeyCommands(program);
   addOutboxCommands(program);
   addHookCommands(program);

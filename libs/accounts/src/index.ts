@@ -8,6 +8,10 @@ export { type MembershipOffer, MembershipOffers } from './joining/membership-off
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { type Hashing, hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
+export { type Ended, type SessionsAhead } from './membership/ended.js';
+export { type Departure, Offboarding } from './membership/offboarding.js';
+export { membershipsOn } from './membership/on.js';
+export { Roles, type StaffRole } from './membership/member-roles.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';
 export { type ListedKey, maskedKey } from './keys/listed-key.js';

@@ -19,6 +19,10 @@ export const EMAIL_KINDS = [
   'passkey_removed',
   'new_browser_sign_in',
   'wrong_passwords',
+  'membership_ended',
+  'member_removed',
+  'role_changed',
+  'manager_added',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -49,6 +53,13 @@ export interface KeyInMail {
   lastUsedAt?: string | null;
 }
 
+/** What a mail to managers says about a change of somebody’s membership. */
+export interface MembershipInMail {
+  person: string;
+  /** Who changed it; null if they left. */
+  by: string | null;
+}
+
 /** What a mail says about a sign-in. The network is not in it: the account's page shows it to the person alone. */
 export interface SignInInMail {
   /** `Firefox on Windows` */
@@ -62,7 +73,7 @@ export interface EmailPayload {
   organizationName: string;
   /** The person's first name, if the caller gave it. */
   firstName: string | null;
-  role: 'tutor' | 'admin' | 'student' | 'parent';
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   /** Where to continue: an invite's link or a page of the portal. null in a notice without a link. */
   joinUrl: string | null;
   /**
@@ -76,6 +87,7 @@ export interface EmailPayload {
   timeZone: string;
   key?: KeyInMail;
   signIn?: SignInInMail;
+  membership?: MembershipInMail;
 }
 
 export interface EmailLink {
@@ -88,7 +100,7 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn'> {
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'membership'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -104,7 +116,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn } = email;
+  const { firstName, role, link, key, signIn, membership } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -115,6 +127,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     expiresAt: link?.expiresAt?.toISOString() ?? null,
     ...(key && { key }),
     ...(signIn && { signIn }),
+    ...(membership && { membership }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }

@@ -95,7 +95,7 @@ const faultAt = ({ body }: Answer, at: (string | number)[]) =>
 
 describe('a body', () => {
   it('may be empty for a change, which returns 200 and changes nothing', async () => {
-    const changes = writes().filter(({ schema }) => schema.required === undefined);
+    const changes = writes().filter(({ route, schema }) => route.method !== 'POST' && schema.required === undefined);
     expect(changes.map(({ route }) => nameOf(route))).toEqual(
       expect.arrayContaining(['PATCH /v1/blog-posts/{post_id}', 'PATCH /v1/students/{student_id}']),
     );
@@ -106,8 +106,9 @@ describe('a body', () => {
   });
 
   it('may set any optional field of a POST to null, as if it were left out', async () => {
+    // A second removal finds nothing left to end.
     const fields = writes()
-      .filter(({ route }) => route.method === 'POST')
+      .filter(({ route }) => route.method === 'POST' && !route.path.endsWith('/offboard'))
       .flatMap(({ route, schema }) => fieldsOf(route, schema))
       .filter(({ required }) => !required);
     expect(fields.length).toBeGreaterThan(30);

@@ -25,7 +25,7 @@ const VERBS: Record<string, RegExp> = {
   POST: /^(create|add|bulk_invite|send|upload|link|complete|cancel|offboard|publish|refresh)_/,
   PUT: /^(update|complete)_/,
   PATCH: /^update_/,
-  DELETE: /^remove_/,
+  DELETE: /^(remove|unlink)_/,
 };
 
 const idOf = (route: Route): string => operationAt(document, route).operationId;

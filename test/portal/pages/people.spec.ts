@@ -15,7 +15,7 @@ const TUTOR = { scope: 'organization', role: 'tutor' };
 const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   joining.portal.make.query<Row>(statement, values);
 const namesOn = (html: string) =>
-  [...html.matchAll(/<strong>([^<]+)<\/strong> <span class="chip">/g)].map(([, name]) => name);
+  [...html.matchAll(/<strong><a [^>]*>([^<]+)<\/a><\/strong> <span class="chip">/g)].map(([, name]) => name);
 
 describe('the list of people', () => {
   it('shows only supplied data of a person who has not accepted', async () => {

@@ -19,6 +19,11 @@ const planned: MakeRecords = async (make, id) => ({
   tutor_id: (await make.tutor(id)).id,
 });
 
+const family: MakeRecords = async (make, id) => {
+  const child = (await make.student(id)).id;
+  return { student_id: child, parent_id: (await make.parent(id, { children: [child] })).id };
+};
+
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
@@ -31,12 +36,16 @@ const RECORDS: Record<string, MakeRecords> = {
   'PUT /v1/sessions/:session_id': planned,
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,
+  'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
+  'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({
+    tutor_id: (await make.tutor(id)).id,
+    hand_over_to: (await make.tutor(id)).id,
+  }),
+  'POST /v1/parents/:parent_id/offboard': family,
+  'DELETE /v1/parents/:parent_id/students/:student_id': family,
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
-  'POST /v1/parents/:parent_id/send-invite': async (make, id) => {
-    const child = await make.student(id);
-    return { parent_id: (await make.parent(id, { children: [child.id] })).id };
-  },
+  'POST /v1/parents/:parent_id/send-invite': family,
   'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
   'DELETE /v1/blog-posts/:post_id': async (make, id) => {
     return { post_id: (await make.post(id, { status: 'published', publishedAt: new Date() })).id };
@@ -54,8 +63,8 @@ export async function recordFor(route: Route, make: Factories, school: Organizat
 /** Records of the fixture for the operation. */
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
-  const tutor_subjects = school.query.subject_id!;
-  return { user_id: school.path[role]!, tutor_subjects, ...school.query, ...school.path };
+  const own = { tutor_subjects: school.query.subject_id!, hand_over_to: school.path.tutor_id! };
+  return { user_id: school.path[role]!, ...own, ...school.query, ...school.path };
 }
 
 /** A request that writes, and succeeds. */

@@ -6,6 +6,7 @@ import { type EmailSender, Outbox } from '@app/jobs';
 import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';
 import { type CommandContext, withContext } from '../command-context.js';
+import { addPromotion } from './members.js';
 import sql from 'sql-template-tag';
 
 interface CreateOptions {
@@ -15,7 +16,7 @@ interface CreateOptions {
   currency?: string;
 }
 
-/** `org create`, `org list`, `owner create`, `login verify`. */
+/** `org create`, `org list`, `owner create`, `owner promote`, `login verify`. */
 export function addOrganizationCommands(program: Command): void {
   const org = program.command('org').description('manage organizations');
 
@@ -65,9 +66,9 @@ export function addOrganizationCommands(program: Command): void {
       });
     });
 
-  program
-    .command('owner')
-    .description('manage owners of organizations')
+  const owner = program.command('owner').description('manage owners of organizations');
+  addPromotion(owner);
+  owner
     .command('create')
     .description('add an owner to an organization, who gets a link to set a password')
     .requiredOption('--org <slug>', 'the organization')

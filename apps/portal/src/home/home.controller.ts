@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
-import { type MembershipOffer, MembershipOffers } from '@app/accounts';
+import { type MembershipOffer, MembershipOffers, Offboarding } from '@app/accounts';
 import { By, ForManagers, ForSignedIn, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -16,6 +16,7 @@ export class HomeController {
   constructor(
     private readonly sessions: Sessions,
     private readonly offers: MembershipOffers,
+    private readonly offboarding: Offboarding,
   ) {}
 
   /** The path contains the organization, so that two tabs can show two organizations. */
@@ -47,6 +48,16 @@ export class HomeController {
   decline(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
     const done = this.offers.decline(pathId(id), by, asOf(form));
     return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
+  }
+
+  @Post('organizations/:organization_id/leave')
+  @ForSignedIn()
+  leave(@Param('organization_id') id: string, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offboarding.endNow(pathId(id), by, { userId: by.userId });
+    return answered(
+      done.then(() => undefined),
+      'You have left the organization.',
+    );
   }
 
   @Get('o/:slug')

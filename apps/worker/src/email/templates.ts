@@ -10,7 +10,13 @@ export interface Rendered {
   html: string;
 }
 
-const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
+const ROLES = {
+  owner: 'an owner',
+  tutor: 'a tutor',
+  admin: 'an administrator',
+  student: 'a student',
+  parent: 'a parent',
+} as const;
 
 const LONGEST_SUBJECT = 200;
 
@@ -19,13 +25,19 @@ const NAMELESS = 'A tutoring organization';
 
 /** A mail of this kind. */
 export function render(kind: EmailKind, payload: EmailPayload): Rendered {
-  const { role, key, signIn, expiresAt, timeZone } = payload;
+  const { role, key, signIn, membership, expiresAt, timeZone } = payload;
   const organizationName = plainName(payload.organizationName) || NAMELESS;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   const words = wordsOf(kind, {
     organization: organizationName,
     role: ROLES[role],
     signIn: signIn ? { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) } : null,
+    membership: membership
+      ? {
+          person: plainName(membership.person) || 'Somebody',
+          by: membership.by && (plainName(membership.by) || 'Somebody'),
+        }
+      : null,
     key: key ? keyInWords(key, timeZone) : null,
   });
   const firstName = plainName(payload.firstName ?? '');

@@ -13,6 +13,7 @@ export interface Subject {
   /** `a tutor` */
   role: string;
   signIn: { browser: string; at: string } | null;
+  membership: { person: string; by: string | null } | null;
   key: KeyWords | null;
 }
 

@@ -5,13 +5,13 @@ export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: 'SELECT, INSERT, UPDATE (status, archived_at, approval_requested_at, invited_at)',
+      portal: 'SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at)',
     },
-    tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
+    tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT' },
     tutor_tiers: { api: 'SELECT' },
-    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT' },
-    parent_students: { api: 'SELECT, INSERT', portal: 'SELECT, INSERT' },
+    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (status)' },
+    parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
       api: 'SELECT, INSERT, UPDATE (revoked_at)',
@@ -34,6 +34,8 @@ export const people: Grants = {
     membership_offers: ['portal'],
     decline_ties: ['portal'],
     approve_member: ['portal'],
+    leave_conversations: ['api', 'portal'],
+    other_owner_signs_in: ['api', 'portal'],
     change_name: ['portal'],
 
     // Called by claim_outbox, as the owner.

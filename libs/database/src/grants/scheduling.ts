@@ -3,8 +3,14 @@ import type { Grants } from '../grants.js';
 /** Sessions, what they cost, and their feedback. */
 export const scheduling: Grants = {
   tables: {
-    sessions: { api: 'SELECT, INSERT, UPDATE, DELETE' },
-    lesson_participants: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    sessions: {
+      api: 'SELECT, INSERT, UPDATE, DELETE',
+      portal: 'SELECT, UPDATE (tutor_id, status, cancelled_at, updated_at)',
+    },
+    lesson_participants: {
+      api: 'SELECT, INSERT, UPDATE, DELETE',
+      portal: 'SELECT, UPDATE (status, cancelled_at)',
+    },
     rate_cells: { api: 'SELECT' },
     session_feedback: { api: 'SELECT' },
     availabilities: { api: 'SELECT, INSERT, DELETE' },

@@ -3,16 +3,29 @@ import type { Grants } from '../grants.js';
 /** Subjects, classrooms, groups, homework and results. */
 export const teaching: Grants = {
   tables: {
-    subjects: { api: 'SELECT' },
+    subjects: { api: 'SELECT', portal: 'SELECT' },
     tutor_subjects: { api: 'SELECT, INSERT, DELETE' },
     tutor_students: {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
     },
-    classrooms: { api: 'SELECT, INSERT', portal: 'SELECT' },
-    classroom_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
-    student_groups: { api: 'SELECT, INSERT, UPDATE (updated_at)', portal: 'SELECT, UPDATE (updated_at)' },
-    student_group_members: { api: 'SELECT, INSERT, UPDATE (role)', portal: 'SELECT, INSERT, UPDATE (role)' },
+    classrooms: {
+      api: 'SELECT, INSERT, UPDATE (tutor_id, updated_at)',
+      portal: 'SELECT, UPDATE (tutor_id, updated_at)',
+    },
+    classroom_members: {
+      api: 'SELECT, INSERT, UPDATE (role), DELETE',
+      portal: 'SELECT, INSERT, UPDATE (role), DELETE',
+    },
+    // Who leaves hands over what they led.
+    student_groups: {
+      api: 'SELECT, INSERT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
+      portal: 'SELECT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
+    },
+    student_group_members: {
+      api: 'SELECT, INSERT, UPDATE (role), DELETE',
+      portal: 'SELECT, INSERT, UPDATE (role), DELETE',
+    },
     homework: { api: 'SELECT' },
     // Shown through organization_results, which triggers maintain.
     results: {},

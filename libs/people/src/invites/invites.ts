@@ -116,6 +116,13 @@ export class Invites {
     return made.length > 0;
   }
 
+  /** Replaces the standing codes inside the ambient transaction. The old ones stop working when it commits. */
+  async replaceStandingCodes(organizationId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND standing AND revoked_at IS NULL`);
+    await this.addStandingCodes(organizationId);
+  }
+
   /**
    * The organization's standing codes; null for one that does not exist yet, or that was encrypted with an earlier
    * ENCRYPTION_KEY: it still works but cannot be shown.

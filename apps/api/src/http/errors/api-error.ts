@@ -13,6 +13,7 @@ export const STATUS = {
   invalid_state: 409,
   session_overlap: 409,
   still_referenced: 409,
+  is_manager: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

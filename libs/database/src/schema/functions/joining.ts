@@ -52,6 +52,29 @@ export const joining = /* sql */ `
     WHERE s.verified ORDER BY o.name, o.id, t.as_parent LIMIT 100
   $$;
 
+  -- Whether another owner of the organization of this transaction can sign in.
+  CREATE FUNCTION other_owner_signs_in(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM members WHERE organization_id = current_organization_id() AND user_id <> login
+      AND role = 'owner' AND status = 'accepted' AND is_used(user_id))
+  $$;
+
+  -- A person who leaves the organization of this transaction leaves its conversations, but not those with somebody who
+  -- shares another organization with them.
+  CREATE FUNCTION leave_conversations(login uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    UPDATE conversation_participants p SET left_at = now() WHERE p.user_id = login AND p.left_at IS NULL
+      AND EXISTS (SELECT FROM organization_conversations v
+        WHERE v.organization_id = here AND v.conversation_id = p.conversation_id)
+      AND NOT EXISTS (SELECT FROM conversation_participants o
+        JOIN (SELECT organization_id, user_id FROM members WHERE status = 'accepted'
+          UNION ALL SELECT organization_id, user_id FROM parents WHERE status = 'accepted') t ON t.user_id = o.user_id
+        JOIN members m ON m.organization_id = t.organization_id AND m.user_id = login AND m.status = 'accepted'
+        WHERE o.conversation_id = p.conversation_id AND o.user_id <> login AND o.left_at IS NULL
+          AND t.organization_id <> here);
+  END $$;
+
   -- The organization approves a tutor who joined by a reusable code.
   -- The lock: somebody who proves the address at the same time comes before or after, never in between.
   CREATE FUNCTION approve_member(login uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$

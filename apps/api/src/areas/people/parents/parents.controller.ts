@@ -1,15 +1,19 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Delete, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { accountInviteSentShape } from '../account-invite.js';
 import { CreateParent, LinkStudent } from './parents.dto.js';
+import { Offboard, offboardShape } from '../offboard.js';
 import { ParentsService } from './parents.service.js';
 import { ANY_PARENT, parentStudentLinkView } from './parents.queries.js';
 
 @Controller('v1/parents')
 export class ParentsController {
-  constructor(private readonly parents: ParentsService) {}
+  constructor(
+    private readonly parents: ParentsService,
+    private readonly offboarding: Offboard,
+  ) {}
 
   @Post()
   @RequireScopes('accounts:write')
@@ -59,5 +63,35 @@ export class ParentsController {
   })
   sendInvite(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
     return this.parents.sendInvite(caller, id);
+  }
+
+  @Post(':parent_id/offboard', 200)
+  @RequireScopes('accounts:write')
+  @Documented({
+    id: 'offboard_parent',
+    summary: 'Ends a parent’s time in the organization',
+    description:
+      'The parent sees nothing of the organization any more; their account stays theirs. Links to children and ' +
+      'open invites end; invoices stay. Again: zeros.',
+    answer: one(offboardShape),
+  })
+  offboard(@CurrentCaller() caller: Caller, @PathId('parent_id') id: string) {
+    return this.offboarding.end(caller, { userId: id, as: 'parent' });
+  }
+
+  @Delete(':parent_id/students/:student_id', 204)
+  @RequireScopes('accounts:write')
+  @Documented({
+    id: 'unlink_student_from_parent',
+    summary: 'Unlinks a parent from a student',
+    description: 'A parent without a linked student is no longer listed, and sees nothing. An unlinked pair is a 404.',
+    answer: null,
+  })
+  unlinkStudent(
+    @CurrentCaller() caller: Caller,
+    @PathId('parent_id') id: string,
+    @PathId('student_id') studentId: string,
+  ) {
+    return this.offboarding.unlinkChild(caller, id, studentId);
   }
 }

@@ -4,12 +4,16 @@ import {
 } from '../../../http/kit.js'; // prettier-ignore
 import { accountInviteSentShape } from '../account-invite.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
+import { Offboard, offboardShape } from '../offboard.js';
 import { StudentsService } from './students.service.js';
 import { STUDENTS } from './students.queries.js';
 
 @Controller('v1/students')
 export class StudentsController {
-  constructor(private readonly students: StudentsService) {}
+  constructor(
+    private readonly students: StudentsService,
+    private readonly offboarding: Offboard,
+  ) {}
 
   @Post()
   @RequireScopes('accounts:write')
@@ -60,5 +64,21 @@ export class StudentsController {
   })
   sendInvite(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
     return this.students.sendInvite(caller, id);
+  }
+
+  @Post(':student_id/offboard', 200)
+  @RequireScopes('accounts:write')
+  @Documented({
+    id: 'offboard_student',
+    summary: 'Ends a student’s time in the organization',
+    description:
+      'The student is archived; their account stays theirs. Relations to tutors are archived, places in ' +
+      'classrooms and groups and open invites end, and so do bookings ahead: the student leaves each session, ' +
+      'and one without other students is cancelled. What was taught, results, messages and invoices stay. Again: ' +
+      'zeros.',
+    answer: one(offboardShape),
+  })
+  offboard(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
+    return this.offboarding.end(caller, { userId: id, as: 'student' });
   }
 }

@@ -3,6 +3,7 @@ import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { StudentsController } from './students.controller.js';
 import { STUDENTS } from './students.queries.js';
+import { Offboard } from '../offboard.js';
 import { StudentsService } from './students.service.js';
 
 const STUDENT = recordController({
@@ -16,6 +17,6 @@ const STUDENT = recordController({
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [listController(STUDENTS), STUDENT, StudentsController],
-  providers: [StudentsService],
+  providers: [Offboard, StudentsService],
 })
 export class StudentsModule {}

@@ -3,12 +3,16 @@ import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, Put, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateTutor, UpdateTutor } from './tutors.dto.js';
+import { Offboard, offboardShape, OffboardTutor } from '../offboard.js';
 import { TutorsService } from './tutors.service.js';
 import { STAFF } from './tutors.queries.js';
 
 @Controller('v1/tutors')
 export class TutorsController {
-  constructor(private readonly tutors: TutorsService) {}
+  constructor(
+    private readonly tutors: TutorsService,
+    private readonly offboarding: Offboard,
+  ) {}
 
   @Post()
   @RequireScopes('accounts:write')
@@ -49,5 +53,27 @@ export class TutorsController {
   })
   update(@CurrentCaller() caller: Caller, @PathId('tutor_id') id: string, @ValidBody(UpdateTutor) body: UpdateTutor) {
     return this.tutors.update(caller, id, body);
+  }
+
+  @Post(':tutor_id/offboard', 200)
+  @RequireScopes('accounts:write')
+  @Documented({
+    id: 'offboard_tutor',
+    summary: 'Ends a tutor’s time in the organization',
+    description:
+      'The tutor is archived; their account stays theirs. Relations to students are archived; places in ' +
+      'classrooms and groups, open invites and API keys end. Sessions ahead are unassigned unless `sessions` ' +
+      'says otherwise. What was taught, earnings and messages stay. Owners and admins are removed in the portal: ' +
+      '409. Again: zeros.',
+    answer: one(offboardShape),
+    conflicts: ['is_manager'],
+    example: { sessions: 'hand_over', hand_over_to: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+  })
+  offboard(
+    @CurrentCaller() caller: Caller,
+    @PathId('tutor_id') id: string,
+    @ValidBody(OffboardTutor) body: OffboardTutor,
+  ) {
+    return this.offboarding.end(caller, { userId: id, as: 'staff', sessions: body.ahead });
   }
 }

@@ -3,6 +3,7 @@ import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { TutorsController } from './tutors.controller.js';
 import { STAFF } from './tutors.queries.js';
+import { Offboard } from '../offboard.js';
 import { TutorsService } from './tutors.service.js';
 
 const TUTOR = recordController({
@@ -15,6 +16,6 @@ const TUTOR = recordController({
 @Module({
   imports: [AccountsModule, HttpModule],
   controllers: [listController(STAFF), TUTOR, TutorsController],
-  providers: [TutorsService],
+  providers: [Offboard, TutorsService],
 })
 export class TutorsModule {}

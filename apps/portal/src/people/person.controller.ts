@@ -1,0 +1,123 @@
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import type { Ended, SessionsAhead, StaffRole } from '@app/accounts';
+import type { ActingPerson } from '@app/audit';
+import { canonicalUuid } from '@app/database';
+import { By, ForManagers, Organization } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { unlessRefused } from '../web/refusals.js';
+import type { Membership } from '../web/sessions.js';
+import { PersonService } from './person.service.js';
+
+const ROLES: readonly string[] = ['owner', 'admin', 'tutor'] satisfies StaffRole[];
+
+/** The page of one person, where owners and admins decide whether and as what they belong. */
+@Controller('o/:slug/people')
+export class PersonController {
+  constructor(private readonly people: PersonService) {}
+
+  @Get(':user_id')
+  @ForManagers()
+  async show(
+    @Organization() organization: Membership,
+    @By() by: ActingPerson,
+    @Param('user_id') id: string,
+  ): Promise<Page> {
+    return page('people/person', { person: await this.people.person(organization, by, pathId(id)) });
+  }
+
+  @Get(':user_id/remove')
+  @ForManagers()
+  async askRemove(
+    @Organization() organization: Membership,
+    @By() by: ActingPerson,
+    @Param('user_id') id: string,
+  ): Promise<Page> {
+    const person = await this.people.person(organization, by, pathId(id));
+    return page('people/remove', { person, successors: await this.people.successors(organization, person.id) });
+  }
+
+  @Post(':user_id/remove')
+  @ForManagers()
+  remove(
+    @Organization() organization: Membership,
+    @By() by: ActingPerson,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+  ): Promise<SeeOther> {
+    const userId = pathId(id);
+    const self = userId === by.userId;
+    const done = this.people.remove(organization, by, userId, aheadOf(form));
+    return unlessRefused(
+      done.then((ended) =>
+        self
+          ? seeOther('/organizations', 'success', `You have left ${organization.name}.`)
+          : seeOther(`/o/${organization.slug}/people/${userId}`, 'success', wordsOf(ended)),
+      ),
+      ({ kind, text }) => seeOther(`/o/${organization.slug}/people/${userId}`, kind, text),
+    );
+  }
+
+  @Post(':user_id/unlink')
+  @ForManagers()
+  async unlink(
+    @Organization() organization: Membership,
+    @By() by: ActingPerson,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+  ): Promise<SeeOther> {
+    const parentId = pathId(id);
+    await this.people.unlinkChild(organization, by, parentId, pathId(form.text('student_id')));
+    return seeOther(`/o/${organization.slug}/people`, 'success', 'The parent no longer sees anything of this child.');
+  }
+
+  @Post(':user_id/role')
+  @ForManagers()
+  changeRole(
+    @Organization() organization: Membership,
+    @By() by: ActingPerson,
+    @Param('user_id') id: string,
+    @SentForm() form: Form,
+  ): Promise<SeeOther> {
+    const [userId, role] = [pathId(id), form.text('role')];
+    if (!ROLES.includes(role)) throw PageError.badForm();
+    const person = `/o/${organization.slug}/people/${userId}`;
+    const back = userId === by.userId ? '/organizations' : person;
+    return unlessRefused(
+      this.people
+        .changeRole(organization, by, userId, role as StaffRole)
+        .then((changed) =>
+          seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.'),
+        ),
+      ({ kind, text }) => seeOther(person, kind, text),
+    );
+  }
+}
+
+/** @throws PageError for a choice that the page does not offer */
+function aheadOf(form: Form): SessionsAhead {
+  const choice = form.text('sessions') || 'unassign';
+  if (choice === 'unassign' || choice === 'cancel') return { do: choice };
+  const to = canonicalUuid(form.text('hand_over_to'));
+  if (choice !== 'hand_over' || to === null) throw PageError.badForm();
+  return { do: 'hand_over', to };
+}
+
+function wordsOf({ changed, keys, handedOver, unassigned, cancelled }: Ended): string {
+  if (!changed) return 'They did not belong here any more.';
+  const counts = [
+    [keys, 'API key revoked', 'API keys revoked'],
+    [handedOver, 'session handed over', 'sessions handed over'],
+    [unassigned, 'session needs a tutor', 'sessions need a tutor'],
+    [cancelled, 'session cancelled', 'sessions cancelled'],
+  ] as const;
+  const told = counts
+    .filter(([count]) => count > 0)
+    .map(([count, one, more]) => `${count} ${count === 1 ? one : more}`);
+  return [
+    'They no longer belong here and see nothing any more.',
+    ...(told.length > 0 ? [`${told.join(', ')}.`] : []),
+  ].join(' ');
+}

@@ -1,0 +1,92 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { visibleColumns, visiblePerson } from '@app/people';
+
+/** A membership of somebody, or their being a parent, as the organization may see it. */
+export interface TieRow {
+  kind: 'member' | 'parent';
+  role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+  status: 'accepted' | 'pending' | 'archived';
+  waits: boolean;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  phone: string | null;
+  created_at: Date;
+  accepted_at: Date | null;
+  archived_at: Date | null;
+}
+
+/** What somebody has, as numbers. */
+export interface BelongingsRow {
+  keys: number;
+  relations: number;
+  classrooms: number;
+  groups: number;
+  invites: number;
+  ahead: number;
+}
+
+export interface NamedRow {
+  id: string;
+  name: string;
+}
+
+export interface FamilyRow extends NamedRow {
+  as: 'child' | 'parent';
+}
+
+/** Up to two rows: members may be parents too. */
+export function tiesOf(organizationId: string, userId: string): Sql {
+  const shown = (alias: string) => visibleColumns(alias, ['first_name', 'last_name', 'email', 'phone']);
+  return sql`
+    SELECT 'member' AS kind, m.role, m.status, m.approval_requested_at IS NOT NULL AS waits, ${shown('m')}, m.created_at,
+      m.accepted_at, m.archived_at
+    FROM members m LEFT JOIN users u ON u.id = m.user_id
+    WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
+    UNION ALL SELECT 'parent', 'parent', p.status, false, ${shown('p')}, p.created_at, p.accepted_at, NULL
+    FROM parents p LEFT JOIN users u ON u.id = p.user_id
+    WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND (p.enrolled_at IS NOT NULL OR p.status = 'archived')`;
+}
+
+export function belongingsOf(organizationId: string, userId: string): Sql {
+  return sql`
+    SELECT (SELECT count(*)::integer FROM api_keys WHERE organization_id = ${organizationId} AND created_by = ${userId}
+        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())) AS keys,
+      (SELECT count(*)::integer FROM tutor_students WHERE organization_id = ${organizationId} AND status = 'active'
+        AND (tutor_id = ${userId} OR student_id = ${userId})) AS relations,
+      (SELECT count(*)::integer FROM classroom_members WHERE organization_id = ${organizationId}
+        AND user_id = ${userId}) AS classrooms,
+      (SELECT count(*)::integer FROM student_group_members p JOIN student_groups g ON g.id = p.group_id
+        WHERE g.organization_id = ${organizationId} AND p.user_id = ${userId}) AS groups,
+      (SELECT count(*)::integer FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL
+        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+        AND (user_id = ${userId} OR target_id = ${userId})) AS invites,
+      (SELECT count(*)::integer FROM sessions s WHERE s.organization_id = ${organizationId} AND s.starts_at > now()
+        AND s.status IN ('pending', 'scheduled') AND (s.tutor_id = ${userId} OR s.student_id = ${userId} OR EXISTS (
+          SELECT FROM lesson_participants p WHERE p.organization_id = ${organizationId} AND p.session_id = s.id
+            AND p.student_id = ${userId} AND p.status IN ('pending', 'accepted')))) AS ahead`;
+}
+
+/** The children of a parent, and the parents of a student. */
+export function familyOf(organizationId: string, userId: string): Sql {
+  const name = (alias: string) => raw(visiblePerson(alias).full_name);
+  return sql`
+    SELECT 'child' AS as, m.user_id AS id, ${name('m')} AS name
+    FROM parent_students l JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id
+    LEFT JOIN users u ON u.id = m.user_id
+    WHERE l.organization_id = ${organizationId} AND l.parent_id = ${userId}
+    UNION ALL SELECT 'parent', p.user_id, ${name('p')}
+    FROM parent_students l JOIN parents p ON p.organization_id = l.organization_id AND p.user_id = l.parent_id
+    LEFT JOIN users u ON u.id = p.user_id
+    WHERE l.organization_id = ${organizationId} AND l.student_id = ${userId}
+    ORDER BY 1, 3, 2 LIMIT 100`;
+}
+
+/** Who could take over sessions. */
+export function otherStaff(organizationId: string, userId: string): Sql {
+  return sql`
+    SELECT m.user_id AS id, ${raw(visiblePerson('m').full_name)} AS name
+    FROM members m LEFT JOIN users u ON u.id = m.user_id
+    WHERE m.organization_id = ${organizationId} AND m.status = 'accepted' AND m.role <> 'student' AND m.user_id <> ${userId}
+    ORDER BY 2, 1 LIMIT 200`;
+}

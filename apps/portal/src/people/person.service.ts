@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { type Ended, Offboarding, Roles, type SessionsAhead, type StaffRole } from '@app/accounts';
+import { type ActingPerson, AuditLog } from '@app/audit';
+import { Database } from '@app/database';
+import { PageError } from '../web/page-error.js';
+import type { Membership } from '../web/sessions.js';
+import {
+  type BelongingsRow,
+  belongingsOf,
+  familyOf,
+  type FamilyRow,
+  type NamedRow,
+  otherStaff,
+  type TieRow,
+  tiesOf,
+} from './person.queries.js';
+
+/** Somebody of the organization, and what they have there. */
+export interface Person {
+  id: string;
+  name: string;
+  ties: TieRow[];
+  belongings: BelongingsRow;
+  family: FamilyRow[];
+  /** Whether anything is left to end. */
+  belongs: boolean;
+  /** Whether the person who is signed in may end it. */
+  removable: boolean;
+  self: boolean;
+}
+
+/** One person of an organization, and what its owners and admins can do about their membership. */
+@Injectable()
+export class PersonService {
+  constructor(
+    private readonly db: Database,
+    private readonly offboarding: Offboarding,
+    private readonly roles: Roles,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @throws PageError 404 */
+  async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
+    const [ties, [belongings], family] = await this.db.read<[TieRow, BelongingsRow, FamilyRow]>(
+      { organizationId },
+      tiesOf(organizationId, id),
+      belongingsOf(organizationId, id),
+      familyOf(organizationId, id),
+    );
+    const [first] = ties;
+    if (!first) throw PageError.notFound();
+    const name = [first.first_name, first.last_name].filter(Boolean).join(' ') || 'Without a name';
+    const self = by.userId === id;
+    const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
+    const belongs = ties.some(({ status }) => status !== 'archived');
+    const removable = belongs && (self || !manages || role === 'owner');
+    return { id, name, ties, belongings: belongings!, family, belongs, removable, self };
+  }
+
+  async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {
+    const [rows] = await this.db.read<[NamedRow]>({ organizationId }, otherStaff(organizationId, id));
+    return rows;
+  }
+
+  /** @throws Refused, see {@link Offboarding.end} */
+  remove({ organizationId }: Membership, by: ActingPerson, userId: string, sessions: SessionsAhead): Promise<Ended> {
+    return this.offboarding.endNow(organizationId, by, { userId, sessions });
+  }
+
+  /** @throws Refused when there is no such link */
+  unlinkChild({ organizationId }: Membership, by: ActingPerson, parentId: string, studentId: string): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.offboarding.unlinkChild(organizationId, parentId, studentId);
+      await this.audit.add(organizationId, by, 'unlink child', { parent_id: parentId, student_id: studentId });
+    });
+  }
+
+  /** @throws Refused, see {@link Roles.changeNow} */
+  changeRole({ organizationId }: Membership, by: ActingPerson, userId: string, role: StaffRole): Promise<boolean> {
+    return this.roles.changeNow(organizationId, by, userId, role);
+  }
+}

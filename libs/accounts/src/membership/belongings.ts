@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { Database } from '@app/database';
+import { type Room, Places, requireRole, STAFF } from '@app/people';
+import { Refused } from '@app/rules';
+import type { Ended, SessionsAhead } from './ended.js';
+
+type Sessions = Pick<Ended, 'handedOver' | 'unassigned' | 'cancelled'>;
+
+/**
+ * What people have in an organization beside their membership. Each method ends a part of it inside the ambient
+ * transaction, and returns how many rows changed.
+ */
+@Injectable()
+export class Belongings {
+  constructor(
+    private readonly db: Database,
+    private readonly places: Places,
+  ) {}
+
+  /** Relations of a tutor or student, which are kept as archived. */
+  relations(organizationId: string, userId: string): Promise<number> {
+    return this.count(sql`
+      UPDATE tutor_students SET status = 'archived', archived_at = now()
+      WHERE organization_id = ${organizationId} AND (tutor_id = ${userId} OR student_id = ${userId}) AND status = 'active'`);
+  }
+
+  /** Links of a parent to their children, or to one of them. */
+  children(organizationId: string, parentId: string, studentId: string | null = null): Promise<number> {
+    return this.count(sql`
+      DELETE FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}
+        AND (${studentId}::uuid IS NULL OR student_id = ${studentId})`);
+  }
+
+  classrooms(organizationId: string, userId: string): Promise<number> {
+    return this.count(sql`
+      DELETE FROM classroom_members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+  }
+
+  /** Of groups that the organization sees. student_ids is part of the group's record, so the group changes too. */
+  async groups(organizationId: string, userId: string): Promise<number> {
+    const left = await this.db.query<{ group_id: string }>(sql`
+      WITH left_groups AS (
+        DELETE FROM student_group_members p USING student_groups g
+        WHERE g.organization_id = ${organizationId} AND g.id = p.group_id AND p.user_id = ${userId} RETURNING p.group_id)
+      SELECT group_id FROM left_groups`);
+    return this.count(sql`
+      UPDATE student_groups SET updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ANY (${left.map(({ group_id: id }) => id)})`);
+  }
+
+  /**
+   * Classrooms and groups that somebody leads go to another tutor, or to nobody. A group that nobody owned becomes the
+   * organization's: without its tutor, nobody would see it.
+   */
+  async led(organizationId: string, userId: string, successor: string | null): Promise<void> {
+    const classrooms = await this.db.query<{ id: string }>(sql`
+      WITH led AS (
+        UPDATE classrooms SET tutor_id = ${successor}, updated_at = now()
+        WHERE organization_id = ${organizationId} AND tutor_id = ${userId} RETURNING id)
+      SELECT id FROM led`);
+    const groups = await this.db.query<{ id: string }>(sql`
+      WITH led AS (
+        UPDATE student_groups g SET owner_organization_id = ${organizationId}, tutor_id = ${successor}, updated_at = now(),
+          classroom_id = (SELECT c.id FROM classrooms c WHERE c.organization_id = ${organizationId} AND c.id = g.classroom_id),
+          subject_id = (SELECT s.id FROM subjects s WHERE s.organization_id = ${organizationId} AND s.id = g.subject_id)
+        WHERE g.organization_id = ${organizationId} AND g.tutor_id = ${userId} RETURNING g.id)
+      SELECT id FROM led`);
+    if (successor === null) return;
+    const rooms: Room[] = [
+      ...classrooms.map(({ id }) => ({ kind: 'classroom' as const, id })),
+      ...groups.map(({ id }) => ({ kind: 'group' as const, id })),
+    ];
+    for (const room of rooms)
+      await this.places.add(organizationId, room, successor, room.kind === 'classroom' ? 'teacher' : 'tutor');
+  }
+
+  /** Conversations with people of this organization alone. What was written stays. */
+  async conversations(userId: string): Promise<void> {
+    await this.db.query(sql`SELECT leave_conversations(${userId})`);
+  }
+
+  /** Somebody who is gone is not on the organization's site. */
+  async profile(organizationId: string, userId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE tutor_profiles SET is_published = false
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND is_published`);
+  }
+
+  /**
+   * The sessions that a tutor has yet to begin.
+   *
+   * @throws Refused for somebody who cannot take them over
+   */
+  async sessionsOfTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<Sessions> {
+    if (ahead.do === 'cancel') {
+      const cancelled = await this.cancel(
+        organizationId,
+        sql`organization_id = ${organizationId} AND tutor_id = ${userId}`,
+      );
+      return { handedOver: 0, unassigned: 0, cancelled };
+    }
+    const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, userId, ahead.to) : 0;
+    const unassigned = await this.count(sql`
+      UPDATE sessions SET tutor_id = NULL, status = 'pending', updated_at = now()
+      WHERE organization_id = ${organizationId} AND tutor_id = ${userId} AND starts_at > now()
+        AND status IN ('pending', 'scheduled')`);
+    return { handedOver, unassigned, cancelled: 0 };
+  }
+
+  /** A student no longer takes part in what is ahead; a session that nobody else takes part in is cancelled. */
+  async sessionsOfStudent(organizationId: string, userId: string): Promise<Sessions> {
+    await this.db.query(sql`
+      UPDATE lesson_participants p SET status = 'cancelled', cancelled_at = now() FROM sessions s
+      WHERE p.organization_id = ${organizationId} AND p.student_id = ${userId} AND p.status IN ('pending', 'accepted')
+        AND s.organization_id = p.organization_id AND s.id = p.session_id AND s.starts_at > now()
+        AND s.status IN ('pending', 'scheduled')`);
+    const cancelled = await this.cancel(
+      organizationId,
+      sql`organization_id = ${organizationId} AND (student_id = ${userId} OR id IN (
+          SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId} AND student_id = ${userId}))
+        AND NOT EXISTS (SELECT FROM lesson_participants o WHERE o.organization_id = ${organizationId}
+          AND o.session_id = sessions.id AND o.status IN ('pending', 'accepted'))`,
+    );
+    return { handedOver: 0, unassigned: 0, cancelled };
+  }
+
+  /** Open invites and links to somebody, and those that only lead to them; their keys' shareable ones too. */
+  invites(organizationId: string, userId: string): Promise<number> {
+    return this.count(sql`
+      UPDATE invites i SET revoked_at = now()
+      WHERE i.organization_id = ${organizationId} AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND NOT i.standing
+        AND (i.user_id = ${userId} OR (i.scope IN ('account', 'parent', 'tutor_student') AND i.target_id = ${userId})
+          OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
+          OR (i.email IS NULL AND i.api_key_id IN (SELECT k.id FROM api_keys k
+            WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId})))`);
+  }
+
+  /** @throws Refused unless this member can take over what a tutor has */
+  private async requireSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
+    const [row] = await this.db.query<{ role: (typeof STAFF)[number] }>(sql`
+      SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${successor} AND status = 'accepted'
+        AND user_id <> ${userId} FOR SHARE`);
+    if (!row) throw Refused.notFound();
+    requireRole(row.role, 'teach');
+  }
+
+  /** Those at times when the other tutor has no session yet. */
+  private async handOver(organizationId: string, userId: string, successor: string): Promise<number> {
+    await this.requireSuccessor(organizationId, userId, successor);
+    return this.count(sql`
+      UPDATE sessions s SET tutor_id = ${successor}, updated_at = now()
+      WHERE s.organization_id = ${organizationId} AND s.tutor_id = ${userId} AND s.starts_at > now()
+        AND s.status IN ('pending', 'scheduled') AND NOT EXISTS (
+          SELECT FROM sessions o WHERE o.organization_id = ${organizationId} AND o.tutor_id = ${successor}
+            AND o.status <> 'cancelled' AND o.starts_at < s.ends_at AND o.ends_at > s.starts_at)`);
+  }
+
+  private async cancel(organizationId: string, which: Sql): Promise<number> {
+    const cancelled = await this.db.query<{ id: string }>(sql`
+      WITH cancelled AS (
+        UPDATE sessions SET status = 'cancelled', cancelled_at = now(), updated_at = now()
+        WHERE organization_id = ${organizationId} AND starts_at > now() AND status IN ('pending', 'scheduled') AND ${which}
+        RETURNING id)
+      SELECT id FROM cancelled`);
+    await this.db.query(sql`
+      UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now()
+      WHERE organization_id = ${organizationId} AND session_id = ANY (${cancelled.map(({ id }) => id)})
+        AND status IN ('pending', 'accepted')`);
+    return cancelled.length;
+  }
+
+  private async count(statement: Sql): Promise<number> {
+    const rows = await this.db.query(sql`WITH changed AS (${statement} RETURNING 1) SELECT FROM changed`);
+    return rows.length;
+  }
+}

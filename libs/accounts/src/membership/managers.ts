@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+import { Invites } from '@app/people';
+import { Refused } from '@app/rules';
+import type { Doer } from './membership-notices.js';
+import type { Changer, Role } from './who-may.js';
+
+const LAST_OWNER = 'This is the last owner who can sign in. Make somebody else an owner first.';
+
+/** What owners and admins have beyond other members: a say, keys, and the codes of the organization. */
+@Injectable()
+export class Managers {
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+  ) {}
+
+  /** Who changes the membership of this person, inside the ambient transaction. */
+  async changer(organizationId: string, by: Doer, userId: string): Promise<Changer> {
+    if (by.userId === null) return { kind: by.apiKeyId ? 'key' : 'operator' };
+    const [row] = await this.db.query<{ role: Role }>(sql`
+      SELECT role FROM members
+      WHERE organization_id = ${organizationId} AND user_id = ${by.userId} AND status = 'accepted'`);
+    return { kind: 'person', role: row?.role ?? null, self: by.userId === userId };
+  }
+
+  /** @throws Refused unless another owner of the transaction's organization can sign in (`last_owner`) */
+  async requireAnotherOwner(userId: string): Promise<void> {
+    const [row] = await this.db.query<{ other: boolean }>(sql`SELECT other_owner_signs_in(${userId}) AS other`);
+    if (!row!.other) throw Refused.conflict('last_owner', LAST_OWNER);
+  }
+
+  /** Keys do not outlive the rights of whoever made them: who needs one replaces it before. @returns how many ended */
+  async endKeys(organizationId: string, userId: string): Promise<number> {
+    const revoked = await this.db.query(sql`
+      WITH revoked AS (
+        UPDATE api_keys SET revoked_at = now()
+        WHERE organization_id = ${organizationId} AND created_by = ${userId} AND revoked_at IS NULL
+          AND (expires_at IS NULL OR expires_at > now()) RETURNING 1)
+      SELECT FROM revoked`);
+    return revoked.length;
+  }
+
+  /** Somebody who could read the permanent codes cannot use them any more. */
+  replaceCodes(organizationId: string): Promise<void> {
+    return this.invites.replaceStandingCodes(organizationId);
+  }
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+import { type Actor, AuditLog } from '@app/audit';
+import { Logins } from '@app/people';
+import { Refused } from '@app/rules';
+import { Managers } from './managers.js';
+import { MembershipNotices } from './membership-notices.js';
+import { isManager, requireMayChangeRole, type Role } from './who-may.js';
+
+export type StaffRole = Exclude<Role, 'student'>;
+
+/** Changes the roles of owners, admins and tutors. */
+@Injectable()
+export class Roles {
+  constructor(
+    private readonly db: Database,
+    private readonly logins: Logins,
+    private readonly managers: Managers,
+    private readonly notices: MembershipNotices,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /**
+   * Gives a member another role, with the audit row and mails. Somebody who is no longer a manager loses their keys, and
+   * the codes that they know are replaced.
+   *
+   * @returns false if it was their role already
+   * @throws Refused for nobody who has accepted, for whoever may not, and for the last owner who can sign in
+   */
+  changeNow(organizationId: string, by: Actor, userId: string, role: StaffRole): Promise<boolean> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      const [member] = await this.db.query<{ role: Role }>(sql`
+        SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'`);
+      if (!member) throw Refused.notFound();
+      requireMayChangeRole(await this.managers.changer(organizationId, by, userId), member.role, role);
+      if (member.role === role) return false;
+      if (member.role === 'owner') await this.managers.requireAnotherOwner(userId);
+      await this.db.query(sql`
+        UPDATE members SET role = ${role} WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+      let keys = 0;
+      if (!isManager(role)) {
+        keys = await this.managers.endKeys(organizationId, userId);
+        await this.managers.replaceCodes(organizationId);
+      }
+      await this.audit.add(organizationId, by, 'change role', { user_id: userId, from: member.role, to: role, keys });
+      await this.notices.roleChanged(organizationId, by, userId, role);
+      return true;
+    });
+  }
+}

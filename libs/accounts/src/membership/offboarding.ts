@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, type Tables } from '@app/database';
+import { type Actor, AuditLog } from '@app/audit';
+import { Logins } from '@app/people';
+import { Refused } from '@app/rules';
+import { Belongings } from './belongings.js';
+import { type Ended, NOTHING_ENDED, type SessionsAhead } from './ended.js';
+import { type Doer, MembershipNotices } from './membership-notices.js';
+import { Managers } from './managers.js';
+import { isManager, requireMayEnd, type Role } from './who-may.js';
+
+/** Who leaves, and what becomes of what they had to do. */
+export interface Departure {
+  userId: string;
+  /** What ends: a membership with one of these roles, or being a parent. Without it, both. */
+  as?: 'student' | 'staff' | 'parent';
+  /** Of staff. Unassigned if nothing is said: lessons are not called off by accident. */
+  sessions?: SessionsAhead;
+}
+
+interface Person {
+  role: Role | null;
+  status: Tables['members']['status'] | null;
+  parent_status: Tables['parents']['status'] | null;
+}
+
+/**
+ * Ends memberships: from the commit on, the person sees and does nothing of the organization any more, and neither do
+ * the keys and codes that they know. What they did stays: sessions held, results, messages, invoices and audit rows.
+ * What somebody has in another organization is not touched.
+ */
+@Injectable()
+export class Offboarding {
+  constructor(
+    private readonly db: Database,
+    private readonly logins: Logins,
+    private readonly belongings: Belongings,
+    private readonly managers: Managers,
+    private readonly notices: MembershipNotices,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** {@link end} in a transaction of its own, with its audit row. */
+  endNow(organizationId: string, by: Actor, departure: Departure): Promise<Ended> {
+    return this.db.transaction({ organizationId }, async () => {
+      const ended = await this.end(organizationId, by, departure);
+      const { changed, ...numbers } = ended;
+      if (changed)
+        await this.audit.add(organizationId, by, 'end membership', { user_id: departure.userId, ...numbers });
+      return ended;
+    });
+  }
+
+  /**
+   * Ends a membership inside the ambient transaction. Once it has ended, does nothing.
+   *
+   * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), and for the last
+   *   owner who can sign in (`last_owner`)
+   */
+  async end(organizationId: string, by: Doer, { userId, as, sessions }: Departure): Promise<Ended> {
+    // The lock: of two owners who remove each other, one stays.
+    await this.logins.holdOrganization(organizationId);
+    const person = await this.find(organizationId, userId);
+    const member = as !== 'parent' && person.role !== null && (as === 'student') === (person.role === 'student');
+    const isMember = as === undefined ? person.role !== null : member;
+    const isParent = (as === undefined || as === 'parent') && person.parent_status !== null;
+    if (!isMember && !isParent) throw Refused.notFound();
+    const role = isMember ? person.role : null;
+    requireMayEnd(await this.managers.changer(organizationId, by, userId), role);
+    const endsMember = isMember && person.status !== 'archived';
+    const endsParent = isParent && person.parent_status !== 'archived';
+    if (!endsMember && !endsParent) return NOTHING_ENDED;
+    if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
+
+    const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
+    const children = endsParent ? await this.endParent(organizationId, userId) : 0;
+    const gone = {
+      ...belonged,
+      changed: true,
+      relations: belonged.relations + children,
+      invites: await this.belongings.invites(organizationId, userId),
+    };
+    if (person.status === 'accepted' || person.parent_status === 'accepted')
+      await this.notices.ended(organizationId, by, userId, role ?? 'parent');
+    return gone;
+  }
+
+  /**
+   * Unlinks a child from a parent inside the ambient transaction. A parent without children is no longer listed, and sees
+   * nothing.
+   *
+   * @throws Refused when there is no such link
+   */
+  async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
+    await this.logins.holdOrganization(organizationId);
+    if ((await this.belongings.children(organizationId, parentId, studentId)) === 0) throw Refused.notFound();
+  }
+
+  private async endMember(
+    organizationId: string,
+    userId: string,
+    role: Role,
+    ahead: SessionsAhead = { do: 'unassign' },
+  ) {
+    const { belongings } = this;
+    const sessions =
+      role === 'student'
+        ? await belongings.sessionsOfStudent(organizationId, userId)
+        : await belongings.sessionsOfTutor(organizationId, userId, ahead);
+    if (role !== 'student') await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
+    await belongings.conversations(userId);
+    const ended = {
+      ...NOTHING_ENDED,
+      ...sessions,
+      relations: await belongings.relations(organizationId, userId),
+      classrooms: await belongings.classrooms(organizationId, userId),
+      groups: await belongings.groups(organizationId, userId),
+      keys: await this.managers.endKeys(organizationId, userId),
+    };
+    await belongings.profile(organizationId, userId);
+    await this.db.query(sql`
+      UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
+    if (isManager(role)) await this.managers.replaceCodes(organizationId);
+    return ended;
+  }
+
+  private async endParent(organizationId: string, userId: string): Promise<number> {
+    const children = await this.belongings.children(organizationId, userId);
+    await this.db.query(sql`
+      UPDATE parents SET status = 'archived'
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
+    return children;
+  }
+
+  private async find(organizationId: string, userId: string): Promise<Person> {
+    const [person] = await this.db.query<Person>(sql`
+      SELECT m.role, m.status, p.status AS parent_status FROM (SELECT ${userId}::uuid AS id) u
+      LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = u.id
+      LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = u.id`);
+    return person!;
+  }
+}
