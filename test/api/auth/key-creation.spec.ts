@@ -117,9 +117,7 @@ describe('a new API key', () => {
   });
 
   it('is rolled back when the hand-over fails', async () => {
-    const failing = on.keys.create(on.school, { name: 'Site' }, on.person(), () =>
-      Promise.reject(new Error('no hand-over')),
-    );
+    const failing = on.keys.create(on.school, { name: 'Site' }, on.person(), () => Promise.reject(new Error('no hand-over')));
     await expect(failing).rejects.toThrow('no hand-over');
     expect([await on.keys.list(on.school), await on.audit(), await on.mails()]).toEqual([[], [], []]);
   });

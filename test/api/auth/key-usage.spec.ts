@@ -62,15 +62,6 @@ describe('last_used_at', () => {
     expect(flushes).toHaveBeenCalledTimes(3);
   });
 
-  it('is not written during a request', async () => {
-    const { id: school } = await make.organization();
-    const { id, key } = await api.keys.create(school, { name: 'used' });
-    await use(key, 3);
-    expect((await stored(id)).last_used_at).toBeNull();
-    await flush();
-    expect((await stored(id)).last_used_at).not.toBeNull();
-  });
-
   it('is not written for a refused request', async () => {
     const { id: school } = await make.organization();
     const { id, key } = await api.keys.create(school, { name: 'old', expiresAt: new Date(0) });

@@ -160,15 +160,6 @@ describe('Redis is away', () => {
     await vi.waitFor(() => expect(said(first)).toEqual(['per process']));
   });
 
-  it('when a process starts: it serves requests and logs it once', async () => {
-    const api = await TestApi.start(settings, first.database);
-    expect((await api.get('/v1/ping', await newKey())).status).toBe(200);
-    await vi.waitFor(() => expect(said(api)).toEqual(['per process']));
-    await sleep(1_000);
-    expect(said(api)).toEqual(['per process']);
-    await api.close();
-  });
-
   it('and comes back, empty: limits are shared again, and the log says so once', async () => {
     await redis.restart();
     await shared();
@@ -219,14 +210,4 @@ describe('Redis is away', () => {
     expect(await startPaused(500)).toBe('up');
     expect(await startPaused(600_000)).toBe('away');
   });
-});
-
-it('a process that ends closes its connection', async () => {
-  const connections = async (count: number) =>
-    vi.waitFor(async () => expect(((await inside.client('LIST')) as string).trim().split('\n')).toHaveLength(count));
-  await connections(3);
-  const api = await TestApi.start(settings, first.database);
-  await connections(4);
-  await api.close();
-  await connections(3);
 });
