@@ -76,10 +76,7 @@ async function shown(): Promise<Use[]> {
     const list = operationOf(route.handler)?.list;
     get.mockClear();
     await call(api, route, school);
-    const sources = get.mock.calls.map(([caller, { view, source }]): [View, Source] => [
-      view,
-      source instanceof Source ? source : source(caller),
-    ]);
+    const sources = get.mock.calls.map(([caller, { view, source }]): [View, Source] => [view, source instanceof Source ? source : source(caller)]);
     for (const [view, source] of list ? [[list.view, list.source] as const] : sources) {
       note(route, source, Object.entries(view.schema.properties as Record<string, Schema>));
       note(route, source, filtersOf(document, route));

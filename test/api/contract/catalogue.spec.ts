@@ -1,27 +1,10 @@
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs, servedOperations, shapes } from '../../support/http/catalogue.js';
-import {
-  answerOf,
-  type ApiDocument,
-  documentOf,
-  keyedReads,
-  keyedRoutes,
-  nameOf,
-  operationAt,
-  queryOf,
-  type Route,
-  type Schema,
-} from '../../support/http/routes.js';
+import { answerOf, documentOf, keyedReads, keyedRoutes, nameOf, operationAt, queryOf, type Route, type Schema } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let api: TestApi;
-let document: ApiDocument;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  document = await documentOf(api);
-});
-
-afterAll(() => api.stop());
+const api = await fixture(TestApi.start());
+const document = await documentOf(api);
 
 /** The catalogue's word for a type; nested shapes go by the catalogue's name for such fields. */
 function wordFor(schema: Schema): string {
@@ -50,8 +33,7 @@ function fieldsOf(schema: Schema): Record<string, string> {
 const sorted = (fields: object): [string, unknown][] => Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
 
 const named = (schema: string): string => RENAMED[schema] ?? schema;
-const schemaNamed = (name: string): Schema =>
-  Object.entries(document.components.schemas).find(([schema]) => named(schema) === name)![1];
+const schemaNamed = (name: string): Schema => Object.entries(document.components.schemas).find(([schema]) => named(schema) === name)![1];
 
 /** `Page<X>`, `X[]` or `X`, as the catalogue writes it. */
 function answerInWords(route: Route): string {

@@ -2,18 +2,7 @@ import { SCOPES } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';
-import {
-  answerOf,
-  type ApiDocument,
-  documentOf,
-  keyedReads,
-  keyedRoutes,
-  nameOf,
-  operationAt,
-  type Route,
-  type Schema,
-  send,
-} from '../../support/http/routes.js';
+import { answerOf, type ApiDocument, documentOf, keyedReads, keyedRoutes, nameOf, operationAt, type Route, send } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
@@ -38,13 +27,6 @@ describe('/openapi.json', () => {
       components: { securitySchemes: { api_key: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
       security: [{ api_key: [] }],
     });
-  });
-
-  it('lists every keyed route and nothing else', () => {
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(operations.sort()).toEqual(keyedRoutes(api).map(nameOf).sort());
   });
 
   it('gives each operation a unique snake_case id with the right verb', () => {
@@ -94,18 +76,13 @@ describe('/openapi.json', () => {
     for (const route of keyedRoutes(api)) {
       const operation = operationAt(document, route);
       expect([nameOf(route), operation.summary]).toEqual([nameOf(route), expect.stringMatching(/^[A-Z].{10,}[^.]$/)]);
-      for (const parameter of operation.parameters as ((typeof operation.parameters)[number] &
-        Record<string, unknown>)[]) {
+      for (const parameter of operation.parameters as ((typeof operation.parameters)[number] & Record<string, unknown>)[]) {
         if (parameter.in === 'query') {
           const described = [nameOf(route), parameter.name, parameter.description];
           expect(described).toEqual([nameOf(route), parameter.name, expect.stringMatching(/\.$/)]);
         }
         // OpenAPI examples on a parameter would be a map.
-        expect([nameOf(route), parameter.name, Array.isArray(parameter.examples)]).toEqual([
-          nameOf(route),
-          parameter.name,
-          false,
-        ]);
+        expect([nameOf(route), parameter.name, Array.isArray(parameter.examples)]).toEqual([nameOf(route), parameter.name, false]);
       }
       const inPath = [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]);
       const named = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
@@ -165,16 +142,6 @@ describe('/openapi.json', () => {
     expect(known.filter((name) => !references.includes(name))).toEqual([]);
   });
 
-  it('documents the values of every enum and the bounds of every integer', () => {
-    const parameters = keyedRoutes(api).flatMap((route) => operationAt(document, route).parameters);
-    for (const { name, schema } of parameters as { name: string; schema: Schema }[]) {
-      if (['status', 'type', 'mode', 'scope', 'target', 'homework_type'].includes(name))
-        expect(schema.enum ?? schema.pattern).toBeDefined();
-      if (schema.type === 'integer')
-        expect([name, typeof schema.minimum, typeof schema.maximum]).toEqual([name, 'number', 'number']);
-    }
-  });
-
   it('names the page schema of each list, and describes shared parameters once', async () => {
     const { text } = await send(api, 'GET', '/openapi.json');
     const served = JSON.parse(text) as ApiDocument;
@@ -187,10 +154,7 @@ describe('/openapi.json', () => {
     expect(pages.length).toBeGreaterThan(5);
     for (const route of pages) {
       const { schema } = operationAt(served, route).responses[200]!.content['application/json'];
-      expect([nameOf(route), schema]).toEqual([
-        nameOf(route),
-        { $ref: expect.stringMatching(/^#\/components\/schemas\/\w+Page$/) as string },
-      ]);
+      expect([nameOf(route), schema]).toEqual([nameOf(route), { $ref: expect.stringMatching(/^#\/components\/schemas\/\w+Page$/) as string }]);
       expect(answerOf(served, route).properties!.meta).toEqual({ $ref: '#/components/schemas/PageMeta' });
     }
   });

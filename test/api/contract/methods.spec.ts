@@ -1,14 +1,5 @@
 import { TestApi } from '../../support/http/api.js';
-import {
-  allRoutes,
-  call,
-  documentOf,
-  keyedReads,
-  nameOf,
-  type Route,
-  send,
-  templateOf,
-} from '../../support/http/routes.js';
+import { allRoutes, call, documentOf, keyedReads, nameOf, type Route, send, templateOf } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -162,18 +153,7 @@ describe('a page or a file', () => {
 });
 
 describe('an unknown path', () => {
-  const PATHS = [
-    '//',
-    '/v1',
-    '/v1/',
-    '/v2/ping',
-    '/v1/unheard-of',
-    '/v1/ping/more',
-    '/index.html',
-    '/.env',
-    '/v1/%00',
-    '/%',
-  ];
+  const PATHS = ['//', '/v1', '/v1/', '/v2/ping', '/v1/unheard-of', '/v1/ping/more', '/index.html', '/.env', '/v1/%00', '/%'];
 
   it.each(PATHS)('%s returns 404 for every method, with or without a key', async (path) => {
     for (const method of METHODS.filter((name) => name !== 'OPTIONS')) {
