@@ -70,10 +70,7 @@ describe('racing publishes', () => {
     const dispatches = countDispatches();
     for (let round = 0; round < 10; round++) {
       const { id } = await blog.make.post(blog.school, { scheduledAt: new Date(Date.now() - 1000) });
-      const work = () =>
-        db.transaction(Publishing.tenantOf(blog.school), () =>
-          publishing.publishDue({ id, organizationId: blog.school }),
-        );
+      const work = () => db.transaction(Publishing.tenantOf(blog.school), () => publishing.publishDue({ id, organizationId: blog.school }));
       const [answer, ...done] = await Promise.all([blog.change(id, { status: 'published' }), work(), work(), work()]);
       expect((answer.body as Post).status).toBe('published');
       expect(done.filter(Boolean).length).toBeLessThanOrEqual(1);
@@ -87,9 +84,7 @@ describe('Publishing.publishDue', () => {
   const due = (id: string, organizationId: string | null) =>
     api.app
       .get(Database)
-      .transaction(Publishing.tenantOf(organizationId), () =>
-        api.app.get(Publishing, { strict: false }).publishDue({ id, organizationId }),
-      );
+      .transaction(Publishing.tenantOf(organizationId), () => api.app.get(Publishing, { strict: false }).publishDue({ id, organizationId }));
 
   it('publishes as PATCH does', async () => {
     const scheduledAt = new Date(Date.now() - 1000);
@@ -134,9 +129,7 @@ describe('racing edits', () => {
       const tag = (await blog.get(id)).headers.etag!;
       await blog.rebuilds();
       const dispatches = countDispatches();
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => blog.change(id, { title: `Edit ${index}` }).set('If-Match', tag)),
-      );
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => blog.change(id, { title: `Edit ${index}` }).set('If-Match', tag)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
       const winner = answers.find(({ status }) => status === 200)!;
       expect((await blog.get(id)).body).toEqual(winner.body);
