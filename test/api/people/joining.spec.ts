@@ -23,40 +23,22 @@ describe('joining', () => {
       ['tutor', '/v1/tutors'],
     ]) {
       const email = newAddress();
-      const id = await desk.joined(
-        await desk.invite(provisioning, { scope: 'organization', role, email }),
-        null,
-        newcomer(email),
-      );
+      const id = await desk.joined(await desk.invite(provisioning, { scope: 'organization', role, email }), null, newcomer(email));
       expect(await provisioning.seen(path!, id)).toMatchObject({ first_name: 'Mia', email, status: 'accepted' });
     }
     const admin = newAddress();
-    const id = await desk.joined(
-      await desk.invite(provisioning, { scope: 'organization', role: 'admin', email: admin }),
-      null,
-      newcomer(admin),
-    );
-    expect(await make.query('SELECT role, status FROM members WHERE user_id = $1', [id])).toEqual([
-      { role: 'admin', status: 'accepted' },
-    ]);
+    const id = await desk.joined(await desk.invite(provisioning, { scope: 'organization', role: 'admin', email: admin }), null, newcomer(admin));
+    expect(await make.query('SELECT role, status FROM members WHERE user_id = $1', [id])).toEqual([{ role: 'admin', status: 'accepted' }]);
   });
 
   it('a classroom or group adds the person to it', async () => {
     const classroom = await make.classroom(provisioning.id);
     const group = await make.group(provisioning.id);
-    const inRoom = await desk.joined(
-      await desk.invite(provisioning, { scope: 'classroom', classroom_id: classroom.id }),
-      null,
-      newcomer(),
-    );
-    expect(
-      await make.query('SELECT user_id, role FROM classroom_members WHERE classroom_id = $1', [classroom.id]),
-    ).toEqual([{ user_id: inRoom, role: 'student' }]);
-    const inGroup = await desk.joined(
-      await desk.invite(provisioning, { scope: 'group', group_id: group.id }),
-      null,
-      newcomer(),
-    );
+    const inRoom = await desk.joined(await desk.invite(provisioning, { scope: 'classroom', classroom_id: classroom.id }), null, newcomer());
+    expect(await make.query('SELECT user_id, role FROM classroom_members WHERE classroom_id = $1', [classroom.id])).toEqual([
+      { user_id: inRoom, role: 'student' },
+    ]);
+    const inGroup = await desk.joined(await desk.invite(provisioning, { scope: 'group', group_id: group.id }), null, newcomer());
     expect((await desk.api.get(`/v1/student-groups/${group.id}`, provisioning.key)).body).toMatchObject({
       student_ids: [inGroup],
     });
@@ -80,11 +62,7 @@ describe('joining', () => {
 
   it('a child links the parent to the child', async () => {
     const child = await make.student(provisioning.id);
-    const id = await desk.joined(
-      await desk.invite(provisioning, { scope: 'parent', student_id: child.id }),
-      null,
-      newcomer(),
-    );
+    const id = await desk.joined(await desk.invite(provisioning, { scope: 'parent', student_id: child.id }), null, newcomer());
     expect((await desk.api.get(`/v1/parents/${id}`, provisioning.key)).body).toMatchObject({
       student_ids: [child.id],
       status: 'accepted',
@@ -108,9 +86,7 @@ describe('joining', () => {
     const email = newAddress();
     const token = await desk.invite(provisioning, { scope: 'organization', role: 'student', email });
     const id = await desk.joined(token, null, newcomer(email));
-    const [row] = await make.query(`SELECT * FROM audit_log WHERE operation = 'join' AND organization_id = $1`, [
-      provisioning.id,
-    ]);
+    const [row] = await make.query(`SELECT * FROM audit_log WHERE operation = 'join' AND organization_id = $1`, [provisioning.id]);
     expect(row).toMatchObject({
       request_id: 'request-1',
       details: { user_id: id, scope: 'organization', role: 'student' },
@@ -189,11 +165,7 @@ describe('an invite', () => {
   it('cannot be accepted by another account', async () => {
     const email = newAddress();
     const token = await desk.invite(provisioning, { scope: 'organization', role: 'student', email });
-    const other = await desk.joined(
-      await desk.invite(provisioning, { scope: 'organization', role: 'student' }),
-      null,
-      newcomer(),
-    );
+    const other = await desk.joined(await desk.invite(provisioning, { scope: 'organization', role: 'student' }), null, newcomer());
     expect(await desk.accept(token, null, { signedInAs: other })).toEqual({
       status: 'refused',
       problem: 'other_account',
@@ -201,11 +173,7 @@ describe('an invite', () => {
   });
 
   it('does not give a member a second role or let an archived member back in by code', async () => {
-    const id = await desk.joined(
-      await desk.invite(provisioning, { scope: 'organization', role: 'student' }),
-      null,
-      newcomer(),
-    );
+    const id = await desk.joined(await desk.invite(provisioning, { scope: 'organization', role: 'student' }), null, newcomer());
     const asTutor = await desk.invite(provisioning, { scope: 'organization', role: 'tutor' });
     expect(await desk.accept(asTutor, null, { signedInAs: id })).toEqual({ status: 'refused', problem: 'role' });
     await make.query(`UPDATE members SET status = 'archived' WHERE user_id = $1`, [id]);
@@ -237,10 +205,7 @@ describe('without a mail server', () => {
   it('a second organization requires a sign-in, because the address cannot be proven', async () => {
     const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex') };
     const silent = await TestApi.start(settings, desk.api.database);
-    const silentPortal = await TestApi.start(
-      { ...settings, DATABASE_URL: desk.api.database.portalUrl },
-      desk.api.database,
-    );
+    const silentPortal = await TestApi.start({ ...settings, DATABASE_URL: desk.api.database.portalUrl }, desk.api.database);
     try {
       const [first, second] = [await PeopleFixture.open(silent, make), await PeopleFixture.open(silent, make)];
       const email = newAddress();

@@ -51,17 +51,11 @@ describe('an email sent by an organization', () => {
   }
 
   const mailsTo = async (address?: string) => {
-    const rows = await make.query<{ recipient: string }>(
-      `SELECT recipient FROM outbox WHERE organization_id = $1 AND topic = 'email'`,
-      [school],
-    );
+    const rows = await make.query<{ recipient: string }>(`SELECT recipient FROM outbox WHERE organization_id = $1 AND topic = 'email'`, [school]);
     return rows.filter(({ recipient }) => !address || recipient.toLowerCase() === address.toLowerCase()).length;
   };
   const pass = (interval: string) =>
-    make.query('UPDATE outbox SET created_at = created_at - $2::interval WHERE organization_id = $1', [
-      school,
-      interval,
-    ]);
+    make.query('UPDATE outbox SET created_at = created_at - $2::interval WHERE organization_id = $1', [school, interval]);
   const newAddress = () => `person-${++count}@example.org`;
   const invite = (email: string, options = {}) =>
     post<{ emailed: boolean }>('/v1/invites', { scope: 'organization', email }, options).then(({ emailed }) => emailed);
@@ -71,8 +65,7 @@ describe('an email sent by an organization', () => {
     'an invite to the organization': (email) => invite(email),
     'an invite by a tutor': async (email) => {
       const tutor = await make.tutor(school);
-      return (await post<{ emailed: boolean }>('/v1/invites', { scope: 'tutor_student', tutor_id: tutor.id, email }))
-        .emailed;
+      return (await post<{ emailed: boolean }>('/v1/invites', { scope: 'tutor_student', tutor_id: tutor.id, email })).emailed;
     },
     'a bulk invite': async (email) => {
       const users = [{ type: 'student', first_name: 'Ada', last_name: 'Lovelace', email }];
@@ -98,35 +91,29 @@ describe('an email sent by an organization', () => {
     return (await mailsTo(email)) > before;
   }
 
-  it.each(Object.keys(ways))(
-    '%s is sent, but not within ten minutes of another email to the same address',
-    async (name) => {
-      const [free, taken] = [newAddress(), newAddress()];
-      expect(await ways[name]!(free)).toBe(true);
-      expect(await invite(taken.toUpperCase())).toBe(true);
-      expect(await ways[name]!(taken)).toBe(false);
-      expect([await mailsTo(free), await mailsTo(taken)]).toEqual([1, 1]);
-      // A tutor can still invite an existing member.
-      const again = ways['an invite by a tutor']!;
-      expect(await again(free)).toBe(false);
-      await pass('9 minutes 30 seconds');
-      expect(await again(taken)).toBe(false);
-      await pass('1 minute');
-      expect(await again(taken)).toBe(true);
-    },
-  );
+  it.each(Object.keys(ways))('%s is sent, but not within ten minutes of another email to the same address', async (name) => {
+    const [free, taken] = [newAddress(), newAddress()];
+    expect(await ways[name]!(free)).toBe(true);
+    expect(await invite(taken.toUpperCase())).toBe(true);
+    expect(await ways[name]!(taken)).toBe(false);
+    expect([await mailsTo(free), await mailsTo(taken)]).toEqual([1, 1]);
+    // A tutor can still invite an existing member.
+    const again = ways['an invite by a tutor']!;
+    expect(await again(free)).toBe(false);
+    await pass('9 minutes 30 seconds');
+    expect(await again(taken)).toBe(false);
+    await pass('1 minute');
+    expect(await again(taken)).toBe(true);
+  });
 
-  it.each(Object.keys(ways))(
-    '%s counts towards the daily limit of the organization, and is not sent beyond it',
-    async (name) => {
-      for (let mail = 0; mail < CAP - 1; mail++) expect(await invite(newAddress())).toBe(true);
-      expect(await ways[name]!(newAddress())).toBe(true);
-      expect(await ways[name]!(newAddress())).toBe(false);
-      expect(await mailsTo()).toBe(CAP);
-      await pass('24 hours');
-      expect(await ways[name]!(newAddress())).toBe(true);
-    },
-  );
+  it.each(Object.keys(ways))('%s counts towards the daily limit of the organization, and is not sent beyond it', async (name) => {
+    for (let mail = 0; mail < CAP - 1; mail++) expect(await invite(newAddress())).toBe(true);
+    expect(await ways[name]!(newAddress())).toBe(true);
+    expect(await ways[name]!(newAddress())).toBe(false);
+    expect(await mailsTo()).toBe(CAP);
+    await pass('24 hours');
+    expect(await ways[name]!(newAddress())).toBe(true);
+  });
 
   it('is sent once under concurrent requests', async () => {
     const email = newAddress();
@@ -136,9 +123,7 @@ describe('an email sent by an organization', () => {
   });
 
   it('never exceeds the daily limit under concurrent requests', async () => {
-    const sent = await Promise.all(
-      Array.from({ length: 3 * CAP }, (_, n) => invite(newAddress(), { at: n % 2 ? api : twin })),
-    );
+    const sent = await Promise.all(Array.from({ length: 3 * CAP }, (_, n) => invite(newAddress(), { at: n % 2 ? api : twin })));
     expect(sent.filter(Boolean)).toHaveLength(CAP);
     expect(await mailsTo()).toBe(CAP);
   });
