@@ -122,8 +122,7 @@ describe('with tables locked', () => {
     await whileLocked(tables, async () => {
       const replies = await each(keyedReads(api), read);
       const [free, others] = [new Map<string, Reply>(), new Map<string, Reply>()];
-      for (const [name, reply] of replies)
-        (['GET /v1/me', 'GET /v1/ping'].includes(name) ? free : others).set(name, reply);
+      for (const [name, reply] of replies) (['GET /v1/me', 'GET /v1/ping'].includes(name) ? free : others).set(name, reply);
       expect(complaints(others, [503])).toEqual([]);
       expect(complaints(free, [200, 503])).toEqual([]);
       // In the crowd, a busy machine may not get to these in time, either.

@@ -90,8 +90,7 @@ describe('a response larger than the socket buffers', () => {
     );
   });
 
-  const request = () =>
-    bytesOf('/v1/homework?limit=100', { headers: [['Authorization', `Token token=${fixtures.a.key}`]] });
+  const request = () => bytesOf('/v1/homework?limit=100', { headers: [['Authorization', `Token token=${fixtures.a.key}`]] });
 
   /** Opens a connection, reads the beginning of the answer and pauses. */
   async function stalled(bytes: string): Promise<{ socket: Socket; start: string }> {

@@ -9,23 +9,15 @@ import { waitsFor } from '../../support/database/lock-waits.js';
 import { bytesOf } from '../../support/http/raw-http.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
 import { WatchingProxy } from '../../support/database/watching-proxy.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Shutdown of the process on a signal. `test/faults/load/rolling-restarts.spec.ts` tests it at length, behind nginx. */
-let api: TestApi;
-let fixtures: Fixtures;
+await buildOnce();
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
 let process: ApiProcess;
 let agent: Agent;
-
-beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
   process = await ApiProcess.start({
@@ -50,17 +42,14 @@ function ask(path: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Token token=${fixtures.b.key}` };
     const sent = send({ host: '127.0.0.1', port: process.port, path, headers, agent }, (response) => {
-      response
-        .resume()
-        .on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
+      response.resume().on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
     });
     sent.on('error', reject);
     sent.end();
   });
 }
 
-const PING = () =>
-  bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${fixtures.b.key}`]] }).replace('close', 'keep-alive');
+const PING = () => bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${fixtures.b.key}`]] }).replace('close', 'keep-alive');
 
 /** Opens a connection that stays open and collects what arrives. */
 async function open(): Promise<{ socket: Socket; said: { text: string }; closed: Promise<unknown> }> {
