@@ -52,18 +52,11 @@ describe('a cursor', () => {
   it('continues where it was created with any limit and offset', async () => {
     for (const route of lists) {
       const cursor = await cursorOf(route, fixtures.a);
-      const [first, second] = [
-        await read(route, fixtures.a, 'limit=100'),
-        await read(route, fixtures.a, `cursor=${cursor}`),
-      ];
+      const [first, second] = [await read(route, fixtures.a, 'limit=100'), await read(route, fixtures.a, `cursor=${cursor}`)];
       expect([nameOf(route), second.status]).toEqual([nameOf(route), 200]);
       expect(second.body.data).toEqual(first.body.data.slice(1));
       expect((await read(route, fixtures.a, `limit=1&offset=9&cursor=${cursor}`)).status).toBe(200);
     }
-  });
-
-  it('is opaque and has one format', async () => {
-    for (const route of lists) expect(await cursorOf(route, fixtures.a)).toMatch(/^[A-Za-z0-9_-]{54}$/);
   });
 
   it('works with other keys of the organization, and in every process with the same secret', async () => {
@@ -119,14 +112,6 @@ describe('a cursor', () => {
     }
   });
 
-  it('accepts its filters in another order', async () => {
-    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
-    await fixtures.make.homework(fixtures.a.path.tutor_id!, { studentId: fixtures.a.path.student_id! });
-    const cursor = await cursorOf(homework!, fixtures.a, '&homework_type=text&scope=student');
-    const { status } = await read(homework!, fixtures.a, `scope=student&homework_type=text&cursor=${cursor}`);
-    expect(status).toBe(200);
-  });
-
   it('accepts a default filter that is spelled out', async () => {
     for (const route of lists) {
       for (const [name, schema] of filtersOf(document, route)) {
@@ -163,12 +148,7 @@ describe('a cursor', () => {
         for (let bit = 1; bit < 64; bit <<= 1) {
           const changed = alphabet[alphabet.indexOf(cursor[at]!) ^ bit]!;
           const forged = cursor.slice(0, at) + changed + cursor.slice(at + 1);
-          expect([nameOf(route), at, bit, await read(route, fixtures.a, `cursor=${forged}`)]).toEqual([
-            nameOf(route),
-            at,
-            bit,
-            REFUSED,
-          ]);
+          expect([nameOf(route), at, bit, await read(route, fixtures.a, `cursor=${forged}`)]).toEqual([nameOf(route), at, bit, REFUSED]);
         }
       }
     }
@@ -215,17 +195,6 @@ describe('a cursor', () => {
       expect([nameOf(route), (await other.get(path, fixtures.a.key)).status]).toEqual([nameOf(route), 422]);
     }
     await other.close();
-  });
-
-  it('continues among rows of the same instant', async () => {
-    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
-    await fixtures.make.query(`UPDATE adjustments SET created_at = '2026-03-02T10:00:00Z' WHERE organization_id = $1`, [
-      fixtures.a.id,
-    ]);
-    const all = await read(adjustments!, fixtures.a, 'limit=100');
-    const rest = await read(adjustments!, fixtures.a, `cursor=${await cursorOf(adjustments!, fixtures.a)}`);
-    expect(rest.body.data).not.toHaveLength(0);
-    expect(rest.body.data).toEqual(all.body.data.slice(1));
   });
 
   it('still works after its row is deleted', async () => {

@@ -150,18 +150,11 @@ describe('a deep page', () => {
     const slow = (table: string) => `CREATE POLICY slow ON ${table} AS RESTRICTIVE USING (pg_sleep(10) IS NOT NULL)`;
     for (const table of ['homework', 'organization_conversations']) await admin.query(slow(table));
     try {
-      const paths = [
-        '/v1/homework?offset=100',
-        '/v1/homework',
-        '/v1/homework?cursor=start',
-        '/v1/conversations?offset=100',
-      ];
+      const paths = ['/v1/homework?offset=100', '/v1/homework', '/v1/homework?cursor=start', '/v1/conversations?offset=100'];
       const answers = await Promise.all(paths.map((path) => api.get(path, fixtures.a.key)));
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       expect(answers.map(({ headers }) => headers['retry-after'])).toEqual(['1', '1', '1', '1']);
-      const told = answers.map(({ body }) =>
-        /cursor=start/.test((body as { error: { message: string } }).error.message),
-      );
+      const told = answers.map(({ body }) => /cursor=start/.test((body as { error: { message: string } }).error.message));
       expect(told).toEqual([true, false, false, false]);
     } finally {
       await admin.query('DROP POLICY slow ON homework');

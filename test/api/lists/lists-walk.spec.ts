@@ -30,11 +30,8 @@ describe('a cursor walk', () => {
     },
   );
 
-  it.each(Object.keys(LIST_ROWS))(
-    'of %s neither repeats nor omits rows that exist throughout, while others write',
-    async (operation) => {
-      const { on, seed } = listOf(operation);
-      await walkAmongWriters(on, 5, seed + 500_000);
-    },
-  );
+  it.each(Object.keys(LIST_ROWS))('of %s neither repeats nor omits rows that exist throughout, while others write', async (operation) => {
+    const { on, seed } = listOf(operation);
+    await walkAmongWriters(on, 5, seed + 500_000);
+  });
 });
